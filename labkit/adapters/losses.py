@@ -110,11 +110,6 @@ class MinedLoss(nn.Module):
         learned = self._parameters[TEMPERATURE]
         return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())[0]
 
-    def config(self) -> dict[str, Any]:
-        """Return what determines the value, ready for JSON."""
-        unused = self.settings.unused()
-        return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
-
 
 class SentenceLoss(nn.Module):
     """A pair loss with the interface of sentence-transformers, made by `sentence_transformers_loss`."""
@@ -156,17 +151,6 @@ class SentenceLoss(nn.Module):
             else:  # no pair is known, so the gradient is zero
                 loss = V.sum() * 0
             return loss * (len(V) / anchors) if anchors and LOSSES[settings.loss].by_anchor else loss
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """Return the settings for the card of a trained model."""
-        settings = self.pairs.settings
-        return self.pairs.config() | {"labelled": settings.labelled, "in_batch": settings.in_batch, "top": self.top}
-
-    @property
-    def citation(self) -> str:
-        """The origin of the loss in BibTeX, for the card of a trained model."""
-        loss = LOSSES[self.pairs.settings.loss]
-        return f"@misc{{labkit-{loss.name},\n    title = {{{loss.title}}},\n    note = {{{loss.origin}}}\n}}"
 
 
 def batch_of_columns(

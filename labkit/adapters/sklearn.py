@@ -31,6 +31,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
+from labkit.evaluation.pairs import pair_features
 from labkit.method import Embeddings
 from labkit.methods import METHODS
 
@@ -93,8 +94,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if texts.ndim == 1:
             return self.method_.encode(texts.tolist())
         u, v = (self.method_.encode(side.tolist(), normalize_embeddings=True) for side in texts.T)  # (n, d) each
-        halves = [abs(u - v), u * v]
-        return sparse.csr_array(sparse.hstack(halves)) if sparse.issparse(u) else np.hstack(halves)
+        features = pair_features(u, v)
+        return sparse.csr_array(features) if sparse.issparse(features) else features
 
     def _defaults(self) -> dict[str, Any]:
         """Return the default of each setting of the method; nothing for an unknown method."""

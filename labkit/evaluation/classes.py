@@ -190,14 +190,10 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     nearest = nearest_others(centres, 1, asking)[:, 0]
     # the mean of equal vectors differs from them by rounding, which must not count as a distance
     floor = 1e-14 * float(max(rows.max(), -rows.min()))
-    intra = _above(floor, _distances(rows, np.arange(len(codes)), centres, codes))
-    inter = _above(floor, _distances(centres, asking, centres, nearest))
+    intra = _mean_distance(floor, rows, np.arange(len(codes)), centres, codes)
+    inter = _mean_distance(floor, centres, asking, centres, nearest)
     ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
     return InterIntra(inter=inter, intra=intra, ratio=ratio)
-
-
-def _above(floor: float, distances: np.ndarray) -> float:
-    return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
 
 
 def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) -> Vectors:
@@ -218,10 +214,11 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
     return sums / sizes[:, None] if isinstance(sums, np.ndarray) else sparse.csr_matrix(sparse.diags(1 / sizes) @ sums)
 
 
-def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
-    """Return |a_i - b_j| in float64 for each i of `from_rows` and the j at the same place in `to_rows`."""
-    parts = blocks(len(from_rows), filled(b), BLOCK // 4)
-    return np.sqrt(np.concatenate([squares(a[from_rows[part]] - b[to_rows[part]]) for part in parts]))
+def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.ndarray) -> float:
+    """Return the mean |a_i - b_j| in float64; a distance within rounding of `floor` in each dimension counts as 0."""
+    parts = blocks(len(i), filled(b), BLOCK // 4)
+    distances = np.sqrt(np.concatenate([squares(a[i[part]] - b[j[part]]) for part in parts]))
+    return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
 
 
 # --- separation, in a space and in its picture -------------------------------------------------------------------

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from labkit.arrays import Vectors, classes, same_length, vectors, whole
-from labkit.progress import Progress, lasting, note, silent
+from labkit.progress import lasting, note
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
 MOST_ASKING = 20_000  # most rows used as queries; above, a sample of this size is used
@@ -254,7 +254,7 @@ class MovedTogether:
         return f"{len(self.rows):,} from {self.source} moved to {self.target}"
 
 
-def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Progress = silent) -> Movement:
+def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
     """Compare the k nearest of each sentence in two spaces (n, d) and (n, e), exactly: rows i are the same sentence.
 
     >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
@@ -266,11 +266,7 @@ def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Prog
     if new.shape[0] != n:
         raise ValueError(f"after has {new.shape[0]} rows, expected {n} like before; use the same sentences")
     whole("k", k, 1, n - 1, "the number of other rows")
-    near = []
-    for number, rows in enumerate((old, new)):
-        progress(number, 2, "neighbours")
-        near.append(nearest_others(rows, k))
-    progress(2, 2, "neighbours")
+    near = [nearest_others(rows, k) for rows in (old, new)]
     both = in_both(*near)
     return Movement(near[0], near[1], 1 - both / (2 * k - both))
 

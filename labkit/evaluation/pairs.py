@@ -12,7 +12,7 @@ second to import, so it is imported where it is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -378,6 +378,15 @@ def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> 
     """Return [|u - v|, u · v] (n, 2d), each half divided by its mean length in training, since scale is arbitrary."""
     both = zip(_halves(*pair), _halves(*train), strict=True)
     halves = [half / (np.sqrt(squares(seen).mean()) or 1.0) for half, seen in both]
+    return _stacked(halves)
+
+
+def pair_features(u: Vectors, v: Vectors) -> Vectors:
+    """Return |u - v| and u · v of each pair, elementwise, side by side (n, 2d)."""
+    return _stacked(_halves(u, v))
+
+
+def _stacked(halves: Sequence[Vectors]) -> Vectors:
     return sparse.hstack(halves, format="csr") if sparse.issparse(halves[0]) else np.hstack(halves)
 
 

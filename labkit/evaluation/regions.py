@@ -138,40 +138,34 @@ def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
 
 
 def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> tuple[tuple[str, ...], ...]:
-    """Choose the words that set each region 0..C-1 apart, the strongest first, by class-based TF-IDF:
+    """Choose the words that set each region 0..C-1 apart, the strongest first, by a G-test over all words (`g_test`).
 
-        w(word, region) = tf(word, region) · log(1 + A / f(word))
-
-    tf: how often the region has the word; f: how often all regions have it; A: the mean number of words per region
-    (BERTopic, Grootendorst 2022). A word counts only if the region has it at least LEAST times and more than TWICE as
-    often as the others, with a G of at least RARE (`g_test`, over words). A region may have no such word.
+    A word counts only if the region has it at least LEAST times and more than TWICE as often as the others, with a G of
+    at least RARE. A region may have no such word.
     """
     whole("most", most, 1, 100, "words of a region")
     same_length("codes", codes, counted.counts.shape[0])
     count = int(codes.max()) + 1
     members = sparse.csr_matrix((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
-    frequencies = (members @ counted.counts).tocsr()
-    weights = class_tf_idf(frequencies)
+    frequencies = (members @ counted.counts).tocsr().sorted_indices()
     of_word, of_region = (np.asarray(frequencies.sum(axis=axis)).ravel() for axis in (0, 1))
-    total = of_region.sum()
     chosen = []
     for region in range(count):
         span = slice(*frequencies.indptr[region : region + 2])
-        columns, tf = frequencies.indices[span], frequencies.data[span]
-        elsewhere, own, rest = of_word[columns] - tf, of_region[region], total - of_region[region]
-        telling = (tf >= LEAST) & (tf * rest > TWICE * elsewhere * own) & (g_test(tf, elsewhere, own, rest) >= RARE)
-        order = np.lexsort((columns, -np.where(telling, weights.data[span], -1.0)))[: min(most, int(telling.sum()))]
+        columns, inside = frequencies.indices[span], frequencies.data[span]
+        sizes = of_region[region], of_region.sum() - of_region[region]
+        order, _ = _telling(inside, of_word[columns] - inside, *sizes, most=most, times=TWICE)
         chosen.append(tuple(counted.words[column] for column in columns[order]))
     return tuple(chosen)
 
 
-def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Weight counts of V words in C regions, (C, V): tf · log(1 + A / f), as in `region_words`."""
-    of_word = np.asarray(frequencies.sum(axis=0)).ravel()
-    average = of_word.sum() / frequencies.shape[0]
-    weights = frequencies.astype(np.float64)
-    weights.data *= np.log1p(average / of_word[weights.indices])
-    return weights
+def _telling(
+    inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float, *, most: int, times: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the traits that are more than `times` as frequent inside, and not by chance; and each G."""
+    g = g_test(inside, elsewhere, size, rest)
+    counts = (inside >= min(LEAST, size)) & (inside * rest > times * elsewhere * size) & (g >= RARE)
+    return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))], g
 
 
 def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
@@ -253,19 +247,12 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
         tables.append((sparse.csr_matrix((np.ones(n, np.int64), (np.arange(n), codes))), names))
     for table, names in tables:
         there = np.asarray(table[inside].sum(axis=0)).ravel()
-        found.append(_strongest(names, there, np.asarray(table.sum(axis=0)).ravel() - there, size, n - size))
+        elsewhere = np.asarray(table.sum(axis=0)).ravel() - there
+        order, g = _telling(there, elsewhere, size, n - size, most=TRAITS)
+        found.append(tuple(Trait(names[at], int(there[at]), int(elsewhere[at]), float(g[at])) for at in order))
     lengths = counted.lengths
     means = float(lengths[inside].mean()), float(lengths[~inside].mean())
     return Apart(size, n - size, found[0], found[1] if len(labels) else (), *means)
-
-
-def _strongest(
-    names: Sequence[str], inside: np.ndarray, elsewhere: np.ndarray, size: int, rest: int
-) -> tuple[Trait, ...]:
-    g = g_test(inside, elsewhere, size, rest)
-    counts = (inside >= min(LEAST, size)) & (inside * rest > elsewhere * size) & (g >= RARE)
-    order = np.lexsort((np.arange(len(g)), -np.where(counts, g, -1.0)))[: min(TRAITS, int(counts.sum()))]
-    return tuple(Trait(names[at], int(inside[at]), int(elsewhere[at]), float(g[at])) for at in order)
 
 
 def g_test(inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from 1 in corpus order. Checks that need labels, pairs or splits are skipped if 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,6 @@ from scipy import sparse
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.splits import connected
 from labkit.evaluation.neighbours import blocks, sampled
-from labkit.progress import Progress, silent
 from labkit.text import normalise, words
 from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts
 
@@ -42,23 +41,18 @@ class Finding:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, progress: Progress = silent) -> list[Finding]:
+def examine(corpus: Corpus, *, seed: int = 0, model: bool = True) -> list[Finding]:
     """All findings, notes as well as warnings. `seed` determines folds and samples of large corpora."""
-    checks: dict[str, Callable[[], Finding | None]] = {
-        "sizes": lambda: sizes(corpus),
-        "balance": lambda: balance(corpus),
-        "leaks": lambda: leaks(corpus),
-        "near leaks": lambda: near_leaks(corpus, seed=seed),
-        "contradictions": lambda: contradictions(corpus),
-        "transitivity": lambda: transitivity(corpus),
-        "false negatives": lambda: false_negatives(corpus),
-        "suspicious labels": lambda: suspicious(corpus, seed=seed, model=model),
-    }
-    found = []
-    for done, (what, check) in enumerate(checks.items()):
-        progress(done, len(checks), f"examining the data: {what}")
-        found.append(check())
-    progress(len(checks), len(checks), "examined the data")
+    found = [
+        sizes(corpus),
+        balance(corpus),
+        leaks(corpus),
+        near_leaks(corpus, seed=seed),
+        contradictions(corpus),
+        transitivity(corpus),
+        false_negatives(corpus),
+        suspicious(corpus, seed=seed, model=model),
+    ]
     return [finding for finding in found if finding]
 
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy import sparse
 
 from labkit.arrays import unit
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.relations import linked
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.comparison import Parts
+from labkit.evaluation.pairs import pair_features
 from labkit.evaluation.scores import score, selection
 from labkit.method import Method
 from labkit.methods import METHODS
@@ -123,17 +123,10 @@ def probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
             sides += [unit(method.encode(list(part.texts))), list(part.labels)]
         else:
             assert isinstance(part, Pairs)
-            sides += [_overlap(method, part), [str(int(value)) for value in part.values]]
+            rows = unit(method.encode([*part.text_a, *part.text_b]))
+            features = pair_features(rows[: len(part)], rows[len(part) :])
+            sides += [features, [str(int(value)) for value in part.values]]
     return logistic_right(*sides)
-
-
-def _overlap(method: Method, part: Pairs) -> Any:
-    """|u - v| and u · v of each pair's normalised vectors, elementwise, side by side."""
-    rows = unit(method.encode([*part.text_a, *part.text_b]))
-    u, v = rows[: len(part)], rows[len(part) :]
-    if sparse.issparse(rows):
-        return sparse.hstack([abs(u - v), u.multiply(v)]).tocsr()
-    return np.hstack([np.abs(u - v), u * v])
 
 
 def _units(part: Corpus) -> Any:

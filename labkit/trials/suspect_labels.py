@@ -21,6 +21,7 @@ from labkit.baselines.sbert import PROBE, Sbert
 from labkit.corpora.frames import from_sentences
 from labkit.corpora.records import Corpus, Pairs
 from labkit.evaluation.neighbours import blocks, dots, sampled
+from labkit.evaluation.pairs import pair_features
 from labkit.pretrained import packaged_folder
 from labkit.text import tokens, words
 
@@ -75,7 +76,7 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts 
     texts, ends = pairs.numbered()
     views = _views(texts, model)
     overlap, (left, right) = _overlap(texts, ends, views), (views[0][side] for side in ends.T)
-    differences = sparse.hstack([abs(left - right), left.multiply(right)]).tocsr()
+    differences = pair_features(left, right)
     linear: Any = Ridge() if pairs.graded else LogisticRegression(max_iter=1_000)
     trees: Any = ExtraTreesRegressor if pairs.graded else ExtraTreesClassifier
     forest = trees(100, max_features=None, min_samples_leaf=5, random_state=seed)

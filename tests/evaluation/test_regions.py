@@ -54,12 +54,12 @@ def test_words_of_regions_as_plain_loops() -> None:
     for text, label in zip(corpus.texts, corpus.labels, strict=True):
         bags[label].update(words(text))
     everything = sum(bags.values(), Counter())
-    total, average = everything.total(), everything.total() / len(names)
+    total = everything.total()
     found = region_words(counted_words(corpus.texts), np.array([names.index(label) for label in corpus.labels]), most=4)
     for name, chosen in zip(names, found, strict=True):
         bag = bags[name]
         weight = {
-            word: count * math.log(1 + average / everything[word])
+            word: g_of(count, everything[word] - count, bag.total(), total - bag.total())
             for word, count in bag.items()
             if count >= LEAST
             and count / bag.total() > 2 * (everything[word] - count) / (total - bag.total()) * (1 + 1e-12)
