@@ -127,7 +127,8 @@ def corpus_of(X: Any, y: Any) -> Corpus:
             grades = np.asarray(labels, dtype=float).tolist()
         except ValueError as error:
             raise ValueError("y of pairs contains text, expected 1 (same), 0 (different) or a similarity") from error
-        return Pairs(*texts.T.tolist(), grades, graded=not set(grades) <= {0, 1}, **shared)
+        a, b = texts.T.tolist()
+        return Pairs(a, b, grades, not set(grades) <= {0, 1}, **shared)
     if labels is None or type_of_target(labels) not in ("binary", "multiclass"):
         return Sentences(texts.T.ravel().tolist(), **shared)
     return Labelled(texts.tolist(), list(map(str, labels)), **shared)

@@ -95,9 +95,9 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
     if not ordered(figure) or math.isnan(lines[0].mean):
         verdict: Verdict = "open" if ordered(figure) else "no order"
         return [replace(line, verdict=verdict) for line in lines]
-    best, *others = [line for line in lines if not line.saw_test] or [None]
-    level = best is not None and any(line.mean == best.mean for line in others if line)
-    return [_judged(line, best, level=level) for line in lines]
+    judged = [line for line in lines if not line.saw_test]
+    level = len(judged) > 1 and judged[1].mean == judged[0].mean
+    return [_judged(line, judged[0] if judged else None, level=level) for line in lines]
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:

@@ -243,8 +243,8 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
     has_word = sparse.csr_matrix((counted.counts > 0).astype(np.int64))
     tables: list[tuple[sparse.csr_matrix, Sequence[str]]] = [(has_word, counted.words)]
     if len(labels):
-        codes, names = classes("labels", labels, count=n), tuple(dict.fromkeys(labels))
-        tables.append((sparse.csr_matrix((np.ones(n, np.int64), (np.arange(n), codes))), names))
+        one_hot = np.ones(n, np.int64), (np.arange(n), classes("labels", labels, count=n))
+        tables.append((sparse.csr_matrix(one_hot), tuple(dict.fromkeys(labels))))
     for table, names in tables:
         there = np.asarray(table[inside].sum(axis=0)).ravel()
         elsewhere = np.asarray(table.sum(axis=0)).ravel() - there

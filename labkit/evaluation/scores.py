@@ -241,7 +241,7 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
     asking = sampled(np.arange(len(texts)), asks.most)
     won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
     right = (won == np.asarray(classes)[asking]) & not_zero(rows[asking])
-    figures = {"knn_accuracy": float(right.mean())} | _of(len(right), len(texts))
+    figures = {"knn_accuracy": float(right.mean())} | _asked(len(right), len(texts))
     parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)} if asks.apart else {}
     if len(set(classes)) < len(classes):
         hits, _, of_hits = _hits(method, rows, classes, asks)
@@ -266,8 +266,8 @@ def _hits(
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if sizes.max() > DEEPEST + 1:
         note(
-            f"map@r and r_precision are skipped, because the largest class has {sizes.max():,} sentences, which would "
-            f"have to be sorted for each query; the limit is {DEEPEST:,}",
+            f"map@r and r_precision are skipped, because the largest class has {sizes.max():,} sentences; the limit is "
+            f"{DEEPEST:,}",
             stacklevel=4,
         )
         at_r = {}
@@ -275,13 +275,13 @@ def _hits(
     figures |= {name: float(values.mean()) for name, values in at_r.items()}
     if alone := int((sizes == 1).sum()):
         figures["alone"] = float(alone)  # sentences alone in their class, which are no queries
-    figures |= _of(len(asking), len(labels) - alone)
+    figures |= _asked(len(asking), len(labels) - alone)
     single = {f"hit@{k}": ranks <= k for k in KS} | at_r if asks.apart else {}
     parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
 
 
-def _of(asking: int, having: int) -> dict[str, float]:
+def _asked(asking: int, having: int) -> dict[str, float]:
     """Return the entry that reports the sample."""
     return {"asked": float(asking)} if asking < having else {}
 

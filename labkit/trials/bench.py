@@ -320,9 +320,10 @@ class _Comparison:
             choice, scored = choices[row.name], found[row.name]
             means = {key: float(np.mean([each.figures[key] for each in scored])) for key in scored[0].figures}
             means = {key: mean for key, mean in means.items() if np.isfinite(mean)}  # JSON has no infinite threshold
-            about = [choice[key] for key in ("settings", "dev", "at first", "trials")]
             seconds = float(np.median([each.seconds for each in scored]))
-            lines.append(Line(row, *about, means, seconds, means["microseconds"], means["megabytes"]))
+            costs = (seconds, means["microseconds"], means["megabytes"])
+            of_dev = (choice["dev"], choice["at first"], choice["trials"])
+            lines.append(Line(row, choice["settings"], *of_dev, means, *costs))
         return replace(report, lines=tuple(lines), failed=failed)
 
     def _answered(self, report: Report) -> Report:
