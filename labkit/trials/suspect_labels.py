@@ -109,7 +109,7 @@ def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray,
             others = np.where(own, -1, cosines)
             near[method, block] = codes[others.argmax(axis=1)]
             margins[method, block] = np.where(own, cosines, -1).max(axis=1) - others.max(axis=1)
-    return Doubts(rows, margins.mean(axis=0), classes[near[-1]], np.all(margins < 0, axis=0), len(views))
+    return Doubts(rows, margins.mean(axis=0), classes[near[-1]], np.asarray((margins < 0).all(axis=0)), len(views))
 
 
 def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: np.ndarray) -> Doubts:
