@@ -123,10 +123,7 @@ def foreseen(
     dots(few, tile)
     pace = few.shape[0] * tile.shape[0] / max(time.perf_counter() - began, 1e-9)
     seconds = 1.5 * asking * among / pace / workers  # plus half the time for selecting
-    what = (
-        f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)} at the pace of a small "
-        f"block and with {workers} worker(s)"
-    )
+    what = f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)}"
     if seconds > LONGEST and not insist:
         raise ValueError(f"{what}, the limit is {lasting(LONGEST)}; {remedy}")
     if seconds > SAID:
