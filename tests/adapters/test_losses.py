@@ -62,9 +62,6 @@ A, B, C, D = (list(range(start, start + 8)) for start in (0, 8, 16, 24))
 CLASSES = torch.tensor([0, 0, 1, 1, 1, 2, 2, 2])
 
 
-# ------------------------------------------------------------------ beside sentence-transformers' own losses
-
-
 BOTH_WAYS = {"directions": ("query_to_doc", "doc_to_query"), "partition_mode": "per_direction"}
 
 
@@ -117,9 +114,6 @@ def test_simcse_without_dropout() -> None:
     assert_same(ours(features([A[:4], A[2:6]]), torch.ones(4)), their(features([A[:6], A[:6]]), None), model)
     views = [model.weight[A], model.weight[B]]  # as dropout makes two of a sentence
     assert_same(ours.compute_loss_from_embeddings(views, None), their(features([A, B]), None), model)
-
-
-# ------------------------------------------------------------------ beside our own training
 
 
 class Task(PairTask):
@@ -228,9 +222,6 @@ def test_gradient_of_the_temperature() -> None:
     assert len(list(copy.deepcopy(module).parameters())) == len(list(module.parameters())) == 1
 
 
-# ------------------------------------------------------------------ beside pytorch-metric-learning
-
-
 def test_metric_learning_losses() -> None:
     losses = pytest.importorskip("pytorch_metric_learning.losses")
     miners = pytest.importorskip("pytorch_metric_learning.miners")
@@ -266,9 +257,6 @@ def test_metric_learning_losses() -> None:
         )
         assert value.item() == pytest.approx(expected.item(), rel=1e-6)
         torch.testing.assert_close(found, slopes, rtol=1e-5, atol=1e-8)
-
-
-# ------------------------------------------------------------------ what is one sentence, what is said, what is refused
 
 
 def test_the_same_tokens_are_the_same_sentence() -> None:
@@ -313,9 +301,6 @@ def refused(*columns: Sequence[int], labels: list[float] | None = None, **option
 def test_bad_arguments_are_refused(call: Callable[[], Any], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         call()
-
-
-# ------------------------------------------------------------------ in their trainer
 
 
 @pytest.mark.whole
