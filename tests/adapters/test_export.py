@@ -169,9 +169,6 @@ def test_attention_as_a_mean_by_hand() -> None:
     assert AVERAGED[WordAttention](body, torch.tensor([[0.0]]), False) is None
 
 
-# --- int8 --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("case", "form"), [("mean", "model2vec"), ("bilstm", "onnx")])
 def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: str) -> None:
     sentences = load("questions").part("dev").sentences()[:60]
@@ -187,9 +184,6 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     ]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
-
-
-# --- what may go wrong -------------------------------------------------------------------------------------------
 
 
 def test_force_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
@@ -217,9 +211,6 @@ def test_force_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
 def test_bad_arguments_are_refused(tmp_path: Path, change: dict[str, Any], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         export(fitted("mean-vectors"), tmp_path / "out", **{"to": "onnx", **change})
-
-
-# --- README ------------------------------------------------------------------------------------------------------
 
 
 def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:

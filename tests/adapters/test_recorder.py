@@ -63,9 +63,6 @@ def test_a_corpus_is_followed_by_some_of_its_sentences(tmp_path: Path) -> None:
     assert run.snapshots.labels == tuple(classes[text] for text in run.snapshots.texts)
 
 
-# --- the alarm -------------------------------------------------------------------------------------------------------
-
-
 def drawn(spread: float, seed: int, classes: bool) -> np.ndarray:
     """Vectors around one point; with `classes`, those of a class lie together."""
     random = np.random.default_rng(seed)
@@ -116,9 +113,6 @@ def alarms(method: Any) -> list[int]:
 
     start, *later = figures_over_epochs(method.snapshots).rows
     return [int(row["epoch"]) for row in later if collapsed(start, row)]
-
-
-# --- in a trainer ----------------------------------------------------------------------------------------------------
 
 
 def test_a_trainer_is_recorded_for_a_fortieth_of_its_steps_and_by_its_first_process(tmp_path: Path) -> None:

@@ -91,9 +91,6 @@ def test_fit_on_a_corpus() -> None:
         embedder("thematic").fit(triplets(), [1])
 
 
-# --- pipelines and searches ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def topics() -> tuple[list[str], list[str]]:
     rows = range(0, 2000, 16)
@@ -126,8 +123,6 @@ def test_grid_search_equals_plain_loops(topics: tuple[list[str], list[str]]) -> 
     assert search.best_params_ == {"embedder__dimension": 20, "linear__C": 10.0}
     assert search.best_estimator_["embedder"].method_.settings.dimension == 20
 
-
-# --- parameters --------------------------------------------------------------------------------------------------
 
 OWN_CHECKS: list[Callable[[str, Any], None]] = [
     getattr(checks, name)
@@ -171,8 +166,6 @@ def test_get_and_set_params() -> None:
     with pytest.raises(ValueError, match="'lsaa'"):
         Embedder("lsaa").fit(TEXTS)
 
-
-# --- what is refused ---------------------------------------------------------------------------------------------
 
 N = len(TEXTS)
 BAD: dict[str, tuple[Any, Any, str]] = {

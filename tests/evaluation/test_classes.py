@@ -42,9 +42,6 @@ def test_kmeans_finds_blobs_and_follows_its_seed():
     assert (kmeans(noise, 8, seed=0, restarts=1) != kmeans(noise, 8, seed=1, restarts=1)).any()
 
 
-# --- geometry --------------------------------------------------------------------------------------------------------
-
-
 def looped_spread(rows, labels):
     names = sorted(set(labels))
     centres = {c: np.mean([row for row, label in zip(rows, labels, strict=True) if label == c], axis=0) for c in names}
@@ -87,9 +84,6 @@ def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
     assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
 
 
-# --- separation ------------------------------------------------------------------------------------------------------
-
-
 def test_separation_by_hand() -> None:
     rows, labels = [[0.0, 0], [0, 2], [10, 0], [10, 2]], ["a", "a", "b", "b"]
     found = separation(rows, labels)
@@ -116,9 +110,6 @@ def test_of_unit_rows_it_agrees_with_others() -> None:
     assert (spare.hit, spare.silhouette, spare.ratio) == pytest.approx((found.hit, found.silhouette, found.ratio))
 
 
-# --- logistic regression -----------------------------------------------------------------------------------------
-
-
 def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
     """Train, dev and test of three overlapping classes."""
     random = np.random.default_rng(seed)
@@ -141,9 +132,6 @@ def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
     assert found.tolist() == right.tolist()
     # its classes of test change nothing of what is learned, and a class that it never saw is wrong
     assert not logistic_right(train, names, dev, dev_names, test, ["house"] * 60).any()
-
-
-# --- dense regions, and what a class is about --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("d", "form"), [(3, np.asarray), (40, sparse.csr_array)])

@@ -96,9 +96,6 @@ def test_rows_without_a_direction_are_left_out_and_a_long_square_has_no_rank(mon
     assert set(space_figures(SQUARE)) == {"uniformity", "mean_cosine"}
 
 
-# --- the probe over the epochs -----------------------------------------------------------------------------------
-
-
 def a_probe(labels: tuple[str, ...] = ("a", "a", "b", "b", "c")) -> Snapshots:
     snapshots = Snapshots(tuple(f"s{row}" for row in range(len(labels))), labels)
     for epoch in (0, 1, 2):

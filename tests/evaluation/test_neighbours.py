@@ -67,8 +67,6 @@ def test_sparse_rows():
     np.testing.assert_array_equal(nearest(rows[:30].toarray(), rows, 5)[0], wanted)
 
 
-# --- who moved ---------------------------------------------------------------------------------------------------
-
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])  # of each the nearest: 1, 0, 1, 2
 SWAPPED = np.array([[0.0], [1.0], [7.0], [6.0]])  # 1, 0, 3, 2
 

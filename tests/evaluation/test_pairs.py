@@ -91,9 +91,6 @@ def test_the_threshold_comes_from_dev_alone():
     assert found.accuracy == pytest.approx(1 / 3)
 
 
-# --- correlations ----------------------------------------------------------------------------------------------------
-
-
 def test_as_scipy_with_ties():
     random = np.random.default_rng(0)
     gold = random.integers(0, 6, 80)
@@ -123,9 +120,6 @@ def test_the_error_of_spearman_by_hand():
     assert spearman_error(-0.6, 103) == spearman_error(0.6, 103)
     assert spearman_error(1.0, 50) == 0
     assert spearman_error(0.5, 3) == spearman_error(0.5, 4)  # of fewer than four pairs nothing is known
-
-
-# --- ordering --------------------------------------------------------------------------------------------------------
 
 
 few = st.lists(st.integers(0, 4), min_size=6, max_size=6)
@@ -161,9 +155,6 @@ def test_against_plain_loops(gold: list[int], before: list[int], after: list[int
             assert each.gold[0] - each.gold[1] > least
             assert (each.before[0] > each.before[1], each.after[0] > each.after[1]) == right
             assert each.before == (before[each.higher], before[each.lower])
-
-
-# --- regression ------------------------------------------------------------------------------------------------------
 
 
 def graded_pairs(n, seed, d=8, low=1, high=5):

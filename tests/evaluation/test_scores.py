@@ -65,9 +65,6 @@ def random_table(texts: list[str], seed: int = 0, **settings: Any) -> Table:
 SPARSE = {"dense": np.asarray, "sparse": sparse.csr_array}
 
 
-# --- pairs -----------------------------------------------------------------------------------------------------
-
-
 def pairs_at(train: list[tuple[float, int]], dev: list[tuple[float, int]], test: list[tuple[float, int]]) -> Any:
     """Pairs of 0 degrees and an angle each, with its label."""
     rows = [("train", *row) for row in train] + [("dev", *row) for row in dev] + [("test", *row) for row in test]
@@ -124,9 +121,6 @@ def test_graded_against_scipy(kind: str) -> None:
     assert found.figures["pearson"] == pytest.approx(pearsonr(cosine, grades).statistic, abs=1e-5)
     assert found.headline == pytest.approx(spearmanr(cosine, grades).statistic)
     assert selection(method, corpus) == ("dev_spearman", pytest.approx(found.headline))
-
-
-# --- classes ---------------------------------------------------------------------------------------------------
 
 
 def labelled(rows: list[tuple[str, float, str]]) -> tuple[Labelled, Table]:
@@ -199,9 +193,6 @@ def test_triplets_by_hand() -> None:
     assert selection(Table(table), corpus) == ("dev_triplets", 0.5)
 
 
-# --- triplets and articles -------------------------------------------------------------------------------------
-
-
 def test_articles_are_triplets_of_their_openings() -> None:
     def section(title: str, *openings: str) -> Section:
         return Section(title, [f"{opening} goes on for five words. More." for opening in openings])
@@ -219,8 +210,6 @@ def test_articles_are_triplets_of_their_openings() -> None:
     part = whole.take(row for row, split in enumerate(whole.splits) if split == "test").take(range(3))
     assert scored_part(part).fingerprint == triplets_of(part).fingerprint  # those that are learned from
 
-
-# --- the method's own similarity -------------------------------------------------------------------------------
 
 # by the cosine b is the nearest of a, by the L1 distance c is
 OWN = {"a": [1.0, 0.0], "b": [9.0, 0.1], "c": [1.0, 0.8], "d": [9.0, 6.0]}
@@ -255,9 +244,6 @@ def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> N
     assert score(method, triplets).items.tolist() == [1, 0]
 
 
-# --- parts -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["questions", "places", "relatedness", "topics"])
 def test_parts_add_up_to_the_figures(name: str) -> None:
     corpus = load(name)
@@ -280,9 +266,6 @@ def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_o
     asked_of = Triplets(["a", "b", "c"], ["b", "c", "d"], ["e", "f", "a"], splits=["test"] * 3,
                         extra={"article": ["y", "x", "y"]})  # fmt: skip
     assert score(table, asked_of, apart=True).parts["triplet_accuracy"].below.tolist() == [1, 2]
-
-
-# --- more than can be asked about one by one -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -315,9 +298,6 @@ def test_of_many_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> 
     assert found.items.tolist() == [int(whole.items[having.index(row)]) for row in drawn]
     assert selection(method, corpus)[1] == found.headline
     assert score(method, corpus, most=None).figures == pytest.approx(dict(whole.figures), rel=1e-12)
-
-
-# --- MAP@R, and how the vectors lie ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("shape", "kind"), [(Labelled, "dense"), (Groups, "sparse")])

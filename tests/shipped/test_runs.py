@@ -41,9 +41,6 @@ def fitted(name: str, corpus: str) -> Method:
     return method
 
 
-# --- runs ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shipped", DEMONSTRATIONS.values(), ids=DEMONSTRATIONS.keys())
 def test_a_run_is_intact_and_that_of_the_table(shipped: table.Demonstration) -> None:
     """`read_run` checks every file against its checksum."""
@@ -90,9 +87,6 @@ def test_training_again_gives_the_same_arrays(name: str) -> None:
         np.testing.assert_allclose(again.history.column(column), run.history.column(column), rtol=0.05, atol=1e-6)
 
 
-# --- what a run is worth ---------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of one run and the standings, which may be spoilt."""
@@ -128,9 +122,6 @@ def test_another_model_has_no_standing(elsewhere: Path) -> None:
     assert standing("film-questions") is None
     (elsewhere / "standings.json").unlink()
     assert standing("film-questions") is None
-
-
-# --- pictures --------------------------------------------------------------------------------------------------------
 
 
 def same_picture(origin: Origin, method: Method, corpus: str) -> None:

@@ -27,8 +27,6 @@ from tests.test_contract import CORPORA
 
 HOW: dict[str, Any] = {"minutes": 60, "methods": ["tfidf", "sif"], "workers": 1, "seeds": 3}
 
-# --- the plan ----------------------------------------------------------------------------------------------------
-
 
 def test_what_a_method_costs_by_hand() -> None:
     cost = Cost(fit=10, score=1)
@@ -52,9 +50,6 @@ def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_t
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
     assert planned(costs, minutes=15, workers=9, small=False)["methods"] == ("cheap",)  # no process may take longer
-
-
-# --- a whole comparison ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -169,9 +164,6 @@ def test_every_shape_has_its_metric(shape: str, tmp_path: Path) -> None:
         assert (report.lines[0].ranked.low, report.lines[0].ranked.high) == (-1, 1)
 
 
-# --- mistakes ----------------------------------------------------------------------------------------------------
-
-
 def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
     pairs, labelled = CORPORA["pairs"](), CORPORA["labelled"]()
     assert isinstance(pairs, Pairs)
@@ -218,8 +210,6 @@ def test_test_rows_from_another_file() -> None:
         with pytest.raises(ValueError, match=said):
             with_test(pairs, other)
 
-
-# --- one thing at a time -----------------------------------------------------------------------------------------
 
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 2, "device": "cpu"}
 

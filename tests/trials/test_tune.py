@@ -72,9 +72,6 @@ def seen(experiment: Experiment) -> list[tuple[Corpus, int]]:
     return experiment.entry.seen
 
 
-# --- what is tried -----------------------------------------------------------------------------------------------
-
-
 def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None:
     tuned = tune(replace(networks(), seed=3), trials=3, space=SPACE)
     for trial in tuned.trials:
@@ -112,9 +109,6 @@ def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> N
     assert (len(tried), len(tuned.trials), tuned.wanted) == (6, 6, 9)
 
 
-# --- what is seen ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", ["pairs", "triplets", "articles"])
 def test_nothing_of_test_is_seen(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, measured = CORPORA[shape](), list[Corpus]()
@@ -146,9 +140,6 @@ def test_trials_learn_from_the_same_part_for_a_share_of_the_epochs(shape: str) -
     assert len({corpus.fingerprint for corpus in corpora}) == 1
     assert corpora[0].sizes["dev"] == whole.sizes["dev"]
     assert 0.25 * whole.sizes["train"] < corpora[0].sizes["train"] <= 0.5 * whole.sizes["train"] + len(whole.sizes)
-
-
-# --- failures and mistakes ---------------------------------------------------------------------------------------
 
 
 def test_a_trial_that_fails_is_the_worst_and_keeps_its_reason(tmp_path: Path) -> None:
@@ -191,9 +182,6 @@ def test_a_corpus_without_dev_or_a_method_without_dials_is_refused(monkeypatch: 
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ValueError, match=r"labkit-embeddings\[tune\]"):
         tune(Experiment("sif", corpus))
-
-
-# --- folders, kills, several processes ---------------------------------------------------------------------------
 
 
 def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> None:
@@ -244,9 +232,6 @@ def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
         assert tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t").trials == again.trials
-
-
-# --- what a person types ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
