@@ -117,7 +117,8 @@ def score(
     else:
         scored = _classes(method, corpus, part, asks)
     measure, figures, items, parts = scored
-    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items, parts)
+    figures = {name: float(value) for name, value in figures.items()}
+    return Scores(corpus.name, split, measure, figures, items, parts if apart else {})
 
 
 def require_labels(corpus: Corpus) -> None:
@@ -191,8 +192,8 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     figures |= _spread(rows, component, asks) | _space(rows, texts, asks, *sides[:, test.labels == 1])
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > decided.threshold
-    parts = called_parts(called, test) if asks.apart else {}
-    if asks.apart and "auc" in figures:
+    parts = called_parts(called, test)
+    if "auc" in figures:
         parts["auc"] = auc_parts(scores, test.labels, linked(test))
     return "accuracy", figures, (called == test.labels).astype(np.int64), parts
 
@@ -242,7 +243,7 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
     won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
     right = (won == np.asarray(classes)[asking]) & not_zero(rows[asking])
     figures = {"knn_accuracy": float(right.mean())} | _asked(len(right), len(texts))
-    parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)} if asks.apart else {}
+    parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)}
     if len(set(classes)) < len(classes):
         hits, _, of_hits = _hits(method, rows, classes, asks)
         figures, parts = figures | hits, parts | of_hits
@@ -255,7 +256,7 @@ def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
     units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
-    return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)} if asks.apart else {}
+    return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)}
 
 
 def _hits(
@@ -271,12 +272,10 @@ def _hits(
             stacklevel=4,
         )
         at_r = {}
-    figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
-    figures |= {name: float(values.mean()) for name, values in at_r.items()}
-    if alone := int((sizes == 1).sum()):
-        figures["alone"] = float(alone)  # sentences alone in their class, which are no queries
-    figures |= _asked(len(asking), len(labels) - alone)
-    single = {f"hit@{k}": ranks <= k for k in KS} | at_r if asks.apart else {}
+    single = {f"hit@{k}": ranks <= k for k in KS} | at_r
+    figures = {name: float(values.mean()) for name, values in single.items()}
+    alone = int((sizes == 1).sum())  # sentences alone in their class, which are no queries
+    figures |= ({"alone": float(alone)} if alone else {}) | _asked(len(asking), len(labels) - alone)
     parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
 
