@@ -198,7 +198,6 @@ def explain(
 ) -> None:
     """Show which words make two sentences similar, or one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
-    from labkit.explanation import contrast_text, explanation_text
 
     if json and top is not None:
         raise ValueError(f"--top {top} does not apply to --json, which has all parts; omit one")
@@ -209,10 +208,10 @@ def explain(
             method = adapter.method_of(model)
     if c is None:
         explanation = adapter.explain(method, a, b, way=way, steps=steps)
-        show_result(explanation.record(), explanation_text(explanation, top=top or 8), json=json)
+        show_result(explanation.record(), explanation.text(top=top or 8), json=json)
     else:
         found = method.contrast(a, b, c, way=way, steps=steps)
-        show_result(found.record(), contrast_text(found, top=top or 8), json=json)
+        show_result(found.record(), found.text(top=top or 8), json=json)
 
 
 def paraphrase(

@@ -153,10 +153,8 @@ class InPieces(PairTask):
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks, tiles, blocks and strips of a few rows, so that 60 sentences meet what 60,000 meet."""
+    """Chunks and strips of a few rows, so that 60 sentences meet what 60,000 meet."""
     monkeypatch.setattr(encoders, "CHUNK", 7)
-    monkeypatch.setattr(large_batch, "_SIDE", {True: 9, False: 9})
-    monkeypatch.setattr(large_batch, "_NUMBERS_AT_ONCE", 40)
     monkeypatch.setattr(large_batch, "_STRIP", 500)
 
 
