@@ -14,19 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from scipy.interpolate import PchipInterpolator
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.func import jvp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.checkpoint import checkpoint
 
 from labkit.explanation import LEFT_OUT, Parts, merged
 from labkit.progress import Progress
+from labkit.training.loop import generators_of
 from labkit.training.reader import Reads, Rows
 from labkit.vectors import WordVectors
 
@@ -243,10 +244,46 @@ def embed(encoder: nn.Module, numbers: Tensor, lengths: Tensor, *, amp: bool = F
 def embed_in_chunks(encoder: nn.Module, rows: Rows, which: Sequence[int], *, amp: bool = False) -> Tensor:
     """Encode rows by their numbers like `embed`, with the activations of only one chunk in memory.
 
-    The backward pass encodes each chunk again, with the same random numbers (GradCache, Gao et al. 2021).
+    Activations are discarded in the forward pass. In the backward pass each chunk is encoded again with the same random
+    numbers and receives its rows of the gradient (GradCache, Gao et al. 2021).
     """
-    again = partial(checkpoint, embed, encoder, use_reentrant=False, amp=amp)
-    return torch.cat([again(*rows.batch(which[start : start + CHUNK])) for start in range(0, len(which), CHUNK)])
+    chunks = [which[start : start + CHUNK] for start in range(0, len(which), CHUNK)]
+    vectors: Tensor = _Chunks.apply(torch.empty(0, requires_grad=True), encoder, rows, chunks, amp)
+    return vectors
+
+
+class _Chunks(torch.autograd.Function):
+    """Encode rows in chunks. The parameters are inside the encoder; `learns` only makes autograd call `backward`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, learns: Tensor, encoder: nn.Module, rows: Rows, chunks: list[Sequence[int]], amp: bool
+    ) -> Tensor:
+        ctx.rest = encoder, rows, chunks, amp
+        ctx.drawn = [generator.get_state() for generator in generators_of(encoder)]
+        return torch.cat([embed(encoder, *rows.batch(chunk), amp=amp) for chunk in chunks])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
+        encoder, rows, chunks, amp = ctx.rest
+        tables = [table.weight for table in encoder.modules() if isinstance(table, nn.Embedding)]
+        generators = generators_of(encoder)
+        now = [generator.get_state() for generator in generators]
+        _set_states(generators, ctx.drawn)
+        with torch.enable_grad():
+            for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
+                embed(encoder, *rows.batch(chunk), amp=amp).backward(slope)
+                for table in tables:
+                    if table.grad is not None and table.grad.is_sparse:
+                        table.grad = table.grad.coalesce()  # otherwise it has a row for each word of the batch
+        _set_states(generators, now)
+        return None, None, None, None, None
+
+
+def _set_states(generators: list[torch.Generator], states: list[Tensor]) -> None:
+    for generator, state in zip(generators, states, strict=True):
+        generator.set_state(state)
 
 
 def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
