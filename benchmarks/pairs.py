@@ -87,7 +87,6 @@ STEPS = (
     (4096, "dense"),
     (16384, "large"),
     (16384, "dense"),
-    (65536, "large"),
 )
 STEP_HEAD = "| m | a step | MB before it | MB at most | CPU s |\n" + "| --- " * 5 + "|"
 GALLERY_ROWS = 1024

@@ -41,7 +41,7 @@ from labkit.corpora.relations import components
 from labkit.methods import METHODS
 from labkit.pairs import informative, locality, masks_from_labels
 from labkit.progress import silent
-from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.settings import PairSettings
 from labkit.text import Vocabulary, buckets
 from labkit.training.encoders import ENCODERS, BiLstm, Encoder, Lstm, Words
 from labkit.training.loop import Adam, clip_, gradient_length, train

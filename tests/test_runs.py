@@ -69,12 +69,6 @@ def test_a_history_comes_back_as_it_was(rows: list[dict[str, float]]) -> None:
     assert back.csv() == history.csv()
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
-    history = History(({"epoch": np.int64(1), "loss": np.float64(0.1), "dev": np.float32(0.5), "spread": np.nan},))
-    assert history.csv() == "epoch,loss,dev,spread\n1,0.1,0.5,nan\n"
-    assert math.isnan(History.of_csv(history.csv()).rows[0]["spread"])
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "epoch,loss\n1,half\n", "epoch,loss\n1,0.5,3\n", "epoch,loss\n1\n", 'epoch\n"1', "epoch\n--1\n"],
