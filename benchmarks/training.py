@@ -26,7 +26,7 @@ from labkit.corpora.records import Pairs
 from labkit.corpora.relations import components
 from labkit.methods import METHODS
 from labkit.progress import silent
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings
 from labkit.training.loop import train
 
 ROUNDS = 3

@@ -41,8 +41,7 @@ from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
 from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
-from labkit.sentpwnet.method import TEMPERATURE, mined_loss, note_few_kept
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss, note_few_kept
 from labkit.training.loop import IDLE
 
 DIALS = (

@@ -28,8 +28,7 @@ from labkit.methods import METHODS, Methods
 from labkit.progress import Progress
 from labkit.sbert_lp.method import SbertLp
 from labkit.sentpwnet.batches import BatchSource
-from labkit.sentpwnet.method import Bag
-from labkit.sentpwnet.settings import BagSettings
+from labkit.sentpwnet.method import Bag, BagSettings
 from labkit.settings import EPOCHS, Conditions
 
 

@@ -27,8 +27,7 @@ from labkit.pairs import pair_weights, weight_parts
 from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import batch_source
-from labkit.sentpwnet.method import loss_of, miner_of
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings, loss_of, miner_of
 from labkit.text import words
 
 # --- sentences ---------------------------------------------------------------------------------------------------

@@ -18,8 +18,7 @@ from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
 from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.batches import batch_source
-from labkit.sentpwnet.method import PairTask, miner_of
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings, PairTask, miner_of
 from tests.tiny_sbert import tiny_sbert
 
 ROOT = Path(__file__).resolve().parents[2]

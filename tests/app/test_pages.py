@@ -25,7 +25,7 @@ from labkit.corpora.catalogue import EMBEDDED
 from labkit.evaluation import p_coherence
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import sentence_batch
 from labkit.shipped import DEMONSTRATIONS
 from labkit.thematic.sections import sectioned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import Examined, SentenceBatch, cosines, examine
 from tests.figures.examples import EVIL
 

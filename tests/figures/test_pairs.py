@@ -13,8 +13,7 @@ from labkit.figures import triplet_losses
 from labkit.pairs import pair_weights
 from labkit.pairs.hard_negatives import FalseShares
 from labkit.palette import NEGATIVE, POSITIVE
-from labkit.sentpwnet.method import loss_of
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings, loss_of
 from labkit.sentpwnet.view import Examined, examine, one_triplet
 from labkit.thematic.network import LOSSES
 

@@ -10,7 +10,7 @@ import pytest
 
 from labkit.corpora import load
 from labkit.runs import Snapshots
-from labkit.sentpwnet.settings import PairSettings
+from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
     OF_PAIRS,
     PAPER,
