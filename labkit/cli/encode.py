@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -27,10 +27,7 @@ from labkit.cli.arguments import (
     workers_of,
 )
 from labkit.cli.output import remark, show_result, standard_output, step
-from labkit.progress import Progress, terminal
-
-if TYPE_CHECKING:
-    from labkit.method import Method
+from labkit.progress import terminal
 
 BATCH = 256  # sentences
 
@@ -117,7 +114,7 @@ def _encode_shards(
 
 
 def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force: bool, json: bool) -> None:
-    from labkit.embedding_files import check_place
+    from labkit.embedding_files import check_place, write_embeddings, write_json_lines
 
     if str(output) != "-":
         check_place(output)
@@ -132,42 +129,28 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
         remark("one sentence per line; Ctrl-D ends the input")
     with step("encoded"), _opened(source, distinct) as (blocks, total, unit), terminal(unit) as progress:
-        rows, width = _written(method, blocks, total, output, progress)
+        rows = width = 0
+
+        def encoded() -> Iterator[tuple[list[str], Any]]:
+            nonlocal rows, width
+            for sentences, done in blocks:
+                vectors = method.encode(sentences, batch_size=BATCH)
+                yield sentences, vectors
+                rows, width = rows + len(sentences), vectors.shape[1]
+                progress(done, total, "encoding")
+            if not rows:
+                raise ValueError("--input is empty; give at least one line with a sentence")
+
+        if str(output) == "-":
+            with standard_output():
+                write_json_lines(sys.stdout.buffer, encoded())
+        else:
+            write_embeddings(output, encoded())
     if str(output) == "-":
         remark(f"{rows:,} sentences, {width:,} columns")
     else:
         record = {"run": run, "file": output, "sentences": rows, "columns": width}
         show_result(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
-
-
-def _written(method: Method, blocks: Blocks, total: int | None, output: Path, progress: Progress) -> tuple[int, int]:
-    """Encode and write block by block; return the number of rows and columns."""
-    from labkit.embedding_files import embedding_file
-
-    count, width = 0, 0
-    with _standard_lines() if str(output) == "-" else embedding_file(output) as add:
-        for sentences, done in blocks:
-            rows = method.encode(sentences, batch_size=BATCH)
-            add(sentences, rows)
-            count, width = count + len(sentences), rows.shape[1]
-            progress(done, total, "encoding")
-        if not count:
-            raise ValueError("--input is empty; give at least one line with a sentence")
-    return count, width
-
-
-@contextmanager
-def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
-    """Yield a function that writes a block of sentences and rows to standard output at once."""
-    from labkit.embedding_files import json_lines
-
-    def add(sentences: list[str], rows: Any) -> None:
-        for line in json_lines(sentences, rows):
-            sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
-
-    with standard_output():
-        yield add
 
 
 @contextmanager
