@@ -26,7 +26,6 @@ from labkit.progress import Progress, silent
 
 BATCH = 256  # sentences
 KINDS = ("float32", "float16")
-LOOKED = 2**14  # rows checked for NaN at once
 
 # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -67,7 +66,7 @@ def write_vectors(
             f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, which cannot be written to a "
             "folder. Use a method such as lsa, or write one file (--output FILE.npz)"
         )
-    parts = parts_of(sources, [column], rows=size, tables_only=True)
+    parts = parts_of(sources, column, rows=size, tables_only=True)
     plan = {"kind": "vectors", "run": state, "column": column, "type": kind, "size": size}
     plan |= {"sources": identified(files_of(sources))}
     if scale.folder(folder, plan):
@@ -97,7 +96,7 @@ def _encode(given: Encoding, path: Path) -> None:
     method, count = _method(given.run, given.state), 0
     rows_of_part = (given.part.stop or 0) - given.part.start
     with scale.one_thread(), path.open("wb") as file:
-        for texts in texts_of(given.part, [given.column]):
+        for texts in texts_of(given.part, given.column):
             rows = method.encode(texts, batch_size=BATCH)
             if not count:
                 head = {"descr": np.dtype(given.kind).newbyteorder("<").str, "fortran_order": False}
@@ -182,9 +181,8 @@ def _mapped(path: Path) -> np.ndarray:
 def in_float32(rows: np.ndarray, where: str, first: int = 0) -> np.ndarray:
     """These rows in memory as float32; an error names the first row that is not finite."""
     rows = np.asarray(rows, np.float32)
-    for start in range(0, len(rows), LOOKED):
-        good = np.isfinite(rows[start : start + LOOKED]).all(axis=1)
-        if not good.all():
-            row = first + start + int(np.argmin(good))
-            raise ValueError(f"{where} row {row:,} contains NaN or infinite values; encode it again")
+    good = np.isfinite(rows).all(axis=1)
+    if not good.all():
+        row = first + int(np.argmin(good))
+        raise ValueError(f"{where} row {row:,} contains NaN or infinite values; encode it again")
     return rows

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from labkit.corpora.files import FORMATS, read_corpus, read_rows
-from labkit.corpora.published import PUBLISHED, load_published, located, rows_here
+from labkit.corpora.published import PUBLISHED, load_published, located
 from labkit.corpora.published.registry import plain_files
 from labkit.corpora.records import Corpus
 from labkit.corpora.shards import corpus_of_folder, is_folder
@@ -117,7 +117,6 @@ class Entry:
     rows: int | None  # of the whole published set; None if unknown until it is read
     load: Callable[[], Corpus]
     here: Callable[[], Path | None]  # the file or folder to read from, None if it must be downloaded
-    rows_here: Callable[[], int | None]  # on this machine, perhaps only a part; None if unknown
 
     def size(self) -> int:
         """Size on disk of its files."""
@@ -131,10 +130,10 @@ class Entry:
 
 def _entries() -> Iterator[Entry]:
     for own in EMBEDDED.values():
-        here, rows = partial(_existing, own.path), own.rows
-        yield Entry(own.name, "embedded", own.shape, own.summary, own.licence, rows, own.load, here, partial(int, rows))
+        here = partial(_existing, own.path)
+        yield Entry(own.name, "embedded", own.shape, own.summary, own.licence, own.rows, own.load, here)
     for name, other in PUBLISHED.items():
-        ways = partial(load_published, name), partial(located, name), partial(rows_here, name)
+        ways = partial(load_published, name), partial(located, name)
         yield Entry(name, "published", other.shape, other.title, other.licence, other.count, *ways)
 
 

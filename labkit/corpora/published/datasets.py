@@ -63,7 +63,6 @@ class Published:
     parse: Parser | None = None  # None: labkit reads at most the plain form, not the release
     # a pattern of file names -> labelled rows in all matching files, None if unknown
     rows: Mapping[str, int | None] = field(default_factory=dict)
-    also: Mapping[str, int | None] = field(default_factory=dict)  # the same for other forms that its parser reads
     # the files of the plain form -> the split of all rows, "" if the file has a column or no splits
     plain: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, str] = field(default_factory=dict)  # class names of the plain form -> those of labkit
@@ -201,22 +200,21 @@ _RECORDS = (
         sources=(Source("https://zenodo.org/record/2787612/files/SICK.zip?download=1", file="SICK.zip",
                         sha256="da272af924399fc2de4889ed55383e38822c10d16c4a949a89d597d09a0b7912"),),
         rows={"SICK.txt": 9_840},
-        also={"SICK_train.txt": 4_500, "SICK_trial.txt": 500, "SICK_test_annotated.txt": 4_927},
         plain={"sick/train.tsv.gz": "train", "sick/dev.tsv.gz": "dev"},
-        note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The files of SemEval 2014 can "
-             "be read, too; they have 87 more pairs. The plain form is SemEval's train and trial.",
+        note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The plain form is SemEval's "
+             "train and trial.",
     ),
     Published(
         name="mr", shape="Labelled", title="Movie reviews: positive or negative sentences", licence=_PANG,
         citation="Pang and Lee (2005): Seeing Stars, ACL",
-        parse=one_file_a_class(negative=("rt-polarity.neg",), positive=("rt-polarity.pos",)),
+        parse=one_file_a_class(negative="rt-polarity.neg", positive="rt-polarity.pos"),
         sources=(Source(f"{_CORNELL}/rt-polaritydata.tar.gz"),),
         plain={"senteval/mr.tsv.gz": ""}, classes=SENTIMENT,
         rows={"rt-polarity.neg": 5_331, "rt-polarity.pos": 5_331}, note="No splits of its own.",
     ),
     Published(
         name="cr", shape="Labelled", title="Customer reviews of products: positive or negative sentences",
-        licence=_RESEARCH, parse=one_file_a_class(negative=("custrev.neg",), positive=("custrev.pos",)),
+        licence=_RESEARCH, parse=one_file_a_class(negative="custrev.neg", positive="custrev.pos"),
         citation="Hu and Liu (2004): Mining and Summarizing Customer Reviews, KDD; Wang and Manning (2012), ACL",
         sources=(Source("https://dl.fbaipublicfiles.com/senteval/senteval_data/datasmall_NB_ACL12.zip",
                         only=("custrev.neg", "custrev.pos")),),
@@ -225,19 +223,16 @@ _RECORDS = (
     Published(
         name="subj", shape="Labelled", title="Sentences that state an opinion or a fact", licence=_PANG,
         citation="Pang and Lee (2004): A Sentimental Education, ACL",
-        parse=one_file_a_class(
-            objective=("plot.tok.gt9.5000", "subj.objective"), subjective=("quote.tok.gt9.5000", "subj.subjective")
-        ),
+        parse=one_file_a_class(objective="plot.tok.gt9.5000", subjective="quote.tok.gt9.5000"),
         sources=(Source(f"{_CORNELL}/rotten_imdb.tar.gz"),),
         plain={"senteval/subj.tsv.gz": ""}, classes=SUBJECTIVITY,
-        rows={"plot.tok.gt9.5000": 5_000, "quote.tok.gt9.5000": 5_000},
-        also={"subj.objective": 5_000, "subj.subjective": 5_000}, note="No splits of its own.",
+        rows={"plot.tok.gt9.5000": 5_000, "quote.tok.gt9.5000": 5_000}, note="No splits of its own.",
     ),
     Published(
         name="mpqa", shape="Labelled", title="Opinion phrases from the news: positive or negative",
         licence="the MPQA agreement, which you must accept by hand; academic research only",
         citation="Wiebe, Wilson and Cardie (2005): Annotating Expressions of Opinions and Emotions, LRE",
-        parse=one_file_a_class(negative=("mpqa.neg",), positive=("mpqa.pos",)),
+        parse=one_file_a_class(negative="mpqa.neg", positive="mpqa.pos"),
         sources=tuple(
             Source("https://mpqa.cs.pitt.edu/corpora/mpqa_corpus/", file=f"mpqa.{ending}", by_hand=_MPQA_REASON)
             for ending in ("neg", "pos")
