@@ -23,9 +23,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from labkit import scale
-from labkit.corpora.columns import Column
 from labkit.corpora.files import STREAMED, parquet_file, read_rows
-from labkit.corpora.records import Corpus, Groups, Labelled, Sentences, Triplets
+from labkit.corpora.records import Column, Corpus, Groups, Labelled, Sentences, Triplets
 from labkit.progress import Progress, silent
 from labkit.text import normalise
 
