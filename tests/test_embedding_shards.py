@@ -78,14 +78,7 @@ def test_what_is_done_is_not_done_again(
         write_vectors(run, [texts], tmp_path / "out", half=True)
 
 
-def test_another_run_does_not_go_on_with_the_shards_of_the_first(run: Path, texts: Path, tmp_path: Path) -> None:
-    write_vectors(run, [texts], tmp_path / "out")
-    other = trained("sif", tmp_path / "other")
-    with pytest.raises(ValueError, match="run"):
-        write_vectors(other, [texts], tmp_path / "out")
-
-
-def test_other_texts_do_not_go_on_with_the_shards_of_the_first(run: Path, tmp_path: Path) -> None:
+def test_other_texts_or_another_run_do_not_resume_the_first(run: Path, tmp_path: Path) -> None:
     """Also where a file of the same name and size holds them."""
     for name, texts in (("one", TEXTS), ("two", TEXTS[::-1])):
         (tmp_path / name).mkdir()
@@ -97,6 +90,8 @@ def test_other_texts_do_not_go_on_with_the_shards_of_the_first(run: Path, tmp_pa
     for sources, change in (([two], {}), ([one], {"column": "title"}), ([one], {"size": 20})):
         with pytest.raises(ValueError, match="out"):
             write_vectors(run, sources, tmp_path / "out", **{"size": 30, **change})
+    with pytest.raises(ValueError, match="run"):
+        write_vectors(trained("sif", tmp_path / "other"), [one], tmp_path / "out", size=30)
 
 
 def test_a_run_or_texts_that_change_meanwhile_are_refused(

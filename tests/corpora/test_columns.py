@@ -61,11 +61,6 @@ def test_other_methods_learn_from_it(corpus: Corpus, made: Triplets) -> None:
     assert len(twice) > 0
 
 
-def test_a_missing_split_is_refused(corpus: Corpus) -> None:
-    with pytest.raises(ValueError, match="dev"):
-        corpus.part("train").part("dev")
-
-
 def test_names_of_folders_are_names_of_corpora(tmp_path: Path) -> None:
     rows = [{"text": f"text {n}", "label": "ab"[n % 2], "split": "train", "more": str(n)} for n in range(20)]
     scale.folder(tmp_path / "out", {"kind": "distinct"})
