@@ -1,4 +1,4 @@
-"""Vectors in shards: those of the method, in order, with the same bytes whoever encodes; what lies is refused."""
+"""Vectors in shards: those of the method, in order, the same bytes from any worker; bad files are refused."""
 
 from __future__ import annotations
 

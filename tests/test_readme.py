@@ -85,7 +85,7 @@ def test_every_command_is_shown_somewhere() -> None:
 
 
 def small(corpus: Corpus, rows: int) -> Corpus:
-    """Its first rows: what belongs together stands together."""
+    """Its first rows; rows that belong together are adjacent."""
     return corpus.take(range(min(rows, len(corpus))))
 
 

@@ -1,4 +1,4 @@
-"""Neighbours over shards: those of brute force, a task at a time; the index says how much of them it finds."""
+"""Neighbours among shards agree with brute force; the index reports how many of them it finds."""
 
 from __future__ import annotations
 
