@@ -100,7 +100,9 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
     corpus, read, dropped = _collected(wanted, rows)
     for (file, why), count in dropped.items():
         note(f"{file}: rows skipped because of {why}: {count:,}", stacklevel=2)
-    for pattern, expected in wanted.rows.items() if not plain else ():
+    if plain:
+        return corpus
+    for pattern, expected in wanted.rows.items():
         found = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
         if not found:
             note(f"{name} is incomplete: {pattern} is missing", stacklevel=2)
