@@ -92,19 +92,18 @@ def _method(run: str, state: str) -> Any:
 
 
 def _encode(given: Encoding, path: Path) -> None:
-    """Write one file of vectors, with a few thousand rows in memory at a time."""
-    method, count = _method(given.run, given.state), 0
-    rows_of_part = (given.part.stop or 0) - given.part.start
-    with scale.one_thread(), path.open("wb") as file:
-        for texts in texts_of(given.part, given.column):
-            rows = method.encode(texts, batch_size=BATCH)
-            if not count:
-                head = {"descr": np.dtype(given.kind).newbyteorder("<").str, "fortran_order": False}
-                np.lib.format.write_array_header_1_0(file, head | {"shape": (rows_of_part, rows.shape[1])})
-            file.write(np.ascontiguousarray(_narrowed(rows, given.kind), np.dtype(given.kind).newbyteorder("<")).data)
-            count += len(texts)
-    if count != rows_of_part:
+    """Write one file of vectors."""
+    method = _method(given.run, given.state)
+    with scale.one_thread():
+        blocks = [
+            _narrowed(method.encode(texts, batch_size=BATCH), given.kind)
+            for texts in texts_of(given.part, given.column)
+        ]
+    rows = np.concatenate(blocks)
+    if len(rows) != (given.part.stop or 0) - given.part.start:
         raise ValueError(f"{given.part.path} changed while it was read; start again in a new folder")
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(rows))
 
 
 def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
