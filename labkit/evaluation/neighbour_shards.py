@@ -209,17 +209,12 @@ def _opened_index(path: str) -> Any:
 def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The neighbours that the index finds for these queries, ordered by cosine."""
     index = _opened_index(task.index)
-    near = np.empty((len(numbers), task.count), np.int64)
-    cosines = np.empty(near.shape, np.float32)
-    for start in range(0, len(numbers), TOGETHER):
-        block = slice(start, start + TOGETHER)
-        asked = _directions(task.queries, numbers[block])
-        scores, found = index.search(asked, min(task.count + 1, len(task.base)))
-        scores[found < 0] = -np.inf
-        if task.themselves:
-            scores[found == numbers[block][:, None]] = -np.inf
-        order = np.lexsort((found, -scores))[:, : task.count]
-        near[block], cosines[block] = np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)
+    cosines, near = index.search(_directions(task.queries, numbers), min(task.count + 1, len(task.base)))
+    cosines[near < 0] = -np.inf
+    if task.themselves:
+        cosines[near == numbers[:, None]] = -np.inf
+    order = np.lexsort((near, -cosines))[:, : task.count]
+    near, cosines = np.take_along_axis(near, order, 1), np.take_along_axis(cosines, order, 1)
     few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres have too few rows
     if len(few):
         near[few], cosines[few] = _exact(task, numbers[few])
