@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from labkit import scale
-from labkit.corpora.shards import ROWS, Part, files_of, identified, is_folder, parts_of, sha256_of, shards_in, texts_of
+from labkit.corpora.shards import ROWS, Part, files_of, identified, parts_of, sha256_of, shards_in, texts_of
 from labkit.progress import Progress, silent
 
 BATCH = 256  # sentences
@@ -147,7 +147,7 @@ class VectorShards:
 def opened_vectors(place: Path | str) -> VectorShards:
     """The vectors in a folder written by `labkit encode`, or in one .npy."""
     place = Path(place)
-    if is_folder(place):
+    if scale.is_folder(place):
         scale.manifest(place)  # raises an error if the folder is not finished
         paths = shards_in(place)
     elif place.suffix == ".npy" and place.is_file():

@@ -13,7 +13,7 @@ from labkit import embedding_shards
 from labkit.corpora import Sentences
 from labkit.embedding_shards import in_float32, opened_vectors, write_vectors
 from labkit.methods import METHODS, load_run
-from labkit.scale import MANIFEST, PLAN
+from labkit.scale import MANIFEST
 
 TEXTS = [f"the {animal} sleeps on {place} {n}" for n in range(25) for animal in ("cat", "dog") for place in ("a", "b")]
 
@@ -138,7 +138,7 @@ def test_files_of_several_dimensions_and_unfinished_folders_are_refused(run: Pat
     np.save(tmp_path / "out" / "part-00001.npy", np.zeros((3, 7), np.float32))
     with pytest.raises(ValueError, match="out"):
         opened_vectors(tmp_path / "out")
-    (tmp_path / "out" / MANIFEST).rename(tmp_path / "out" / PLAN)
+    (tmp_path / "out" / MANIFEST).write_text('{"plan": {}, "begun": true}')
     with pytest.raises(ValueError, match="out"):
         opened_vectors(tmp_path / "out")
 

@@ -150,8 +150,7 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
 
 def clear_shards(folder: Path, *, force: bool) -> None:
     """Remove the shards of an earlier call if asked to; otherwise their making resumes."""
-    from labkit.corpora.shards import is_folder
-    from labkit.scale import clear
+    from labkit.scale import clear, is_folder
 
     if force and is_folder(folder):
         clear(folder)
@@ -198,12 +197,12 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
     """The given corpus or, if none is given, the one the run was trained on."""
     from labkit.corpora import CORPORA
-    from labkit.scale import is_finished
+    from labkit.scale import is_folder
 
     if named is not None:
         return opened_corpus(named)
     name = record["corpus"]
-    if name not in CORPORA and not (Path(name).is_file() or is_finished(name)):
+    if name not in CORPORA and not (Path(name).is_file() or is_folder(name)):
         raise ValueError(
             f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file found from this "
             "folder; give one with --corpus"

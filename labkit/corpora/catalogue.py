@@ -22,7 +22,8 @@ from labkit.corpora.files import FORMATS, read_corpus, read_rows
 from labkit.corpora.published import PUBLISHED, load_published, located
 from labkit.corpora.published.registry import plain_files
 from labkit.corpora.records import Corpus
-from labkit.corpora.shards import corpus_of_folder, is_folder
+from labkit.corpora.shards import corpus_of_folder
+from labkit.scale import is_folder
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # A checkout has the files in data/ next to the package, an installed wheel has them inside it.

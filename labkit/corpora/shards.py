@@ -61,11 +61,6 @@ def shards_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("part-*") if path.suffix in (*TABLES, ".npy"))
 
 
-def is_folder(path: Path | str) -> bool:
-    """Whether this is a folder of files that labkit has written or is writing."""
-    return scale.is_begun(path) or scale.is_finished(path)
-
-
 def parts_of(
     sources: Iterable[Path | str], column: str = "text", *, rows: int = ROWS, tables_only: bool = False
 ) -> list[Part]:
