@@ -93,18 +93,11 @@ _SST_CITATION = "Socher et al. (2013): Recursive Deep Models for Semantic Compos
 _RESEARCH = "none stated; research use"
 _TREC = "https://cogcomp.seas.upenn.edu/Data/QA/QC"
 _MULTI30K = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
-# train, valid, test of each set and city
+# rows of each set and city, in its three files
 _PLACES = {
-    "osm_fsq/sin": (9_621, 3_848, 5_774), "osm_yelp/sin": (10_793, 4_317, 6_478),
-    "osm_fsq/edi": (8_693, 3_477, 5_216), "osm_yelp/edi": (9_366, 3_746, 5_621),
-    "osm_fsq/pit": (2_500, 999, 1_502), "osm_yelp/pit": (2_558, 1_022, 1_536),
+    "osm_fsq/sin": 19_243, "osm_yelp/sin": 21_588, "osm_fsq/edi": 17_386, "osm_yelp/edi": 18_733,
+    "osm_fsq/pit": 5_001, "osm_yelp/pit": 5_116, "osm_fsq/tor": 17_858, "osm_yelp/tor": 27_969,
 }  # fmt: skip
-_TORONTO = {"osm_fsq/tor": 17_858, "osm_yelp/tor": 27_969}  # the three files together
-_PLACE_ROWS = {
-    f"{city}/{part}.txt": count
-    for city, counts in _PLACES.items()
-    for part, count in zip(PLACE_PARTS, counts, strict=True)
-} | {f"{city}/*.txt": count for city, count in _TORONTO.items()}
 
 _RECORDS = (
     Published(
@@ -158,10 +151,10 @@ _RECORDS = (
         citation="Balsebre, Yao, Cong and Hai (2022): Geospatial Entity Resolution, WWW", parse=places,
         sources=tuple(
             Source(f"{_GEO}/{city}/{part}.txt", file=f"{city}/{part}.txt")
-            for city in (*_PLACES, *_TORONTO)
+            for city in _PLACES
             for part in PLACE_PARTS
         ),
-        rows=_PLACE_ROWS, plain={"poi/geoer_pairs.tsv.gz": ""},
+        rows={f"{city}/*.txt": count for city, count in _PLACES.items()}, plain={"poi/geoer_pairs.tsv.gz": ""},
         note="Name, address, postal code and coordinates of both places are in `extra`. The plain form is without "
         "Toronto.",
     ),
@@ -296,11 +289,7 @@ _RECORDS = (
         sources=tuple(
             Source(f"{_MULTI30K}/{name}.{number}.en.gz") for name in CAPTION_PARTS for number in range(1, 6)
         ),
-        rows={
-            f"{name}.{number}.en*": count
-            for name, count in (("train", 29_000), ("val", 1_014), ("test_2016", 1_000))
-            for number in range(1, 6)
-        },
+        rows={"train.*.en*": 145_000, "val.*.en*": 5_070, "test_2016.*.en*": 5_000},
         plain={f"captions/flickr30k_multi30k_{name}.tsv.gz": part for name, part in CAPTION_PARTS.items()},
     ),
     Published(
