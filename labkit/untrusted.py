@@ -36,7 +36,7 @@ from labkit.progress import collected
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")
 SECONDS = 20  # of wall-clock time for one file
 IN_PLACE, PLAIN = 2**18, (".csv", ".tsv", ".txt", ".jsonl")  # plain text up to this many bytes needs no process
-ANSWER, ROWS = "answer.json", "rows.npy"  # beside the file
+ANSWER, ROWS = "answer.json", "rows.npy"  # next to the file
 # each thread of a library reserves memory of its own, which the limit counts
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _READERS = threading.BoundedSemaphore(2)  # processes at a time

@@ -278,8 +278,8 @@ def first_seen(keys: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Which keys (n, 2) of each file appear in no earlier row and no earlier file, bool (n,)."""
     rows = np.concatenate(keys)
     order = np.lexsort(rows.T)  # equal keys in the order of their rows
-    new = np.ones(len(rows), bool)
-    new[order[1:]] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    new, ordered = np.ones(len(rows), bool), rows[order]
+    new[order[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1)
     return np.split(new, np.cumsum([len(each) for each in keys])[:-1])
 
 
