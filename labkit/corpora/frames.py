@@ -225,9 +225,10 @@ def to_polars(corpus: Corpus) -> Any:
     >>> to_polars(from_classes(["a cat", "an oak"], ["pet", "tree"], splits="train")).columns
     ['text', 'label', 'split']
     """
-    require("mteb", "polars")
-    import polars
-
+    try:
+        import polars
+    except ImportError as error:
+        raise ValueError("to_polars needs polars; run pip install polars") from error
     try:
         return polars.DataFrame(list(corpus.rows()), infer_schema_length=None)
     except (TypeError, polars.exceptions.PolarsError) as error:
