@@ -286,7 +286,7 @@ for name, Y in found.items():
     print(f"{name:25} largest cosine of a column with the constant: {alike.max():.2f}")
 
 # %% [markdown]
-# The package does the same as your centred version, and embeds separate parts of the graph by themselves. It first sets
+# The package does what your centred version does, and embeds separate parts of the graph one by one. It first sets
 # copies of a sentence aside, because a sentence and its copy rebuild each other exactly and would form such a
 # component.
 #
@@ -351,7 +351,7 @@ show(
 # hint: `near = np.linalg.norm(X - x, axis=1).argsort()[:k]`
 # hint: `rebuild(x, X[near], reg) @ Y[near]`
 # right: a new sentence needs one small linear system, and the known ones stay where they are
-# further: Also return the length of the part of x that its mixture does not rebuild. From which value on would you warn
+# further: Also return the length of the part of x that its mixture does not rebuild. Above which length would you warn
 # somebody?
 
 # %%
