@@ -26,8 +26,8 @@ from labkit.scale import one_thread
 def order(table: str, row: str) -> str:
     """One line: how well the order is kept, and what the choice costs."""
     store, desk = Store(), Desk(os.environ["LABKIT_DATA"])
-    part = next(part for part in plan(tables(table)[0], desk).parts if part.row.name == row)
-    (tuning,) = part.cells[0].tunings
+    planned = plan(tables(table)[0], desk)
+    (tuning,) = planned.cells(row, planned.table.data[0])[0].tunings
     known = store.find(tuning.key)
     if known is None:
         raise SystemExit(f"{table}, {row}: its trials are not known; labkit reproduce {table} computes them")

@@ -14,12 +14,10 @@ from labkit.papers import data
 from labkit.papers.cell_store import Store
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.data import (
-    CAPTIONS,
     DATASETS,
     Desk,
     Missing,
     _captions,
-    _few_captions,
     _held_out,
     _places,
     _quora,
@@ -73,7 +71,7 @@ def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk:
     assert half.published(["quora", "mrpc"])
     planned = plan(TABLE_2, half, 1)
     assert planned.published
-    assert {part.data for part in planned.parts if part.cells} == {"mrpc"}
+    assert {data for row, data in planned.parts if planned.cells(row, data)} == {"mrpc"}
     assert any(note.startswith("quora is left out: qqp, qqp-bimpm are not here") for note in planned.notes)
     (folder / "mrpc" / "test.tsv.gz").unlink()
     broken = Desk(folder, memo=tmp_path)
@@ -228,16 +226,6 @@ def test_cut_keeps_groups_whole() -> None:
     groups = Groups(list("abcdefgh"), list("11122333"), splits=["train"] * 7 + ["test"])
     assert cut(groups, 4).part("train").sentences() == list("abcde")
     assert cut(groups, 100) is groups
-
-
-def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
-    texts = [f"a dog {row}" for row in range(CAPTIONS + 5)]
-    flickr = Groups(texts, [str(row // 5) for row in range(len(texts))], splits=["train"] * len(texts))
-    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["test", "test"])
-    assert _captions([flickr, coco]).part("train").sentences() == texts[:CAPTIONS]
-    few = _few_captions([flickr, coco])
-    assert few.part("train").sentences() == texts[: CAPTIONS // 3]
-    assert few.part("test").sentences() == ["a bus", "a coach"]
 
 
 def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
