@@ -37,7 +37,7 @@ def order(table: str, row: str) -> str:
     for trial in trials:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")
-            method = tuning.methods[tuning.method](**{**tuning.settings, **trial["tried"]})
+            method = tuning.recipe.methods[tuning.recipe.method](**{**tuning.settings, **trial["tried"]})
             method.fit(seen)
             whole.append(selection(method, seen.part("dev"))[1])
     quarter = [trial["figure"] for trial in trials]

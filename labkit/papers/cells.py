@@ -85,14 +85,7 @@ class Cell:
             return ()
         learned = [*self.also.values()] or [self.data]
         return tuple(
-            Tuning(
-                recipe.method,
-                {**self.settings, **side},
-                learned[place % len(learned)],
-                recipe.first,
-                recipe.methods,
-                self.tries,
-            )
+            Tuning(recipe, {**self.settings, **side}, learned[place % len(learned)], self.tries)
             for place, side in enumerate(recipe.sides or ({},))
         )
 

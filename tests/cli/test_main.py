@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,10 +16,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from labkit.cli.arguments import _methods
 from labkit.cli.main import app, main
 from labkit.corpora import CORPORA
-from labkit.methods import METHODS
 from labkit.runs import read_record
 from tests.waiting import HANG
 
@@ -172,11 +169,6 @@ def test_what_is_slow_to_import_is_imported_where_it_is_used() -> None:
         asked = f"import sys, {module}; print({{'torch', 'numpy', 'scipy', 'pandas', 'pyarrow'}} & sys.modules.keys())"
         done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
         assert done.stdout == "set()\n"
-
-
-def test_the_names_that_a_shell_completes_are_those_of_the_table() -> None:
-    assert _methods("") == list(METHODS) == [entry.name for entry in METHODS.values()]
-    assert _methods("sb") == ["sbert-lp", "sbert"]
 
 
 @pytest.mark.whole
@@ -363,15 +355,6 @@ def test_a_classroom_has_two_tokens_that_no_list_of_processes_shows(
         err = capsys.readouterr().err
         assert "--token" in err
         assert token not in err
-
-
-def test_make_app_takes_a_port() -> None:
-    if shutil.which("make") is None:
-        pytest.skip("needs make")
-    for words, wanted in (([], "labkit app"), (["PORT=8600"], "labkit app --port 8600")):
-        make = ["make", "--no-print-directory", "--dry-run", "app", *words]
-        done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True)
-        assert done.stdout.rstrip().endswith(wanted)
 
 
 def test_the_playground_is_written_opened_and_never_written_over(

@@ -17,10 +17,10 @@ from labkit.evaluation import lead_of
 from labkit.evaluation.comparison import Spread
 from labkit.evaluation.scores import score
 from labkit.locks import locked
-from labkit.methods import METHODS, load_run
+from labkit.methods import load_run
 from labkit.pthought.method import PThought
 from labkit.pthought.writing import Search
-from labkit.runs import CHECKPOINT, add_metrics, read_record, write_checkpoint, write_run
+from labkit.runs import CHECKPOINT, read_record, write_checkpoint, write_run
 from tests.tiny_sbert import tiny_sbert
 
 from .conftest import SMALL, Labkit, write_pairs
@@ -172,21 +172,6 @@ def test_compare_makes_one_line_of_runs_that_differ_in_the_seed(labkit: Labkit, 
         assert line["interval"] == pytest.approx(lead.interval())
 
 
-def test_compare_prints_the_same_figures(labkit: Labkit, compared: list[str]) -> None:
-    lines = labkit("compare", *compared, "--json").document()["lines"]
-    ranking, means = (block.splitlines() for block in labkit("compare", *compared).out.strip().split("\n\n")[1:])
-    for line, ranked in zip(lines, ranking, strict=True):
-        assert ranked.startswith(line["name"])
-        assert f"{line['mean']['accuracy']:.4f}" in ranked
-        if line["interval"]:  # from the other side: this one less the best
-            low, high = line["interval"]
-            assert f"{-line['behind_by']:+.4f} [{-high:+.4f}, {-low:+.4f}]" in ranked
-    head, *rows = means
-    for line, row in zip(lines, rows, strict=True):
-        told = dict(zip(head.split()[1:], row.removeprefix(line["name"]).split(), strict=True))
-        assert told == {name: f"{value:.4f}" for name, value in line["mean"].items()}
-
-
 def test_compare_wants_one_corpus_by_its_rows_and_not_by_its_name(labkit: Labkit, compared: list[str]) -> None:
     write_pairs(Path("mine.csv"), who="child")
     assert "mine.csv" in labkit("compare", "words", "signs").err  # has changed since
@@ -287,26 +272,12 @@ def test_runs_searches_and_sorts(some: Labkit) -> None:
 
     assert names("LSA") == names("dimension=3") == ["lsa"]
     assert names("mine", "seed4") == ["siamese"]
-    assert names("--method", "tfidf") == ["tfidf"]
-    assert names("--corpus", "topics") == []
-    assert names("--corpus", "mine.csv", "--sort", "method") == ["lsa", "siamese", "tfidf"]
+    assert names("mine.csv", "--sort", "method") == ["lsa", "siamese", "tfidf"]
     figures = [each["figure"] for each in listed(some, "--sort", "figure")]
     assert figures == sorted(figures, reverse=True)
     assert "--sort" in some("runs", "--sort", "size").mistake()
     assert "--folder" in some("runs", "--folder", "gone").mistake()
     assert "zzz" in some("runs", "zzz").mistake()
-
-
-def test_runs_shows_the_figure_of_the_runs_own_corpus(some: Labkit) -> None:
-    folder = "runs/tfidf-mine-seed0"
-    own = read_record(folder)["metrics"]["mine.csv/test"]
-    write_run(load_run(folder).run("finished"), folder)  # without figures
-    add_metrics(folder, {"another.csv/test": {"accuracy": 0.125}})
-    assert listed(some, "--method", "tfidf")[0]["figure"] == 0.125  # where there is no other
-    add_metrics(folder, {"mine.csv/dev": {"accuracy": 0.25}, "mine.csv/test": own})
-    assert listed(some, "--method", "tfidf")[0]["figure"] == own["accuracy"]
-    add_metrics(folder, {"mine.csv/test": {"accuracy": None}})
-    assert listed(some, "--method", "tfidf")[0]["figure"] is None
 
 
 def test_runs_lists_damaged_ones_with_the_reason(some: Labkit) -> None:
@@ -335,10 +306,6 @@ def test_runs_lists_what_is_being_trained(some: Labkit) -> None:
     assert len(listed(some)) == 3
 
 
-def test_without_runs_there_is_an_empty_list(labkit: Labkit) -> None:
-    assert listed(labkit) == []
-
-
 @pytest.mark.whole
 def test_runs_lists_hundreds_without_torch(some: Labkit) -> None:
     for number in range(500):
@@ -351,10 +318,3 @@ def test_runs_lists_hundreds_without_torch(some: Labkit) -> None:
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert len(json.loads(done.stdout)) == 500
     assert done.stderr == "set()\n"
-
-
-def test_every_untrained_method_is_trained_and_scored(labkit: Labkit) -> None:
-    for name in ("sif", "pca", "whitening", "all-but-the-top"):
-        assert labkit("train", name, "--corpus", "mine.csv", "--out", name).status == 0
-        assert labkit("evaluate", name).status == 0
-        assert name in METHODS

@@ -116,15 +116,6 @@ def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: De
     assert cell.key != usual.key
 
 
-def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
-    planned = plan(TABLE, desk, 2)
-    compute(cells_of([planned], "OUR"), store)
-    assert ASKED == [("ours", 0), ("ours", 1)]
-    table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
-    assert planning.rows_named(table, "Ours") == ["ours"]  # a whole name means that row alone
-    assert planning.rows_named(table, "our") == ["ours, mixed", "ours"]
-
-
 def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())

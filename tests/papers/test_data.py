@@ -21,7 +21,6 @@ from labkit.papers.data import (
     _held_out,
     _places,
     _quora,
-    at_random,
     cut,
     spelt,
     without,
@@ -226,17 +225,6 @@ def test_cut_keeps_groups_whole() -> None:
     groups = Groups(list("abcdefgh"), list("11122333"), splits=["train"] * 7 + ["test"])
     assert cut(groups, 4).part("train").sentences() == list("abcde")
     assert cut(groups, 100) is groups
-
-
-def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
-    pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
-    made = at_random(pairs, {"train": 10, "dev": 1})
-    assert made.splits == ("train",) * 10 + ("test",) * 20
-    numbers = [int(text[2:]) for text in made.text_a]
-    assert numbers == sorted(numbers)
-    assert numbers[:10] != list(range(10))  # not merely the first
-    assert at_random(pairs, {"train": 10}).text_a == made.text_a
-    assert at_random(pairs, {"train": 40}).text_a == pairs.text_a
 
 
 def test_what_is_remembered_is_of_these_files_this_version_and_this_form(

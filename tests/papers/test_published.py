@@ -102,18 +102,6 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
     assert {len(told) for told in given.values()} == {1}
 
 
-@pytest.mark.parametrize(
-    "name", ["sentpwnet/ablation-pairs", "sentpwnet/ablation-weights", "sentpwnet/ablation-losses"]
-)
-def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
-    (table,) = tables(name)
-    made = [row.recipe for row in table.rows if row.recipe is not None]
-    assert (
-        len({repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made})
-        == 1
-    )
-
-
 def test_what_minilm_met_in_training_is_said_wherever_it_is_scored() -> None:
     """Its authors name Quora's duplicates and the captions of Flickr30k and COCO among what it learned from.
 
