@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import typer
 
 from labkit import progress
 from labkit.atomic import amount
+from labkit.interrupts import interruptible
 from labkit.progress import first_process
 
 #: fragments of the RuntimeError that torch raises when memory runs out
@@ -33,6 +35,17 @@ class Stopped(Exception):
     def __init__(self, sentence: str, status: int = 130) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+@contextmanager
+def resumable(kept: str = "") -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into a message with the command that resumes; `kept` says where the results are."""
+    try:
+        with interruptible():
+            yield
+    except KeyboardInterrupt as stop:
+        again = shlex.join(["labkit", *sys.argv[1:]])
+        raise Stopped(f"stopped; {kept}`{again}` resumes", getattr(stop, "status", 130)) from None
 
 
 # --- on standard error -------------------------------------------------------------------------------------------

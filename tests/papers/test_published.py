@@ -6,7 +6,6 @@ import pytest
 
 from labkit.papers.claims import judge_printed
 from labkit.papers.published import tables
-from labkit.papers.published.sentpwnet import PRINTED
 from labkit.papers.published.thematic import OURS, THEIRS
 from labkit.papers.records import AS_PRINTED
 
@@ -80,26 +79,6 @@ def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text:
 
 
 # what each column shows, by what the paper says of it: table, heading, figure, data, our figure times, which is better
-
-
-@pytest.mark.parametrize("name", ["sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/figure-2", "film/1"])
-def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
-    """Epochs, size, seeds and what is printed of the loop are alike: they differ in the loss, its dials and the
-    miner."""
-    given: dict[tuple[str, str], set[str]] = {}
-    (table,) = tables(name)
-    for row in table.rows:
-        made = row.recipe
-        if made is not None and made.method in ("siamese", "triplet", "sentpwnet") and "untrained" not in row.name:
-            first = made.first or {}
-            length = {key: made.settings.get(key) for key in ("epochs", "size", "layers")}
-            told = repr((length, made.on, made.seeds, made.also, first.get("learning_rate"), first.get("dropout")))
-            form = "as printed" if made.first is None else "tuned"
-            given.setdefault((str(made.settings["encoder"]), form), set()).add(told)
-            fixed = set(made.settings) - set(first) - set(PRINTED[made.method])
-            assert fixed <= {"encoder", *length}, row.name
-    assert given
-    assert {len(told) for told in given.values()} == {1}
 
 
 def test_what_minilm_met_in_training_is_said_wherever_it_is_scored() -> None:
