@@ -147,9 +147,9 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
 
 def _way_back(folder: Path | None, out: Path | None) -> str:
     """The message after Ctrl-C: where the last checkpoint is, and the command that resumes."""
-    from labkit.runs import CHECKPOINT, has_checkpoint
+    from labkit.runs import CHECKPOINT, finished, has_checkpoint
 
-    if folder is not None and has_checkpoint(folder) and "train" in sys.argv:
+    if folder is not None and has_checkpoint(folder) and "train" in sys.argv:  # `labkit data make runs` starts again
         words = [word for word in sys.argv[1:] if word != "--resume"]
         program = ["labkit"]
         if "WORLD_SIZE" in os.environ and "--processes" not in words:
@@ -157,7 +157,7 @@ def _way_back(folder: Path | None, out: Path | None) -> str:
             program = ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
         command = shlex.join([*program, *words, *([] if out else ["--out", str(folder)]), "--resume"])
         return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` resumes"
-    if folder is not None and (folder / "run.json").is_file():
+    if folder is not None and finished(folder):
         return f"stopped; training is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
     return "stopped before the first checkpoint; nothing was kept"
 
