@@ -222,7 +222,7 @@ class Computed:
 
     @property
     def bugs(self) -> list[Exception]:
-        """The failures for which the data are not to blame."""
+        """The failures other than missing data."""
         return [reason for reason in self.failed.values() if not isinstance(reason, Missing)]
 
 

@@ -431,10 +431,9 @@ def _on_ours(claim: Claim, there: Figures, table: Table) -> Judgement:
     if judged.verdict == "not measured":
         return judged
     asked = (*claim.rows, *claim.over)
-    random = {row.name for row in table.rows if row.recipe is not None and row.recipe.random}
-    seeds = {place: set(figure.seeds) for place, figure in there.items() if place[0] in random}
-    pairs = [((row, column), (other, column)) for row in asked for other in asked for column in claim.columns]
-    common = [len(seeds[one] & seeds[two]) for one, two in pairs if one in seeds and two in seeds]
+    random = [row.name for row in table.rows if row.name in asked and row.recipe is not None and row.recipe.random]
+    seeds = [[set(there[row, column].seeds) for row in random if (row, column) in there] for column in claim.columns]
+    common = min((len(one & two) for here in seeds for one in here for two in here), default=CLAIM_SEEDS)
     gaps = {row: [column for column in claim.columns if (row, column) not in there] for row in asked}
     absent = [
         row if columns == list(claim.columns) else f"{row} in {' and '.join(columns)}"
@@ -442,8 +441,8 @@ def _on_ours(claim: Claim, there: Figures, table: Table) -> Judgement:
         if columns
     ]
     verdict, why = judged.verdict, judged.why + (f"; without {', '.join(absent)}" if absent else "")
-    if min(common, default=CLAIM_SEEDS) < CLAIM_SEEDS:
-        return Judgement("open", f"{why}; {min(common)} seeds, expected {CLAIM_SEEDS}")
+    if common < CLAIM_SEEDS:
+        return Judgement("open", f"{why}; {common} seeds, expected {CLAIM_SEEDS}")
     if absent and verdict == "confirmed":
         verdict = "open"
     elif claim.best and verdict == "not confirmed" and any(gaps[row] for row in claim.rows):

@@ -192,19 +192,8 @@ def test_make_is_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
 
 @pytest.mark.whole
 def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "labkit",
-        "data",
-        "make",
-        "corpus",
-        "places",
-        "--rows",
-        "100000000",
-        "--out",
-        "p.csv",
-    ]
+    make = ("data", "make", "corpus", "places", "--rows", "100000000", "--out", "p.csv")
+    command = [sys.executable, "-m", "labkit", *make]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         while not any(tmp_path.iterdir()):  # it has begun to write
             assert process.poll() is None

@@ -110,28 +110,23 @@ def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> N
         assert "s.json" in command and str(tmp_path) not in command  # noqa: PT018
 
 
-def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=fakes.interrupted))
-    rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
-    done = labkit("reproduce", "fake/1", "--seeds", 1)
-    assert done.status == 130
-    assert "| ours | .800 [" in done.out
-
-
-def test_a_scheduler_that_ends_it_is_told_the_way_back(
-    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_shows_what_is_done(
+    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals, status: int
 ) -> None:
     def ended(case: Case) -> Result:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), sign)
         return fakes.steady(case)
 
-    rows_only(monkeypatch, Row("ended", (None, None), fakes.recipe("ended", 0.1, run=ended)))
+    stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=ended))
+    rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         done = labkit("reproduce", "fake/1", "--seeds", 1)
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert done.status == 143
+    assert done.status == status
+    assert "| ours | .800 [" in done.out
 
 
 def test_stored_shows_what_is_known_and_computes_nothing(labkit: Labkit, fake: None) -> None:
