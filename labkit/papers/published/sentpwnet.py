@@ -47,28 +47,19 @@ MINI = "all-MiniLM-L6-v2 (ours)"
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 
 
-def on_encoder(
+def trained(
+    row: str,
+    figures: tuple[float | None, ...],
     method: str,
     encoder: str,
+    run: Compute = scored,
     *,
     length: Mapping[str, object] = SHORT,
-    seeds: int | None = None,
-    **settings: object,
-) -> Recipe:
-    """One of the three methods on one encoder, with the method's defaults for other settings."""
-    return Recipe(scored, method, {"encoder": encoder, **settings, **length}, on=ON, seeds=seeds)
-
-
-def trained(row: str, figures: tuple[float | None, ...], method: str, encoder: str, **more: object) -> tuple[Row, Row]:
-    """A row of one of the three, tuned and as printed; quick rows get ten seeds."""
+) -> tuple[Row, Row]:
+    """A row of one of the three, tuned and as printed (reading places by character); quick rows get ten seeds."""
     seeds = MANY if encoder == "cnn" else None
-    recipe = replace(on_encoder(method, encoder, seeds=seeds, **more), tries=TRIES)  # type: ignore[arg-type]
-    return _tuned_and_printed(Row(row, figures, recipe), method)
-
-
-def _tuned_and_printed(row: Row, method: str) -> tuple[Row, Row]:
-    """A row of one of the three, tuned and as printed, in which places are read by character."""
-    tuned, as_printed = tuned_and_printed(row, PRINTED[method], _READ)
+    recipe = Recipe(run, method, {"encoder": encoder, **length}, on=ON, seeds=seeds, tries=TRIES)
+    tuned, as_printed = tuned_and_printed(Row(row, figures, recipe), PRINTED[method], _READ)
     assert as_printed.recipe is not None
     return tuned, replace(as_printed, recipe=replace(as_printed.recipe, on={**ON, **BY_CHARACTER}))
 
@@ -97,21 +88,9 @@ def mini(run: Compute = scored, *, seen: tuple[str, ...] = ()) -> Row:
 
 def further(run: Compute = scored, *, seen: tuple[str, ...] = ()) -> tuple[Row, ...]:
     """MiniLM with its last layer trained with each of the three losses; the layers below are frozen."""
-    return tuple(
-        Row(
-            f"MiniLM, last layer, {name} (ours)",
-            (),
-            Recipe(
-                run,
-                method,
-                {"encoder": "transformer", "epochs": 1, "layers": 1},
-                seeds=FEW_SEEDS,
-                first={},
-            ),
-            seen=seen,
-        )
-        for name, method in METHODS.items()
-    )
+    settings = {"encoder": "transformer", "epochs": 1, "layers": 1}
+    recipes = {name: Recipe(run, method, settings, seeds=FEW_SEEDS, first={}) for name, method in METHODS.items()}
+    return tuple(Row(f"MiniLM, last layer, {name} (ours)", (), recipe, seen=seen) for name, recipe in recipes.items())
 
 
 def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple[Claim, ...]:
@@ -125,11 +104,6 @@ def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple
 def tuned_baseline(row: str, method: str, run: Compute = scored, **more: object) -> Row:
     """A row for a method without epochs, with its settings chosen like the others'."""
     return Row(row, (), Recipe(run, method, first={}, **more))  # type: ignore[arg-type]
-
-
-def _untrained() -> Recipe:
-    """The untrained network: its word vectors come from the corpus, its LSTM is random."""
-    return Recipe(scored, "sentpwnet", {"encoder": "bilstm", **FEWER, "epochs": 0})
 
 
 def _rows(
@@ -227,7 +201,8 @@ TABLE_3 = Table(
     (
         *_rows(TRIPLETS, length=FEWER),
         *static(),
-        Row(UNTRAINED, (), _untrained()),
+        # its word vectors come from the corpus, its LSTM is random
+        Row(UNTRAINED, (), Recipe(scored, "sentpwnet", {"encoder": "bilstm", **FEWER, "epochs": 0})),
         tuned_baseline("mean of word vectors made here", "mean-vectors"),
         tuned_baseline("SIF (ours)", "sif"),
     ),
@@ -290,15 +265,8 @@ FIGURE_2 = Table(
     tuple(
         row
         for name, method in METHODS.items()
-        for row in _tuned_and_printed(
-            Row(
-                f"BiLSTM + {name}",
-                # the paper prints the ratio without saying which one it is
-                (2.99 if method == "sentpwnet" else None, None),
-                Recipe(picture, method, {"encoder": "bilstm", **SHORT}, tries=TRIES),
-            ),
-            method,
-        )
+        # the paper prints one number without saying which ratio it is
+        for row in trained(f"BiLSTM + {name}", (2.99, None) if "PWN" in name else (), method, "bilstm", picture)
     ),
     note="The text says PCA, the caption t-SNE; here it is PCA. Of the two baselines the text gives no number, they "
     "stand in the picture only. Each seed draws its own five places. Whether 2.99 is of the vectors or of the "
@@ -309,6 +277,7 @@ FIGURE_2 = Table(
     ),
 )  # fmt: skip
 
+_CNN: Mapping[str, object] = {"encoder": "cnn", **SHORT}
 _ABLATED = (
     Column("questions: accuracy", "accuracy", "quora"),
     Column("places: Hit@1", "hit@1", "places"),
@@ -320,7 +289,7 @@ ABLATION_PAIRS = Table(
     _ABLATED,
     tuple(
         Row(name, (),
-            replace(on_encoder("sentpwnet", "cnn", miner=miner), first=PRINTED["sentpwnet"]))
+            Recipe(scored, "sentpwnet", {**_CNN, "miner": miner}, on=ON, first=PRINTED["sentpwnet"]))
         for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
@@ -345,7 +314,7 @@ ABLATION_WEIGHTS = Table(
     _ABLATED[:2],
     tuple(
         Row(name, (),
-            replace(on_encoder("sentpwnet", "cnn", loss=loss), first=PRINTED["sentpwnet"] | PRINTED[like]))
+            Recipe(scored, "sentpwnet", {**_CNN, "loss": loss}, on=ON, first=PRINTED["sentpwnet"] | PRINTED[like]))
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
@@ -372,7 +341,7 @@ ABLATION_LOSSES = Table(
     "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
-        Row(name, (), replace(on_encoder("siamese", "cnn", loss=loss), first=usual))
+        Row(name, (), Recipe(scored, "siamese", {**_CNN, "loss": loss}, on=ON, first=usual))
         for loss, (name, usual) in _EACH_LOSS.items()
     ),
     note=FAIR,
