@@ -129,7 +129,7 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, An
         )
     head = ["table", "rows", "data", "runs to do", "caption"]
     rows = [
-        [table, f"{possible} of {rows}", on, f"{left} of {runs}", what]
+        [str(table), f"{possible} of {rows}", str(on), f"{left} of {runs}", str(what)]
         for table, possible, rows, on, runs, left, what in (one.values() for one in records)
     ]
     listed = text_table([head, *rows], right=[3])

@@ -320,7 +320,7 @@ def _known(folder: Path) -> tuple[dict[str, Any], str]:
     if missing:
         raise ValueError(f"{', '.join(missing)} missing")
     tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
-    figures = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
+    figures: Mapping[str, Any] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
     names = [name for name in figures if ordered(name)]
     main = "spearman" if "spearman" in names else next(iter(names), None)
     history = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []
