@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from labkit.cli.output import detail_versions, set_verbosity, step
+from labkit.cli.output import set_verbosity, step
 from labkit.progress import note, terminal
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def with_verbosity(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*, quiet: bool, verbose: bool, **options: Any) -> Any:
         if quiet or verbose:
             set_verbosity(quiet=quiet, verbose=verbose)
-            detail_versions()
         return function(**options)
 
     own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]

@@ -58,6 +58,10 @@ def set_verbosity(*, quiet: bool = False, verbose: bool = False) -> None:
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
     _quiet, _verbose = quiet, verbose
     progress.hush(quiet)
+    if verbose:  # the versions of everything that results depend on
+        from labkit.runs import versions
+
+        detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
 def quiet() -> bool:
@@ -80,14 +84,6 @@ def detail(line: str) -> None:
     """Print a line if --verbose is given."""
     if _verbose and first_process():
         typer.echo(f"labkit: {line}", err=True)
-
-
-def detail_versions() -> None:
-    """Print the versions of everything that results depend on, if --verbose is given."""
-    if _verbose:
-        from labkit.runs import versions
-
-        detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
 @contextmanager
