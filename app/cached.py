@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from labkit.film.reading import RowEnds, WordRow
     from labkit.method import Method
     from labkit.pairs.hard_negatives import FalseShares
-    from labkit.papers.results import TableResult
+    from labkit.papers.bundled_report import TableResult
     from labkit.sentpwnet.view import SentenceBatch
 
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
@@ -306,6 +306,6 @@ def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
 def paper_tables() -> dict[str, TableResult]:
     """Every table of the papers, with our figures where results are stored."""
-    from labkit.papers.results import beside
+    from labkit.papers.bundled_report import beside
 
     return beside()

@@ -126,7 +126,7 @@ def decimals_of(table: Any) -> dict[str, str]:
 
 PAPER_CODE = """\
 from labkit.figures import ours_beside_paper
-from labkit.papers.results import beside
+from labkit.papers.bundled_report import beside
 
 ours_beside_paper(beside()[{table!r}], {column!r}).show()
 """

@@ -17,9 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from labkit.figures import leads_before_and_after
+from labkit.papers.bundled_report import stored
 from labkit.papers.claims import ShownLead
 from labkit.papers.reports import as_markdown, in_digits
-from labkit.papers.results import stored
 from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped.cards import between_marks
 from labkit.shipped.making import runs_table

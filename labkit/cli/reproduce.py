@@ -182,9 +182,9 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], 
     """Write the report to standard output and to the files asked for."""
     from labkit.atomic import in_place
     from labkit.papers import published
+    from labkit.papers.bundled_report import Report, result, results_shown
     from labkit.papers.cell_store import as_lines
     from labkit.papers.reports import as_markdown
-    from labkit.papers.results import Report, result, results_shown
     from labkit.runs import versions
 
     results = tuple(result(planned, outcome, quick=quick) for planned in plans)

@@ -18,8 +18,8 @@ from labkit.palette import COLOURS, DASHES, INK
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
     from labkit.evaluation.leaderboard import Line
+    from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
-    from labkit.papers.results import Figure, TableResult
 
 
 # --- the best on top ---------------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 from labkit.figures.comparison import leads_before_and_after
+from labkit.papers.bundled_report import Standing, TableResult, stored
 from labkit.papers.claims import ShownLead
 from labkit.papers.published import PAPERS
 from labkit.papers.records import Paper
 from labkit.papers.reports import ours
-from labkit.papers.results import Standing, TableResult, stored
 
 STANDINGS = get_args(Standing)
 Draw = Callable[[Any, str], str]  # a figure and its description -> Markdown

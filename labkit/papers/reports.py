@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import log
 from typing import Any, get_args
 
+from labkit.papers.bundled_report import Figure, Report, TableResult
 from labkit.papers.claims import Verdict
 from labkit.papers.published import PAPERS
 from labkit.papers.records import Column, Paper
-from labkit.papers.results import Figure, Report, TableResult
 from labkit.progress import lasting
 
 RULE = (

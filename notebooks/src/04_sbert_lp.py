@@ -450,7 +450,7 @@ recall("04.d", "mended" if counts.mended > counts.spoilt else "spoilt")
 # on published data (Spearman times 100).
 
 # %%
-from labkit.papers.results import stored
+from labkit.papers.bundled_report import stored
 
 measured = {(each.row, each.column): each.mean for each in stored().table("sbert-lp/1").figures}
 for column in stored().table("sbert-lp/1").columns:

@@ -163,8 +163,8 @@ class TestMiniLM:
 
 
 def test_the_shares_of_our_tests_are_those_of_the_tables() -> None:
+    from labkit.papers.bundled_report import stored
     from labkit.papers.published.why import of_way
-    from labkit.papers.results import stored
 
     figures = {(each.row, each.column): each.mean for each in stored().table("why/questions").figures}
     for way, (method, shares) in TESTED.items():

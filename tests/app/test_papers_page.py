@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from labkit.papers.bundled_report import beside
 from labkit.papers.published import tables
-from labkit.papers.results import beside
 
 from .conftest import Opened, RunCode, charts, figure, fine, texts
 

@@ -10,9 +10,9 @@ from labkit.evaluation import Parts
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
 from labkit.figures import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
+from labkit.papers.bundled_report import Figure, JudgedClaim, TableResult
 from labkit.papers.claims import ShownLead
 from labkit.papers.records import Column, Row, Table
-from labkit.papers.results import Figure, JudgedClaim, TableResult
 
 EVIL = "<b>bad</b>"
 

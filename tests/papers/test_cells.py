@@ -12,13 +12,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.papers import cells as planning
 from labkit.papers import fair
+from labkit.papers.bundled_report import result
 from labkit.papers.cell_store import Store, as_lines
 from labkit.papers.cells import Computed, cells_of, compute, plan, stored
 from labkit.papers.data import Desk
 from labkit.papers.fair import PROTOCOL, Tuning
 from labkit.papers.recipes import Case
 from labkit.papers.records import Recipe, Row, Table
-from labkit.papers.results import result
 from labkit.trials.engine import Result
 from tests.papers.fakes import (
     ASKED,

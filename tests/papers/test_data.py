@@ -11,6 +11,7 @@ import pytest
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
 from labkit.corpora.article_triplets import triplets_of
 from labkit.papers import data
+from labkit.papers.bundled_report import result
 from labkit.papers.cell_store import Store
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.data import (
@@ -27,7 +28,6 @@ from labkit.papers.data import (
 )
 from labkit.papers.published.sentpwnet import TABLE_2
 from labkit.papers.records import Column
-from labkit.papers.results import result
 from tests.papers.fakes import TABLE
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from labkit.papers.bundled_report import stored
 from labkit.papers.pages import leaders
-from labkit.papers.results import stored
 
 
 def rows(text: str) -> list[list[str]]:

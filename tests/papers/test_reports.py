@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from labkit.papers.bundled_report import Figure, Report, result, results_shown, stored
 from labkit.papers.cell_store import Store, as_lines
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
 from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, ours
-from labkit.papers.results import Figure, Report, result, results_shown, stored
 from tests.papers.fakes import LINES, PAPERS, TABLE
 
 

@@ -11,14 +11,7 @@ import numpy as np
 import pytest
 
 from labkit.evaluation.comparison import Parts
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import cells_of, compute, plan
-from labkit.papers.claims import Claim
-from labkit.papers.data import Desk
-from labkit.papers.published import tables
-from labkit.papers.recipes import Case
-from labkit.papers.records import Row, Table
-from labkit.papers.results import (
+from labkit.papers.bundled_report import (
     FILE,
     NOT_RUN,
     NOT_YET,
@@ -31,6 +24,13 @@ from labkit.papers.results import (
     result,
     stored,
 )
+from labkit.papers.cell_store import Store
+from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.claims import Claim
+from labkit.papers.data import Desk
+from labkit.papers.published import tables
+from labkit.papers.recipes import Case
+from labkit.papers.records import Row, Table
 from labkit.trials.engine import Result
 from tests.papers.fakes import TABLE, recipe, steady
 
