@@ -174,7 +174,7 @@ def open_lab(
         typer.echo(line)
     if copy_only:
         return
-    from labkit.course.start import start_page
+    from labkit.course.answers import start_page
 
     page = start_page(folder)
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]

@@ -59,13 +59,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is compared. `asks`: the question in a sentence. `measures`: the stored scores, the main one first.
+    """What is compared. `measures`: the stored scores, the main one first.
 
     `recipe` computes the scores, if training on the corpus and scoring on test is not enough.
     """
 
     name: str
-    asks: str
     corpus: str
     variants: tuple[Variant, ...]
     measures: tuple[str, ...]
