@@ -286,7 +286,7 @@ for name, Y in found.items():
     print(f"{name:25} largest cosine of a column with the constant: {alike.max():.2f}")
 
 # %% [markdown]
-# The package does the same as your centred version, and embeds separate parts of the graph by themselves. It first sets
+# The package does what your centred version does, and embeds separate parts of the graph one by one. It first sets
 # copies of a sentence aside, because a sentence and its copy rebuild each other exactly and would form such a
 # component.
 #
@@ -351,7 +351,7 @@ show(
 # hint: `near = np.linalg.norm(X - x, axis=1).argsort()[:k]`
 # hint: `rebuild(x, X[near], reg) @ Y[near]`
 # right: a new sentence needs one small linear system, and the known ones stay where they are
-# further: Also return the length of the part of x that its mixture does not rebuild. From which value on would you warn
+# further: Also return the length of the part of x that its mixture does not rebuild. Above which length would you warn
 # somebody?
 
 # %%
@@ -480,8 +480,8 @@ for column in stored().table("sbert-lp/1").columns:
 #
 # ## To try on your own
 #
-# 1. In the app, go to Papers, *Try it* of SBERT-LP, with a file of your own. Compare a sentence's star before and
-#    after.
+# 1. In the app, go to Papers, *Try it* of SBERT-LP, with pairs of your own in a file. Which of them change their
+#    order?
 # 2. Repeat one point of the spiral a hundred times. How many eigenvalues of $M$ are 0 with your `mixtures`?
 #
 # ## Further reading

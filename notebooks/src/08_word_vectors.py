@@ -99,7 +99,7 @@ for word in ("dog", "kitchen"):
 #
 # $$\mathrm{PPMI}(i, j) = \max\Big(0,\ \log \frac{p(i, j)}{p(i)\,p(j)}\Big)$$
 #
-# **Exercise 08.2.** Compute it. If two words never meet, it is 0.
+# **Exercise 08.2.** Compute the PPMI. If two words never meet, it is 0.
 #
 # *6 minutes, medium. What it is for: PPMI is small for words that are near every word.*
 #

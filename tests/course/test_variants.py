@@ -53,13 +53,6 @@ def test_a_share_of_the_clusters_keeps_its_labels() -> None:
     assert (fewer_labels(full, 0.28, seed=0).clusters.of != found.clusters.of).any()
 
 
-def test_with_all_labels_nothing_changes() -> None:
-    full = source()
-    same = fewer_labels(full, 1.0, seed=0).clusters
-    assert (same.of == full.clusters.of).all()
-    assert (same.apart == full.clusters.apart).all()
-
-
 def test_a_cluster_of_one_has_no_label_to_lose() -> None:
     of = np.array([0, 0, 1, 1, 2, 2, 3])
     found = fewer_labels(FilmSource(list("abcdefg"), Clusters(of, NONE)), 0.67, 0)
@@ -67,11 +60,6 @@ def test_a_cluster_of_one_has_no_label_to_lose() -> None:
     of, apart = np.array([0, 0, 1, 2, 2]), np.array([(0, 2), (3, 2)])
     found = fewer_labels(FilmSource(list("abcde"), Clusters(of, apart)), 1.0, 0)
     assert found.clusters.apart.tolist() == apart.tolist()
-
-
-def test_a_source_of_triplets_is_refused() -> None:
-    with pytest.raises(ValueError, match="triplets"):
-        fewer_labels(FilmSource([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
 
 
 def test_partly_labelled_film_knows_every_word() -> None:
