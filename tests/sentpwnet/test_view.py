@@ -65,13 +65,6 @@ def test_kept_pairs_and_weights_by_loops() -> None:
     assert not each.weight[~each.kept].any()
 
 
-def test_unknown_pairs_have_no_formula() -> None:
-    batch = six()
-    blank = SentenceBatch(batch.texts, batch.classes, batch.positive, np.zeros_like(batch.negative))
-    each = examine(blank, cosines(VECTORS), PairSettings(miner="none"))
-    assert weight_in_latex(each, 0, 5) == ()
-
-
 def test_pair_rows_are_sorted_by_weight() -> None:
     each = found()
     rows = pair_rows(each, 0)
