@@ -70,7 +70,12 @@ def _tuned_and_printed(row: Row, method: str) -> tuple[Row, Row]:
     """A row of one of the three, tuned and as printed, in which places are read by character."""
     tuned, as_printed = tuned_and_printed(row, PRINTED[method], _READ)
     assert as_printed.recipe is not None
-    return tuned, replace(as_printed, recipe=replace(as_printed.recipe, on={**ON, **BY_CHARACTER}))
+    return tuned, replace(as_printed, recipe=_by_character(as_printed.recipe))
+
+
+def _by_character(recipe: Recipe, **changes: object) -> Recipe:
+    """The recipe with places read by character, and these changes."""
+    return replace(recipe, on={**ON, **BY_CHARACTER}, **changes)  # type: ignore[arg-type]
 
 
 def bag(columns: int, run: Compute = scored, **more: object) -> Row:
@@ -322,7 +327,7 @@ ABLATION_PAIRS = Table(
     _ABLATED,
     tuple(
         Row(name, (None, None, None),
-            replace(on_encoder("sentpwnet", "cnn", miner=miner), first=PRINTED["sentpwnet"]))
+            _by_character(on_encoder("sentpwnet", "cnn", miner=miner), first=PRINTED["sentpwnet"]))
         for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
@@ -347,7 +352,7 @@ ABLATION_WEIGHTS = Table(
     _ABLATED[:2],
     tuple(
         Row(name, (None, None),
-            replace(on_encoder("sentpwnet", "cnn", loss=loss), first=PRINTED["sentpwnet"] | PRINTED[like]))
+            _by_character(on_encoder("sentpwnet", "cnn", loss=loss), first=PRINTED["sentpwnet"] | PRINTED[like]))
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
@@ -374,7 +379,7 @@ ABLATION_LOSSES = Table(
     "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
-        Row(name, (None, None), replace(on_encoder("siamese", "cnn", loss=loss), first=usual))
+        Row(name, (None, None), _by_character(on_encoder("siamese", "cnn", loss=loss), first=usual))
         for loss, (name, usual) in _EACH_LOSS.items()
     ),
     note=FAIR,
