@@ -98,7 +98,7 @@ corpora: $(VENV)/.dev
 		$(BIN)/labkit data make corpus $$name --out data/$$name.$$ending --force || exit 1; \
 	done
 	$(BIN)/python -c "from labkit.corpora.catalogue import DATA, generator; generator('truths').write(DATA)"
-	$(BIN)/python -m labkit.shipped.cards
+	$(BIN)/python -m labkit.shipped.making
 
 runs: $(VENV)/.dev
 	$(BIN)/labkit data make runs --force

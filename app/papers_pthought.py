@@ -48,7 +48,7 @@ GROUPS = (
 
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
-    from labkit.pthought.task import groups_of
+    from labkit.pthought.method import groups_of
 
     return once("Reading the groups …", ("groups", opened.key), lambda: groups_of(opened.corpus.part("test")))
 
@@ -196,14 +196,14 @@ def show(opened: cached.Opened) -> None:
 
 PLANE_CODE = """\
 from labkit.figures import paraphrase_groups
-from labkit.pthought.task import groups_of
+from labkit.pthought.method import groups_of
 from labkit.pthought.view import handful, plane
 shown = handful(groups_of(corpus.part("test")), count={count}, seed={seed}{among})
 paraphrase_groups(shown, plane(method.encode(list(shown.texts)), {how!r})).show()
 """
 COHERENCE_CODE = """\
 from labkit.figures import coherence_hills
-from labkit.pthought.task import groups_of
+from labkit.pthought.method import groups_of
 from labkit.pthought.view import companions
 groups = groups_of(corpus.part("test"))
 texts = [text for group in groups for text in group]

@@ -35,7 +35,7 @@ from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
 from labkit.projection import NAMES, Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.projection.exchange import atlas_bytes
+from labkit.projection.picture import atlas_bytes
 from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"

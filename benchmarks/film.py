@@ -112,7 +112,7 @@ def _factorised(objective: Clocked, start: Solution) -> None:
 
 
 def _lbfgs(objective: Clocked, start: Solution) -> None:
-    solvers.factorised(objective, start, iterations=400, tolerance=1e-8, model=False)
+    solvers.factorised(objective, start, iterations=400, tolerance=1e-8)
 
 
 def _cayley(objective: Clocked, start: Solution) -> None:

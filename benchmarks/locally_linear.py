@@ -106,7 +106,7 @@ def solvers(rows: np.ndarray, near: np.ndarray) -> str:
     m, k = near.shape
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "W.npz"
-        sparse.save_npz(file, weight_matrix(near, reconstruction_weights(rows, rows, near).values), compressed=False)
+        sparse.save_npz(file, weight_matrix(near, reconstruction_weights(rows, rows, near)), compressed=False)
         names = ("bottom", "shift-invert") if m <= LU else ("bottom",)
         runs = [{name: _solved(name, file) for name in names} for _ in range(ROUNDS[m])]
     ours = runs[0]["bottom"]

@@ -35,7 +35,7 @@ MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for
     "labkit.explanation": ("Explanation",),
     "labkit.evaluation.scores": ("Scores",),
     "labkit.evaluation.threshold": ("Threshold",),
-    "labkit.trials.bench": ("Report",),
+    "labkit.trials.report": ("Report",),
     "labkit.adapters.recorder": ("Recorder",),
     "labkit.adapters.export": ("export",),
 }

@@ -74,7 +74,7 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     labelled = np.isin(of, kept)
     alone = np.where(labelled, of, of.max() + 1 + np.arange(len(of)))
     still_apart = apart[(labelled | (sizes[of] == 1))[apart].all(axis=1)]  # a single sentence has no label to lose
-    clusters = Clusters(np.unique(alone, return_inverse=True)[1].ravel().astype(np.int64), still_apart, apart[:0])
+    clusters = Clusters(np.unique(alone, return_inverse=True)[1].ravel().astype(np.int64), still_apart)
     return replace(source, clusters=clusters)
 
 

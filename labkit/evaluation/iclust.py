@@ -27,11 +27,6 @@ def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int
 
     At temperature 0 each of the k clusters has a member. Above 0, labels are the largest memberships; heat merges
     clusters, so some of the k may be empty, and at a high temperature only one is left.
-
-    >>> similarity = [[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]]
-    >>> found = iclust(similarity, 2, seed=0, restarts=3)
-    >>> found[0] == found[1], found[0] == found[2]
-    (np.True_, np.False_)
     """
     s = _symmetric(similarity)
     whole("k", k, 1, len(s), "the number of elements")

@@ -123,11 +123,11 @@ def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami",
             FAINT,
             width=1.5,
             marker={"size": 7, "color": INK},
-            hovertemplate=f"{short(article.title, 40)}: %{{y:.3f}}<extra>%{{x}}</extra>",
+            hovertemplate=f"{short(one.article.title, 40)}: %{{y:.3f}}<extra>%{{x}}</extra>",
             showlegend=False,
         )
         | {"mode": "lines+markers"}
-        for article, left, right in zip(agreement.articles, *sides, strict=True)
+        for one, left, right in zip(agreement.articles, *sides, strict=True)
     ]
     means = [float(side.mean()) for side in sides]
     mean = curve(

@@ -1,9 +1,7 @@
-"""P-coherence, its companion scores, and the cosines behind them. In: vectors and groups. Out: `Companions`.
+"""P-coherence with its companion scores, and figure 3 of the paper: groups of paraphrases in the plane.
 
 `labkit.evaluation.p_coherence` computes the scores. This module explains them, and warns if all vectors point the same
 way, because P-coherence is then high but meaningless.
-
-`handful` and `plane` make figure 3 of the paper: some groups of paraphrases in two planes, before and after.
 """
 
 from __future__ import annotations

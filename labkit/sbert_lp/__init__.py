@@ -8,7 +8,7 @@ method        the same for sentences: SBERT-LP over any base
 sweeps        many neighbourhoods and dimensions, compared with other transforms
 view          one sentence, all of them, and pairs, before and after
 
-LocalityPreserving(n_neighbors=15, n_components=100).fit_transform(X)    transform(new)
+LocalityPreserving(n_neighbors=15, n_components=100).fit_transform(X)
 """
 
 from labkit.sbert_lp.estimator import LocalityPreserving

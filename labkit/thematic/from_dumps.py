@@ -1,10 +1,5 @@
 """Make triplets of articles from corpora, JSONL files and Wikipedia dumps, in a folder of files or in one file.
 
-    write_shards          many sources -> a folder of files, each made independently
-    write_triplets        the same -> one file of rows
-    triplets_and_funnel   a corpus in memory -> `Triplets` (see `labkit.corpora.article_triplets`), and the funnel
-    Funnel                how many were read, how many each rule removed, and how many are left
-
 One process makes a file from each piece of the sources; the rule `other` draws among the articles of a piece. If a
 title occurs twice, only its first article is used, so that no article is in two splits. Each piece is first made
 regardless of that. Then all titles are compared, and a piece with repeated titles is made again without them.

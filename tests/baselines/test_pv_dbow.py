@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from labkit.baselines import pv_dbow
 from labkit.baselines.pv_dbow import Inference, Paragraphs, PvDbow, WordsTask, noise_shares
 from labkit.corpora import Groups, Labelled
 from labkit.methods import METHODS
@@ -112,16 +110,3 @@ def test_unknown_words_say_nothing() -> None:
 def test_no_word_is_frequent_enough() -> None:
     with pytest.raises(ValueError, match="min_count"):
         METHODS["pv-dbow"](min_count=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))
-
-
-def test_an_inference_that_does_not_end_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = METHODS["pv-dbow"](size=8, epochs=5, device="cpu", min_count=1)
-    method.fit(corpus())
-    asked = ["ship wave", "tree", "zyx"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ended = method.encode(asked)
-    monkeypatch.setattr(pv_dbow, "STEPS", 1)
-    with pytest.warns(UserWarning, match="penalty"):
-        stopped = method.encode(asked)
-    assert 0 < np.linalg.norm(ended[:2] - stopped[:2]) < np.linalg.norm(ended[:2])
