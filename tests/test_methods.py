@@ -71,14 +71,6 @@ def test_a_copy_of_a_method_encodes_as_it_does(method: Method, tmp_path: Path) -
         np.testing.assert_array_equal(other.encode(["a red cat"]), expected)
 
 
-def test_any_run_is_opened_by_its_own_method(tmp_path: Path) -> None:
-    for name in ("tfidf", "lsa"):
-        method = METHODS[name]()
-        method.fit(CORPUS)
-        method.save(tmp_path / name)
-        assert type(load_run(tmp_path / name)) is type(method)
-
-
 @pytest.mark.parametrize(
     "folder", sorted(path.parent for path in (DATA / "runs").glob("*/run.json")), ids=lambda f: f.name
 )

@@ -178,7 +178,7 @@ def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: 
     cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
     alone = {cell.key: cell for cell in cells.values()}  # variants share cells
     computed = compute([*alone.values()], store, again=again, progress=progress)
-    for reason in filter(None, (computed.interrupted, *computed.broken.values())):
+    for reason in filter(None, (computed.interrupted, *computed.failed.values())):
         raise reason
     figures: dict[str, dict[int, dict[str, float]]] = {}
     for (name, seed), cell in cells.items():

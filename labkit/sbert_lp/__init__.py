@@ -1,6 +1,6 @@
 """Locally linear embedding: each row as a mixture of its neighbours, with the same mixtures in few dimensions.
 
-graph         copies set aside; the k nearest others; the components of their graph
+graph         copies, which are set aside; the components of the neighbour graph
 weights       the mixture of each row, in batches; new rows by mixtures of known ones
 eigenvectors  the bottom of M = (I - W)ᵀ(I - W), part by part, dense or filtered
 estimator     the whole as a scikit-learn estimator, with a record of the fit

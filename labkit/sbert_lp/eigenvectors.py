@@ -317,7 +317,7 @@ def _of_component(W: sparse.csr_array, count: int, seed: int, device: str, progr
         return back @ (away @ np.ascontiguousarray(x))
 
     constant = np.full((size, 1), size**-0.5)
-    zeros = len(terminal_components(W)) - 1
+    zeros = terminal_components(W) - 1
     pairs = smallest(product, size, count, apart=constant, zeros=zeros, seed=seed, progress=progress)
     return replace(pairs, values=np.maximum(pairs.values, 0.0))
 

@@ -19,9 +19,10 @@ from sklearn.utils.validation import validate_data
 
 from labkit.arrays import array_of, whole
 from labkit.device import cuda_or_cpu
+from labkit.evaluation.neighbours import foreseen, nearest_others
 from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import Spectrum, bottom
-from labkit.sbert_lp.graph import copies, neighbour_graph, weight_matrix
+from labkit.sbert_lp.graph import copies, weight_matrix
 from labkit.sbert_lp.weights import reconstruction_weights
 
 CALLER = 3  # stack frames up: the caller of `fit`
@@ -77,7 +78,9 @@ class LocalityPreserving(BaseEstimator):
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))
         p = _at_most("dimension (n_components)", self.n_components, len(kept))
-        neighbours = neighbour_graph(base, k, progress=progress)
+        progress(0, None, f"{k} neighbours of {len(kept):,} rows")
+        foreseen(len(kept), base, remedy="embed fewer sentences together")
+        neighbours = nearest_others(base, k)
         weights = reconstruction_weights(base, base, neighbours, reg=self.reg, device=device, progress=progress)
         W = weight_matrix(neighbours, weights)
         spectrum = bottom(W, p, seed=seed, device=device, progress=progress)

@@ -1,10 +1,9 @@
-"""The neighbour graph: find copies and set them aside, then find the k nearest others of every row.
+"""The neighbour graph: copies, which are set aside, and the components of the rest.
 
     rows (m, d)  ->  copies (m,), the first row that each is a copy of
-    rows (m, d)  ->  neighbours (m, k), nearest first, never the row itself
     neighbours (m, k), weights  ->  W (m, m), and its components: an edge i -> j means that row i is rebuilt from row j
 
-Neighbours are exact. Weak components are not connected to each other: M is block diagonal, and each can be embedded
+Weak components are not connected to each other: M is block diagonal, and each can be embedded
 separately. No edge leads out of a terminal component: with k below the dimension of the rows, M = (I - W)ᵀ(I - W) has
 as many zero eigenvalues as there are terminal strongly connected components, because each has one free value, which
 determines all other rows. (With larger k, rows reconstructed without error add more.)
@@ -19,8 +18,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from labkit.arrays import Vectors
-from labkit.evaluation.neighbours import blocks, foreseen, nearest_others, squares
-from labkit.progress import Progress, silent
+from labkit.evaluation.neighbours import squares
 
 # : rows nearer than this share of the cloud's radius are copies. A float32 encoder repeats a text with a difference of
 # : about 1e-6, and two such rows reconstruct each other so well that they spoil the eigenvectors.
@@ -72,31 +70,13 @@ def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
         if not len(near):
             break
         a, b = order[near], order[near + lag]
-        alike = np.sqrt(_squared_distances(rows, a, b)) <= tolerance
+        alike = np.sqrt(squares(rows[a] - rows[b]).astype(np.float64)) <= tolerance
         edges.append(np.stack([a[alike], b[alike]]))
     a, b = np.concatenate(edges, axis=1)
     pairs = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(m, m))
     group = connected_components(pairs, directed=False)[1]
     _, first = np.unique(group, return_index=True)
     return first[group]
-
-
-def _squared_distances(rows: Vectors, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    squared = np.empty(len(a))
-    for block in blocks(len(a), rows.shape[1]):
-        squared[block] = squares(rows[a[block]] - rows[b[block]])
-    return squared
-
-
-# --- neighbours --------------------------------------------------------------------------------------------------
-
-
-def neighbour_graph(rows: Vectors, k: int, *, progress: Progress = silent) -> np.ndarray:
-    """The k nearest other rows of every row, nearest first, (m, k); k must be below m."""
-    m = rows.shape[0]
-    progress(0, None, f"{k} neighbours of {m:,} rows")
-    foreseen(m, rows, remedy="embed fewer sentences together")
-    return nearest_others(rows, k)
 
 
 # --- components --------------------------------------------------------------------------------------------------
@@ -117,14 +97,11 @@ def weak_components(W: sparse.csr_array) -> np.ndarray:
     return rank[component]
 
 
-def terminal_components(W: sparse.csr_array) -> list[np.ndarray]:
-    """The rows of every strongly connected component that no edge leaves."""
+def terminal_components(W: sparse.csr_array) -> int:
+    """The number of strongly connected components that no edge leaves."""
     edges = _edges(W).tocoo()
     count, strong = connected_components(edges, directed=True, connection="strong")
-    leaves = strong[edges.row] != strong[edges.col]
-    terminal = np.ones(count, bool)
-    terminal[strong[edges.row[leaves]]] = False
-    return [np.flatnonzero(strong == number) for number in np.flatnonzero(terminal)]
+    return count - len(np.unique(strong[edges.row[strong[edges.row] != strong[edges.col]]]))
 
 
 def _edges(W: sparse.csr_array) -> sparse.csr_array:

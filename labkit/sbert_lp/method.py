@@ -54,19 +54,6 @@ class EmbeddedSentences:
         """The row of each sentence."""
         return dict(zip(self.sentences, self.place.tolist(), strict=True))
 
-    @classmethod
-    def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> EmbeddedSentences:
-        """The result of a model for these rows (m, d), one per sentence."""
-        return cls(
-            sentences,
-            model.place_,
-            rows[model.kept_],
-            model.embedding_[model.kept_].astype(np.float32),
-            model.neighbours_.astype(np.int32),
-            model.weights_.astype(np.float32),
-            model.reg,
-        )
-
     def of(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """y (n, p) of the sentences that are among these, zeros for others; and which those are, bool (n,)."""
         known = np.array([text in self.number for text in sentences], dtype=bool)
@@ -200,7 +187,15 @@ class SbertLp(Method):
             random_state=seed,
         )
         model.fit(rows[known], progress=progress)
-        return EmbeddedSentences.of_model([sentences[row] for row in known], rows[known], model)
+        return EmbeddedSentences(
+            [sentences[row] for row in known],
+            model.place_,
+            rows[known][model.kept_],
+            model.embedding_[model.kept_].astype(np.float32),
+            model.neighbours_.astype(np.int32),
+            model.weights_.astype(np.float32),
+            model.reg,
+        )
 
     def _vectors(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         """The base's normalised vectors; zeros stay zeros."""

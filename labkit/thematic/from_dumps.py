@@ -25,7 +25,7 @@ from labkit.atomic import write_text
 from labkit.corpora import article_rules as rules
 from labkit.corpora import article_triplets as triplets
 from labkit.corpora.article_rules import READ, UNCLOSED, Tally, sifted
-from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, triplet_record, triplet_rows
+from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, triplet_rows, triplets_of
 from labkit.corpora.catalogue import CORPORA, load
 from labkit.corpora.files import check_output, read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
@@ -259,13 +259,5 @@ def write_triplets(
 
 def triplets_and_funnel(corpus: Articles, plan: Plan | None = None) -> tuple[Triplets, Funnel]:
     """The triplets of a corpus in memory, and what the rules removed."""
-    if not isinstance(corpus, Articles):
-        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
-    plan, tally = plan or Plan(), Counter[tuple[str, str]]()
-    first = {article.title: place for place, article in reversed([*enumerate(corpus.articles)])}
-    repeats = [place for place, article in enumerate(corpus.articles) if first[article.title] != place]
-    items = zip(corpus.articles, corpus.splits, strict=True)
-    rows = list(triplet_rows(_prepared(items, plan.by, tally, repeats), plan, tally))
-    if not rows:
-        raise ValueError(_nothing(corpus.name, _funnel(tally)))
-    return triplet_record(corpus.name, rows), _funnel(tally)
+    tally: Tally = Counter()
+    return triplets_of(corpus, **asdict(plan or Plan()), tally=tally), _funnel(tally)

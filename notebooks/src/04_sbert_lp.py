@@ -482,8 +482,8 @@ for column in stored().table("sbert-lp/1").columns:
 #
 # ## To try on your own
 #
-# 1. In the app, go to Papers, *Try it* of SBERT-LP, with a file of your own. Compare a sentence's star before and
-#    after.
+# 1. In the app, go to Papers, *Try it* of SBERT-LP, with pairs of your own in a file. Which of them change their
+#    order?
 # 2. Repeat one point of the spiral a hundred times. How many eigenvalues of $M$ are 0 with your `mixtures`?
 #
 # ## Further reading

@@ -79,19 +79,6 @@ def test_lengths_in_the_wrong_order() -> None:
         METHODS["tfidf"](min_ngram=3, max_ngram=2)
 
 
-def test_many_sentences_go_in_parts_and_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    from labkit.baselines import averages
-
-    method = METHODS["tfidf"]()
-    method.fit(QUESTIONS)
-    whole = method.encode(ASKED)
-    seen: list[tuple[int, int | None]] = []
-    monkeypatch.setattr(averages, "PART", 100)
-    rows = method._encode(ASKED, 32, lambda done, total, what: seen.append((done, total)))
-    assert (rows != whole).nnz == 0
-    assert seen == [(100, 303), (200, 303), (300, 303), (303, 303)]
-
-
 # --- lsa -----------------------------------------------------------------------------------------------------------
 # LSA: by hand, and against the full singular value decomposition.
 

@@ -74,16 +74,13 @@ def test_training_minimises_the_same_objective() -> None:
     assert np.std(losses) < 0.1 * expected
 
 
-@pytest.mark.parametrize(("size", "multiplied"), [(1, False), (5, True)])
-def test_products_are_the_same_however_they_are_computed(size: int, multiplied: bool) -> None:
+@pytest.mark.parametrize("size", [1, 5])  # word by word, and by one product with each distinct word
+def test_products_are_the_same_however_they_are_computed(size: int) -> None:
     network = Paragraphs(4, 9, size)
     task = WordsTask(network, [[2]] * 4, np.full(9, 1 / 9), PvDbow.Settings(), 0)
     drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven words, two for each sentence
     d = torch.randn(4, size, generator=torch.Generator().manual_seed(0)).requires_grad_()
     found = task._products(d, drawn)
-    assert found.grad_fn is not None
-    names = {type(step[0]).__name__ for step in found.grad_fn.next_functions}
-    assert ("GatherBackward0" in names) == multiplied
     found.square().sum().backward()
 
     u = network.words.weight.detach()[drawn].requires_grad_()  # (4, 1, 2, size)

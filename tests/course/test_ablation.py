@@ -84,7 +84,7 @@ def test_measured_kept_and_read_again(tmp_path: Path, store: Store, monkeypatch:
     write_table(measured, tmp_path)
     assert kept("small", tmp_path) == measured
     assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
-    for name in ("find", "keep", "runs"):  # trying again asks no store
+    for name in ("find", "keep"):  # trying again asks no store
         monkeypatch.setattr(Store, name, property(lambda _: pytest.fail("the store was asked")))
     assert again(SMALL, "words", 1) == measured.figures["words"][1]
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -48,12 +45,6 @@ JUDGE = by_grades(A, B, GOLD)
 @pytest.fixture(scope="module")
 def points() -> tuple[Point, ...]:
     return sweep(ROWS, JUDGE, SMALL)
-
-
-def test_every_way_once(points: tuple[Point, ...]) -> None:
-    counts = Counter(point.transform for point in points)
-    assert counts == {RAW: 1, "pca": 2, "whitening": 2, "all-but-the-top": 2, "prefix": 1, LP: 4}
-    assert {(each.neighbours, each.size) for each in points if each.transform == LP} == {*product((6, 20), (2, 5))}
 
 
 def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> None:

@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 from sklearn.manifold._locally_linear import barycenter_weights
 
-from labkit.sbert_lp.graph import neighbour_graph
+from labkit.evaluation.neighbours import nearest_others
 from labkit.sbert_lp.weights import reconstruction_weights, weights_of_grams
 
 
@@ -28,7 +28,7 @@ def test_reg_by_hand() -> None:
 @pytest.mark.parametrize("k", [5, 60])
 def test_as_scikit_learn(connected: np.ndarray, k: int) -> None:
     """For k below and above the dimension. scikit-learn's R is reg · tr(G), ours too."""
-    neighbours = neighbour_graph(connected, k)
+    neighbours = nearest_others(connected, k)
     wanted = barycenter_weights(connected, connected, neighbours, reg=1e-3)
     found = reconstruction_weights(connected, connected, neighbours, reg=1e-3)
     assert found == pytest.approx(wanted, abs=1e-8)
@@ -40,14 +40,14 @@ def test_as_scikit_learn(connected: np.ndarray, k: int) -> None:
 
 def test_sparse_rows_as_dense(connected: np.ndarray) -> None:
     rows = np.where(np.abs(connected) > 0.1, connected, 0)
-    neighbours = neighbour_graph(rows, 8)
+    neighbours = nearest_others(rows, 8)
     dense = reconstruction_weights(rows, rows, neighbours)
     thin = sparse.csr_matrix(rows)
     assert reconstruction_weights(thin, thin, neighbours) == pytest.approx(dense, abs=1e-9)
 
 
 def test_same_in_any_chunk(connected: np.ndarray) -> None:
-    neighbours = neighbour_graph(connected, 8)
+    neighbours = nearest_others(connected, 8)
     whole = reconstruction_weights(connected, connected, neighbours)
     one = reconstruction_weights(connected[7:8], connected, neighbours[7:8])
     assert one[0] == pytest.approx(whole[7], abs=1e-12)

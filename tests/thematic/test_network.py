@@ -55,13 +55,6 @@ def test_word_attention_by_plain_loops() -> None:
         )
 
 
-def test_padding_and_company_change_nothing() -> None:
-    body, x = attention(), torch.from_numpy(VECTORS.matrix).double()[NUMBERS]
-    torch.testing.assert_close(body(x, LENGTHS)[1], body(x[1:2, :2], LENGTHS[1:2])[0])
-    longer = torch.cat([x, torch.full((3, 2, 5), 9.0, dtype=torch.float64)], 1)
-    torch.testing.assert_close(body(longer, LENGTHS), body(x, LENGTHS))
-
-
 def test_it_begins_as_the_mean_of_the_word_vectors() -> None:
     encoder = network_of(VECTORS, encoder="attention", size=5, pace=0, dropout=0, normalised=False)
     for row, length in enumerate(LENGTHS):
