@@ -181,7 +181,7 @@ def lp(k, p, over=sif, sentences=sentences):
 
 k, p = 10, 16
 Y, theirs = unit(embed(mixtures(X, k), p)), unit(lp(k, p).encode(sentences))
-print(f"largest difference to the package's cosines: {abs(Y @ Y.T - theirs @ theirs.T).max():.1e}")
+print(f"cosines differ from the package by {abs(Y @ Y.T - theirs @ theirs.T).max():.1e}")
 
 # %% [markdown]
 # That is the whole method. Sentences are compared by the **cosine** of their $y$.
@@ -230,7 +230,7 @@ values, vectors = np.linalg.eigh((np.eye(7) - W).T @ (np.eye(7) - W))
 print("eigenvalues:", abs(values).round(2), sep="\n")
 for number in (0, 1):
     alike = abs(vectors[:, number].sum()) / np.sqrt(7)
-    print(f"eigenvector {number}, cosine with the constant {alike:.2f}:", vectors[:, number].round(2), sep="\n")
+    print(f"eigenvector {number}, cosine with constant {alike:.2f}:", vectors[:, number].round(2), sep="\n")
 
 # %% [markdown]
 # Sentences 0, 1 and 2 form a **terminal component**: arrows lead from each of them to the others, and no arrow leaves
@@ -281,7 +281,7 @@ found = {
     "yours, centred": embed_centred(W, 16),
     "scikit-learn": LocallyLinearEmbedding(n_neighbors=10, n_components=16, eigen_solver="dense").fit_transform(rows),
 }
-print("largest cosine of a column with the constant:")
+print("largest cosine with the constant:")
 for name, Y in found.items():
     alike = abs(Y.sum(axis=0)) / (np.linalg.norm(Y, axis=0) * np.sqrt(len(Y)))
     print(f"  {name:25} {alike.max():.2f}")
