@@ -93,8 +93,8 @@ def hdbscan(embeddings: ArrayLike) -> np.ndarray:
     """Return labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), and OUTLIER for rows in none of them.
 
     scikit-learn's HDBSCAN runs on the first principal directions and keeps the innermost regions, each with at least
-    1 % of the rows, and ten. Above CLUSTERED rows, only a fixed sample is clustered and
-    every other row takes the label of its nearest sampled row.
+    ten rows and 1 % of them. Above CLUSTERED rows, a fixed sample is clustered, and every other row takes the label of
+    its nearest sampled row.
     """
     from sklearn.cluster import HDBSCAN
     from sklearn.decomposition import PCA

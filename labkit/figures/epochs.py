@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.evaluation.geometry import PROBED, EpochCosines
+from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import (
@@ -187,12 +187,6 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
     columns = dict.fromkeys(name for history in histories.values() for name in history.columns)
     minimised = [name for name in columns if name in ("loss", "objective")]
     return minimised + [name for name in columns if name.startswith(DEV)]
-
-
-def probe_columns(histories: Mapping[str, History]) -> list[str]:
-    """Return the probe's scores in these histories; histories of older versions have none."""
-    known = {name for history in histories.values() for name in history.columns}
-    return [name for name in PROBED if name in known]
 
 
 ABREAST = 3  # panels per row
