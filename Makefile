@@ -1,4 +1,4 @@
-# Each target makes the environment it needs if it is missing; when it is there, that costs nothing.
+# Each target creates the environment it needs if it is missing.
 # PYTHON=python3.12 make test   chooses another Python (3.11 or newer).
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# each process imports and collects everything, ten seconds of work: more than four are no gain
+# Importing and collecting takes ten seconds per process, so more than four processes do not help.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 BOOK := build/book
 CHROMIUM ?= chromium
@@ -22,21 +22,21 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make app        open the app on the embedded corpora; PORT=8502 where 8501 is taken"
-	@echo "make lab        open JupyterLab on the notebooks"
-	@echo "make book       build the book, a static site, in $(BOOK); make book-pdf CHAPTER=02 prints a chapter (needs Chromium)"
-	@echo "make test       run the tests of formulas, contracts, pages, commands and notebook checks: minutes"
-	@echo "make test-all   run these and browsers, notebooks from a cold start, several processes, published data"
-	@echo "make test-weekly  run what is slow and rarely breaks: Ray, otter, long property runs, and make test-lowest"
-	@echo "make test-lowest  make test with the lowest versions that pyproject.toml allows, on Python 3.11: 7 GB in .venv-lowest"
-	@echo "make check      linter, format, types, imports, and make docs-check"
-	@echo "make docs       write the tables of stored results into the pages; make docs-check compares them"
-	@echo "make bench      measure speed and memory against named peers"
-	@echo "make notebooks  make the student and solution notebooks from their sources (needs Chromium for the pictures)"
-	@echo "make ablations  measure the tables that the notebooks show"
-	@echo "make corpora    make the embedded corpora and their cards anew from their seeds"
-	@echo "make runs       train the small runs and make the pictures that come with the lab anew"
-	@echo "make clean      remove the environment and everything made"
+	@echo "make app        open the app; PORT=8502 uses another port than 8501"
+	@echo "make lab        open the notebooks in JupyterLab"
+	@echo "make book       build the book as a static site in $(BOOK); make book-pdf CHAPTER=02 prints a chapter (needs Chromium)"
+	@echo "make test       run the tests of formulas, contracts, pages, commands and exercises; takes minutes"
+	@echo "make test-all   also test browsers, notebooks from a cold start, several processes, published data"
+	@echo "make test-weekly  run slow tests that rarely fail (Ray, otter, long property tests), then make test-lowest"
+	@echo "make test-lowest  run make test with the lowest versions that pyproject.toml allows, on Python 3.11; needs 7 GB in .venv-lowest"
+	@echo "make check      run the linter, the formatter, the type checker, the import contracts and make docs-check"
+	@echo "make docs       write the stored results into the tables of the docs; make docs-check compares them"
+	@echo "make bench      measure speed and memory against other libraries"
+	@echo "make notebooks  build the student and solution notebooks from their sources (the pictures need Chromium)"
+	@echo "make ablations  compute the missing tables of the notebooks"
+	@echo "make corpora    generate the bundled corpora and their data cards from their seeds"
+	@echo "make runs       retrain the bundled runs and redraw their pictures"
+	@echo "make clean      remove the environment and all generated files"
 
 app: $(VENV)/.app
 	$(BIN)/labkit app$(if $(PORT), --port $(PORT))
@@ -98,7 +98,7 @@ corpora: $(VENV)/.dev
 		$(BIN)/labkit data make corpus $$name --out data/$$name.$$ending --force || exit 1; \
 	done
 	$(BIN)/python -c "from labkit.corpora.catalogue import DATA, generator; generator('truths').write(DATA)"
-	$(BIN)/python -m labkit.shipped.cards
+	$(BIN)/python -m labkit.shipped.making
 
 runs: $(VENV)/.dev
 	$(BIN)/labkit data make runs --force
@@ -108,7 +108,7 @@ clean:
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "labkit needs Python 3.11 or newer: PYTHON=python3.12 make ...")'
-	@echo "Making the environment in $(VENV): a few minutes, once."
+	@echo "Creating the environment in $(VENV). This takes a few minutes, once."
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "python3 has no venv; on Debian: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.app $(VENV)/.notebooks $(VENV)/.book $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python

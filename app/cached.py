@@ -1,27 +1,26 @@
 """What the pages keep between reruns, for all visitors; `keeping` bounds how much that is, in bytes over all of it.
 
 A function gets all its inputs as arguments; nobody writes to its result. A corpus, a space and a file have a `key`, by
-which they are compared; arguments with a leading underscore are not compared. PyTorch takes seconds to import, and all
-methods need it, so they are imported where they are used: the first page does not wait for them.
+which they are compared. PyTorch takes seconds to import, and all methods need it, so they are imported where they are
+used: the first page does not wait for them.
 """
 
 from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import classroom
 import numpy as np
 import streamlit as st
 from frame import File
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
-from keeping import keep
-from trainings.queue import file_name
+from keeping import keep, once
+from trainings import file_name
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, load
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
     from labkit.explanation import Explanation
     from labkit.film.reading import RowEnds, WordRow
     from labkit.method import Method
-    from labkit.pairs.hard_negatives import FalseShares
     from labkit.papers.bundled_report import TableResult
     from labkit.sentpwnet.view import SentenceBatch
 
+R = TypeVar("R")
 VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
 OWN_SECONDS = 600  # to read a file on one's own machine
 LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others are placed among them
@@ -66,11 +65,11 @@ class Opened:
 
     @property
     def in_code(self) -> str:
-        """The name of the corpus in lines of code and in trainings; of a visitor's file, that of the file."""
+        """The name of the corpus in code and in the queue; for a visitor's file, the name of the file."""
         return file_name(self.file.name) if self.file is not None else self.corpus.name
 
 
-@keep(show_spinner="Reading the corpus …")
+@keep("Reading the corpus …")
 def lab_corpus(name: str) -> Opened:
     """A corpus that comes with the lab."""
     corpus = load(name)
@@ -83,22 +82,28 @@ def most_uploaded() -> int:
 
 
 def uploaded_corpus(file: File) -> Opened:
-    """A visitor's file, read in a process of its own."""
-    with _reading("Reading the file …"):
-        return _uploaded_corpus(file, _reader())
+    """A visitor's file as a corpus."""
+
+    def read() -> Opened:
+        corpus, notes = corpus_apart(file.name, file.data, most_uploaded(), **_reader())
+        return Opened(corpus, corpus.fingerprint, notes, file)
+
+    return _read_once("Reading the file …", ("uploaded corpus", file.key), read)
 
 
-@keep(show_spinner=False, refusals=True)
-def _uploaded_corpus(file: File, _of_visitor: dict[str, Any]) -> Opened:
-    corpus, notes = corpus_apart(file.name, file.data, most_uploaded(), **_of_visitor)
-    return Opened(corpus, corpus.fingerprint, notes, file)
+def _read_once(said: str, key: tuple[Any, ...], read: Callable[[], R]) -> R:
+    """What is read of a visitor's file in another process; what was refused once is not read again."""
 
+    def value_or_refusal() -> R | ValueError:
+        try:
+            return read()
+        except ValueError as mistake:
+            return ValueError(str(mistake))  # without the frames it came through
 
-@contextmanager
-def _reading(said: str) -> Iterator[None]:
-    """Show that a file is being read, or that it waits until others have been read."""
-    with st.spinner("Other files are being read. Yours waits for its turn …" if busy() else said, show_time=True):
-        yield
+    value = once("Other files are being read. Yours waits for its turn …" if busy() else said, key, value_or_refusal)
+    if isinstance(value, ValueError):
+        raise ValueError(str(value))
+    return value
 
 
 def _reader() -> dict[str, Any]:
@@ -109,7 +114,7 @@ def _reader() -> dict[str, Any]:
 # --- methods, and where vectors come from ------------------------------------------------------------------------
 
 
-@keep(show_spinner="Fitting the vectors …")
+@keep("Fitting the vectors …")
 def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
     """A method fitted to the training split here and now."""
     from labkit.methods import METHODS
@@ -120,11 +125,11 @@ def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
 
 
 def written(folder: Path) -> int:
-    """When a run was written: one that was trained anew is read anew."""
+    """When a run was written: one that was trained again is read again."""
     return (folder / "run.json").stat().st_mtime_ns
 
 
-@keep(show_spinner="Opening the run …")
+@keep("Opening the run …")
 def opened_run(folder: str, written: int) -> Method:
     """The method of a run folder."""
     from labkit.methods import load_run
@@ -132,7 +137,7 @@ def opened_run(folder: str, written: int) -> Method:
     return load_run(folder)
 
 
-@keep(show_spinner=False)
+@keep()
 def run_record(folder: str, written: int) -> dict[str, Any]:
     """What a run is."""
     return read_record(folder)
@@ -140,28 +145,25 @@ def run_record(folder: str, written: int) -> dict[str, Any]:
 
 def uploaded_vectors(file: File, opened: Opened) -> Method:
     """A visitor's vectors as a method; nothing in the file is unpickled."""
-    with _reading("Reading the vectors …"):
-        return _uploaded_vectors(file, opened, _reader())
-
-
-@keep(show_spinner=False, refusals=True)
-def _uploaded_vectors(file: File, opened: Opened, _of_visitor: dict[str, Any]) -> Method:
     from labkit.baselines.base import Matrix, MatrixSettings
 
-    method = Matrix(MatrixSettings(file=Path(file.name).name))
-    method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES, **_of_visitor)
-    method.fit(opened.corpus)
-    return method
+    def read() -> Method:
+        method, reader = Matrix(MatrixSettings(file=Path(file.name).name)), _reader()
+        method.read = lambda name: embeddings_apart(name, file.data, VECTOR_BYTES, **reader)
+        method.fit(opened.corpus)
+        return method
+
+    return _read_once("Reading the vectors …", ("uploaded vectors", file.key, opened.key), read)
 
 
-@keep(show_spinner="Taking the similarity apart …", show_time=True)
+@keep("Taking the similarity apart …")
 def explained(space: Space, a: str, b: str, way: str) -> Explanation:
     """Why a method finds two sentences alike; that of a transformer takes seconds."""
     explanation: Explanation = space.method.explain(a, b, way=way)
     return explanation
 
 
-@keep(show_spinner=False)
+@keep()
 def fitted_origin(opened: Opened, name: str) -> Origin:
     """The origin of the vectors of a method with its own settings."""
     known = known_origin(name, opened.key)
@@ -172,7 +174,7 @@ def fitted_origin(opened: Opened, name: str) -> Origin:
     return Origin(name, METHODS[name]().settings.decisive(), opened.key)
 
 
-@keep(show_spinner=False)
+@keep()
 def run_origin(folder: str, written: int) -> Origin:
     """The origin of the vectors of a run."""
     from labkit.methods import OF_RUNS
@@ -185,29 +187,35 @@ def run_origin(folder: str, written: int) -> Origin:
 # --- Clusters ----------------------------------------------------------------------------------------------------
 
 
-@keep(show_spinner="Choosing sentences …")
+@keep("Choosing sentences …")
 def sentences_shown(opened: Opened, part: str, most: int) -> Labelled:
     """Those of the test split, as stored pictures have them; or at most so many of all."""
     corpus = opened.corpus
     return pictured(corpus) if part == "test" else points(corpus, classes=len(corpus), most=most)
 
 
-@keep(show_spinner=False)
+@keep()
 def classes_of_corpus(opened: Opened) -> tuple[tuple[str, ...], int]:
     """All classes of the corpus in the order of their colours, and how many sentences have one."""
     return class_order(opened.corpus), counted(opened.corpus)[0]
 
 
-@keep(show_spinner="Encoding the sentences …")
-def sentence_vectors(space: Space, _shown: Labelled, shown: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same."""
-    cosine = space.method.similarity_name == "cosine"
-    rows = space.method.encode(_shown.texts, normalize_embeddings=cosine)
-    unit_rows = rows if cosine else unit(rows)
-    for matrix in (rows, unit_rows):
-        if isinstance(matrix, np.ndarray):
-            matrix.flags.writeable = False
-    return rows, unit_rows
+def sentence_vectors(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same.
+
+    `key` stands for the sentences.
+    """
+
+    def encode() -> tuple[Any, Any]:
+        cosine = space.method.similarity_name == "cosine"
+        rows = space.method.encode(shown.texts, normalize_embeddings=cosine)
+        unit_rows = rows if cosine else unit(rows)
+        for matrix in (rows, unit_rows):
+            if isinstance(matrix, np.ndarray):
+                matrix.flags.writeable = False
+        return rows, unit_rows
+
+    return once("Encoding the sentences …", ("vectors", space.key, key), encode)
 
 
 def landmarks_for(how: str, count: int) -> int | None:
@@ -230,10 +238,10 @@ def made_apart(make: Callable[..., Any], *rows: Any, **wanted: Any) -> Any:
         raise ValueError("The process that computes pictures ended. Try again, or choose fewer sentences.") from None
 
 
-# --- Pairs: what a loss makes of a batch is worked out anew at each move of a slider ----------------------------
+# --- Pairs: what a loss makes of a batch is computed again at each move of a slider -------------------------------
 
 
-@keep(show_spinner="Making a batch …")
+@keep("Making a batch …")
 def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
     """A batch of one split."""
     from labkit.sentpwnet.view import sentence_batch
@@ -241,7 +249,7 @@ def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: 
     return sentence_batch(opened.corpus, size=size, per_class=per_class, seed=seed, split=split)
 
 
-@keep(show_spinner="Comparing the sentences …")
+@keep("Comparing the sentences …")
 def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
     """The cosines of the sentences of a batch, (m, m)."""
     from labkit.sentpwnet.view import cosines
@@ -249,23 +257,10 @@ def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
     return cosines(space.method.encode(list(texts)))
 
 
-@keep(show_spinner="Mining negatives …")
-def mined_shares(space: Space, opened: Opened) -> dict[str, FalseShares]:
-    """The shares of false negatives among those that the space mines, without a guide and with TF-IDF for one."""
-    from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
-
-    corpus, meanings = with_truth(opened.corpus)
-    guides = {"no guide": None, "guided by TF-IDF": fitted_method(opened, "tfidf")}
-    return {
-        name: false_shares(mine_negatives(space.method, corpus, count=50, guide=guide), meanings)
-        for name, guide in guides.items()
-    }
-
-
 # --- FILM rows ---------------------------------------------------------------------------------------------------
 
 
-@keep(show_spinner="Turning the rows …")
+@keep("Turning the rows …")
 def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
     """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
     from labkit.film.reading import word_rows
@@ -276,7 +271,7 @@ def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tupl
     return tuple(sorted(rows, key=lambda row: -row.share))
 
 
-@keep(show_spinner="Turning the rows …")
+@keep("Turning the rows …")
 def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
     from labkit.film.reading import readable
@@ -285,7 +280,7 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L
 
 
-@keep(show_spinner="Reading the rows …")
+@keep("Reading the rows …")
 def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[RowEnds, ...]:
     """The sentences that lie highest and lowest on each row of L."""
     from labkit.film.reading import row_ends
@@ -294,7 +289,7 @@ def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[R
     return row_ends(film_matrix(space, rotated), space.method.vectorizer.transform(texts), texts)
 
 
-@keep(show_spinner="Choosing sentences …")
+@keep("Choosing sentences …")
 def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
     """A few hundred sentences to choose from, those of one class side by side."""
     return tuple(points(opened.corpus, classes=60, most=most).texts)

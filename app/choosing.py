@@ -21,7 +21,7 @@ import frame
 import streamlit as st
 
 from labkit.atomic import sentence_of
-from labkit.corpora import CORPORA, Corpus
+from labkit.corpora import CORPORA
 from labkit.locks import is_locked
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS, standing
@@ -61,19 +61,17 @@ IMPORTS = {  # what a line of code calls -> what it needs
 # --- a corpus ----------------------------------------------------------------------------------------------------
 
 
-def corpus(default: str = "topics", *, only: type[Corpus] = Corpus) -> cached.Opened | None:
+def corpus(default: str = "topics") -> cached.Opened | None:
     """One of the lab's corpora, or a visitor's file: that of the address, or as on the page before, or the default.
 
-    None: there is nothing to show yet, and the page says why. `only`: what the page is for; another corpus of the page
-    before is not meant here.
+    None: there is nothing to show yet, and the page says why.
     """
     summaries = {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
     options = [*summaries, OWN]
     linked = st.query_params.get("corpus") if frame.address_changed("corpus") else None
     if linked in options:
         st.session_state[CARRIED] = linked
-    carried = st.session_state.get(CARRIED, default)
-    wished = st.query_params.get("corpus", carried if _fits(carried, only) else default)
+    wished = st.query_params.get("corpus", st.session_state.get(CARRIED, default))
     index = options.index(wished if wished in options else default)
     if frame.address_changed("corpus"):
         st.session_state["corpus"], index = options[index], 0
@@ -122,17 +120,6 @@ def _use_own() -> None:
 def _carry() -> None:
     """Somebody has chosen a corpus: other pages open with it, too."""
     st.session_state[CARRIED] = st.session_state["corpus"]
-
-
-def _fits(name: str, only: type[Corpus]) -> bool:
-    """Whether it is a corpus that the page is for; of a file that is known when it is read."""
-    if name != OWN or only is Corpus:
-        return only is Corpus or CORPORA[name].shape == only.__name__
-    file = st.session_state.get("file")
-    try:
-        return file is None or isinstance(cached.uploaded_corpus(file).corpus, only)
-    except ValueError:  # it cannot be read
-        return False
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------
@@ -196,16 +183,16 @@ def space(
     key: str = "vectors",
 ) -> Space:
     """Vectors fitted to the corpus on the spot, or those of a run that was trained on it."""
-    runs, others = runs_of(opened)
-    return space_of(opened, choose_vectors([*options, *runs], default, label, key, others), runs)
+    runs = runs_of(opened)
+    return space_of(opened, choose_vectors([*options, *runs], default, label, key), runs)
 
 
-def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
-    """One of these vectors. `others` says which runs are not among them; the page says so where a link names one."""
+def choose_vectors(options: Sequence[str], default: str, label: str, key: str) -> str:
+    """One of these vectors; the page says so where a link names a run that is not among them."""
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options and key not in st.session_state:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
-    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "help": others, "width": WIDTH}
+    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "width": WIDTH}
     return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
 
 
@@ -214,14 +201,11 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
     return run_in(runs[name], name.removeprefix(RUN)) if name in runs else fitted(opened, name)
 
 
-def runs_of(opened: cached.Opened, method: str = "") -> tuple[dict[str, Path], str | None]:
-    """Name among vectors -> folder, of the runs that were trained on this corpus, and a note on the others.
-
-    With a `method`, all its runs are offered, those that were trained on another corpus, too.
-    """
+def runs_of(opened: cached.Opened, method: str = "") -> dict[str, Path]:
+    """Name among vectors -> folder, of the runs that were trained on this corpus; or of all runs of a `method`."""
     runs = every_run(method, first=opened.corpus.name)
     offered = runs if method else trained_here(runs, opened)
-    return {RUN + name: folder for name, folder in offered.items()}, None if method else others_than(opened, runs)
+    return {RUN + name: folder for name, folder in offered.items()}
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
@@ -319,16 +303,6 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
 def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
     """The runs that were trained on this corpus."""
     return {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
-
-
-def others_than(opened: cached.Opened, runs: Mapping[str, Path]) -> str | None:
-    """Say which of the visitor's runs were trained on another corpus, and are not offered."""
-    others = [name for name, folder in runs.items() if name not in lab_runs() and not is_trained_on(folder, opened)]
-    if not others:
-        return None
-    named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
-    more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
-    return frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
 
 
 def every_run(method: str = "", *, first: str) -> dict[str, Path]:

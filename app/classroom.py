@@ -3,7 +3,7 @@
     Guard             every request comes to it before Streamlit: it lets in who has shown a token once, by the names
                       that the app was started with; anybody else gets one sentence, and nothing else
     PRESENT           the visitors who have come: number, since when, on which page
-    me, is_teacher    what a page knows of its visitor; may_see   whether a run is shown to him
+    me, is_teacher    what a page knows of its visitor; may_see   whether a run is shown to them
 
 A token comes in the address, once: the browser gets a cookie, and is sent to the same address without the token. In the
 cookie stand a word drawn by lot, by which the visitor is the same one after a reload or another start of the app, and
@@ -28,12 +28,12 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
+from owners import owned
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from streamlit import config
 from streamlit.runtime import get_instance
-from trainings.owners import owned
 
 from labkit.atomic import amount
 
@@ -112,7 +112,7 @@ class Guard:
         return answer
 
     async def pass_on(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand a visitor's request on to Streamlit; as long as his WebSocket is open, he is here."""
+        """Hand a visitor's request on to Streamlit; as long as their WebSocket is open, they are here."""
         name = HTTPConnection(scope).headers[NAME]
         if scope["type"] == "websocket":
             PRESENT.came(name, HTTPConnection(scope).headers[ROLE] == TEACHER)
@@ -206,7 +206,7 @@ def equal(one: str, other: str) -> bool:
 
 
 def name_of(word: str) -> str:
-    """The name of a visitor on this machine and its disk: nobody can make his cookie from it."""
+    """The name of a visitor on this machine and its disk: nobody can make their cookie from it."""
     return hashlib.sha256(word.encode()).hexdigest()[:16]
 
 
@@ -215,7 +215,7 @@ def name_of(word: str) -> str:
 
 @dataclass(frozen=True)
 class Present:
-    """A visitor who has come since the start: `tabs` are open now, `page` is what he opened last."""
+    """A visitor who has come since the start: `tabs` are open now, `page` is what they opened last."""
 
     number: int
     since: float
@@ -283,7 +283,7 @@ def is_teacher() -> bool:
 
 
 def may_see(run: Path) -> bool:
-    """Whether a run is shown to this visitor: his own, a shared one, and one that no visitor trained."""
+    """Whether a run is shown to this visitor: their own, a shared one, and one that no visitor trained."""
     if not is_on() or is_teacher():
         return True
     whose = owned(run)

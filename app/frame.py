@@ -6,7 +6,7 @@
     code(...)              the few lines of labkit that make this picture
     show_link(...)         the link to this view
     keep_in_address(...)   a row number or a name in the address of the page
-    visitor_file(...)      a visitor's file, or what he pastes, which stays for all pages
+    visitor_file(...)      a visitor's file, or what they paste, which stays for all pages
     run(page)              the page; a mistake becomes its one sentence
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
@@ -18,7 +18,7 @@ import gc
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -231,28 +231,9 @@ def choices_behind(label: str) -> Iterator[None]:
     st.session_state[CHOICES] = row
 
 
-@dataclass(frozen=True)
-class Saving:
-    """The button behind which a picture is saved: its name, where it stands if not below the picture, and what else
-    there is to save."""
-
-    name: str = "Save"
-    place: Any = None
-    more: Callable[[], None] | None = None
-
-    @contextmanager
-    def popover(self, key: str) -> Iterator[None]:
-        """What is saved, and then what else there is."""
-        with (
-            self.place or nullcontext(),
-            st.popover(self.name, icon=":material/download:", type="tertiary", key=f"{key}-save"),
-        ):
-            yield
-            if self.more:
-                self.more()
-
-
-BELOW = Saving()
+def save_button(name: str, key: str) -> Any:
+    """The button behind which something is saved."""
+    return st.popover(name, icon=":material/download:", type="tertiary", key=f"{key}-save")
 
 
 def picture(
@@ -262,15 +243,15 @@ def picture(
     alt: str,
     rows: Rows,
     tools: Collection[str] = (),
-    saving: Saving = BELOW,
+    save: Any = None,
     **chart: Any,
 ) -> Any:
     """The figure, with its name for those who do not see it, and below it what it can be saved as.
 
-    `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with. The
-    files are called by what the picture shows.
+    `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with;
+    `save` is where it is saved, if not below the picture.
     """
-    kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(alt, key)
+    kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(key)
     figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
     config = {
         "displaylogo": False,  # with its link elsewhere
@@ -278,11 +259,11 @@ def picture(
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
-    with saving.popover(key):
+    with save or save_button("Save", key):
         if not tools:  # else its toolbar has a button for each
             st.radio("The camera above the picture saves", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
-        csv_button(rows, key, name)
+        csv_button(rows, key)
     return event
 
 
@@ -301,16 +282,13 @@ def table(
     st.dataframe(list(rows), hide_index=True, column_config=columns, alt=alt, **options)
 
 
-def file_name(alt: str, key: str) -> str:
-    """What a file of this picture is called: the corpus, and the first words of what is to be seen.
+def file_name(key: str) -> str:
+    """What a file of this picture is called: by the corpus and the picture.
 
-    >>> file_name("Bars of Hit@1 on the test split: SIF 0.9", "bars")
-    'bars-of-hit-1-on-the-test-split'
+    >>> file_name("training_curves")
+    'training-curves'
     """
-    first, *others = re.split(r"[:;.] ", alt)
-    what = first if len(first) > 14 or not others else f"{first} {others[0]}"
-    words = re.sub(r"[^a-z0-9]+", "-", f"{corpus_name()} {what}".lower()).strip("-")
-    return words[:LONGEST].rstrip("-") or key
+    return re.sub(r"[^a-z0-9]+", "-", f"{corpus_name()} {key}".lower()).strip("-")[-LONGEST:]
 
 
 def corpus_name() -> str:
@@ -319,9 +297,9 @@ def corpus_name() -> str:
     return Path(file.name).stem if file and name == OWN else name
 
 
-def csv_button(rows: Rows, key: str, name: str) -> None:
+def csv_button(rows: Rows, key: str) -> None:
     """A button that gives the rows as CSV; no cell of it can start a formula."""
-    download("Data as CSV", lambda: spreadsheet(rows()), f"{name}.csv", "text/csv", f"{key}-csv")
+    download("Data as CSV", lambda: spreadsheet(rows()), f"{file_name(key)}.csv", "text/csv", f"{key}-csv")
 
 
 def download(label: str, content: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
@@ -413,7 +391,8 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         came()
 
     def pasted() -> None:
-        use_pasted(key)
+        if (lines := st.session_state.get(f"{key}-lines", "")).strip():
+            keep_file(key, PASTED, lines.encode("utf-8", "surrogatepass"))
         came()
 
     def came() -> None:
@@ -438,13 +417,6 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)
     return file
-
-
-def use_pasted(key: str) -> None:
-    """Take what stands in the box for a visitor's file; nothing is left of a box that is empty."""
-    lines = st.session_state.get(f"{key}-lines", "")
-    if lines.strip():
-        keep_file(key, PASTED, lines.encode("utf-8", "surrogatepass"))
 
 
 def keep_file(key: str, name: str, data: bytes) -> None:

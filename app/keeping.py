@@ -1,7 +1,7 @@
 """One cache for all visitors and functions, bounded by bytes: the value that was unused for longest goes first.
 
-Counting entries would not do: sixteen are too few for thirty visitors, and too many of the largest files. Values,
-spinners, and waiting for a value that another visitor's page is computing are left to `st.cache_resource`.
+Counting entries would not do: sixteen are too few for thirty visitors, and too many of the largest files. A value that
+one visitor's page is computing is waited for by the others.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import cache, partial, wraps
-from inspect import signature
+from contextlib import nullcontext, suppress
+from functools import partial, wraps
 from types import FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
@@ -26,35 +25,45 @@ ATOMS = (int, float, complex, type(None), type, ModuleType, FunctionType)
 
 
 class Room:
-    """The entries of the cache, the most recently used at the end, and the bytes of each."""
+    """The values of the cache with their bytes, the most recently used at the end."""
 
     def __init__(self, most: int) -> None:
         self.most, self.held = most, 0
-        self._entries: OrderedDict[Any, tuple[int, Callable[[], None]]] = OrderedDict()
+        self._entries: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+        self._making: dict[Any, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def has(self, key: Any) -> bool:
         """Whether a value is kept, so that nobody need be told to wait for it."""
         return key in self._entries
 
-    def asked(self, key: Any, value: Any, forget: Callable[[], None]) -> None:
-        """Record that a value was used; `forget` evicts it. The latest value stays, however large it is."""
+    def value(self, key: Any, make: Callable[[], Any]) -> Any:
+        """The value of this key, which one thread makes while the others wait."""
         with self._lock:
-            if key in self._entries:
-                self._entries.move_to_end(key)
-                return
-        size = max(LEAST, weight(value))
-        removals = []
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            with self._lock:
+                if key in self._entries:
+                    self._entries.move_to_end(key)
+                    return self._entries[key][0]
+            try:
+                made = make()
+                self._keep(key, made)
+                return made
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+
+    def _keep(self, key: Any, made: Any) -> None:
+        """Keep it, and let the oldest go. The latest value stays, however large it is."""
+        size = max(LEAST, weight(made))
         with self._lock:
-            if key not in self._entries:
-                self._entries[key] = size, forget
-                self.held += size
+            _, before = self._entries.pop(key, (None, 0))
+            self._entries[key] = made, size
+            self.held += size - before
             while self.held > self.most and len(self._entries) > 1:
-                _, (size, forget) = self._entries.popitem(last=False)
-                self.held -= size
-                removals.append(forget)
-        for forget in removals:
-            forget()
+                _, (_, gone) = self._entries.popitem(last=False)
+                self.held -= gone
 
 
 def most_kept() -> int:
@@ -68,46 +77,10 @@ def most_kept() -> int:
     return least
 
 
-ROOM = Room(most_kept())
-
-
-def keep(
-    *, show_spinner: bool | str, show_time: bool = False, refusals: bool = False
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Cache the values of a function for all visitors.
-
-    An argument with a `key` is compared by it; one whose name begins with an underscore is not compared at all.
-    With `refusals`, a ValueError is cached as well, so that an invalid file is not read again and again.
-    """
-
-    def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        names = list(signature(function).parameters)
-
-        def value_or_refusal(key: tuple[Any, ...], _call: Callable[[], R]) -> R | ValueError:
-            try:
-                return _call()
-            except ValueError as mistake:
-                if not refusals:
-                    raise
-                return ValueError(str(mistake))  # without the frames it came through
-
-        value_or_refusal.__module__, value_or_refusal.__qualname__ = function.__module__, function.__qualname__
-        stored: Any = st.cache_resource(show_spinner=show_spinner, show_time=show_time)(value_or_refusal)
-
-        @wraps(function)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-            # the last name may stand for several arguments
-            named = [*((names[min(at, len(names) - 1)], each) for at, each in enumerate(args)), *sorted(kwargs.items())]
-            key = tuple((name, getattr(each, "key", each)) for name, each in named if name[0] != "_")
-            value: R | ValueError = stored(key, partial(function, *args, **kwargs))
-            ROOM.asked((function.__module__, function.__qualname__, key), value, lambda: stored.clear(key, None))
-            if isinstance(value, ValueError):
-                raise ValueError(str(value))
-            return value
-
-        return asked
-
-    return decorated
+@st.cache_resource(show_spinner=False)
+def room() -> Room:
+    """The one cache of the app."""
+    return Room(most_kept())
 
 
 def once(said: str, key: tuple[Any, ...], make: Callable[[], R]) -> R:
@@ -115,21 +88,25 @@ def once(said: str, key: tuple[Any, ...], make: Callable[[], R]) -> R:
 
     once("Ranking neighbours …", ("rule", space.key, opened.key), lambda: mutual_rule(space.method, opened.corpus))
     """
-    stored = _stored(said)
-    value: R = stored(key, make)
-    ROOM.asked(key, value, lambda: stored.clear(key, None))
+    waiting = st.spinner(said, show_time=True) if said and not room().has(key) else nullcontext()
+    with waiting:
+        value: R = room().value(key, make)
     return value
 
 
-@cache
-def _stored(said: str) -> Any:
-    """Streamlit's cache of the values that are made under one spinner."""
+def keep(said: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Cache the values of a function for all visitors. An argument with a `key` is compared by it."""
 
-    def value(key: tuple[Any, ...], _make: Callable[[], Any]) -> Any:
-        return _make()
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+            every = [*enumerate(args), *sorted(kwargs.items())]
+            key = function.__name__, *((name, getattr(each, "key", each)) for name, each in every)
+            return once(said, key, partial(function, *args, **kwargs))
 
-    value.__qualname__ = f"value made under {said}"
-    return st.cache_resource(show_spinner=said or False, show_time=True)(value)
+        return asked
+
+    return decorated
 
 
 def weight(value: Any) -> int:

@@ -8,7 +8,7 @@ the current one; this is ignored here, so that Back finds them.
 
 In a classroom, the teacher has one more page, and without its guard no page is shown.
 
-An address of version 0.1.0 leads to the place that has taken in its page.
+Addresses of version 0.1.0 lead to the places that replaced their pages.
 """
 
 import sys
@@ -27,7 +27,8 @@ PLACES = {  # file -> title; the first is the place that opens
     "papers_page.py": "Papers",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
-MOVED = {  # an address of version 0.1.0 -> the place that has taken it in, with what it opens
+MOVED = {  # another address, such as one of version 0.1.0 -> the place that it leads to, with what it opens
+    "play": ("play_page.py", {}),  # which is the first place, so its address is empty
     "clusters_page": ("space_page.py", {}),
     "pairs_page": ("why_page.py", {}),
     "film_page": ("why_page.py", {"view": "FILM's rows"}),
@@ -117,8 +118,8 @@ if classroom.is_on() and not classroom.PRESENT.guarded:
 # no icons here: that of the open page would be fetched from a font server, as the picture in the tab
 titles = PLACES | (TEACHERS if classroom.is_teacher() else {})
 places = {
-    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py"), default=file == next(iter(PLACES)))
-    for file, title in titles.items()
+    file: st.Page(file, title=title, url_path=file.removesuffix("_page.py") if place else None, default=not place)
+    for place, (file, title) in enumerate(titles.items())
 }
 earlier = [
     st.Page(partial(lead_to, *where), title=address, url_path=address, visibility="hidden")

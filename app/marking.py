@@ -4,9 +4,9 @@ In: the event that a picture sends, as untrusted as all that comes from a browse
 of the points it holds; and `Marked`, the state of the session. A plotly picture names each point. A map (`dot_map`)
 sends the corners of what was drawn around, or the row of the point that was clicked, however many its points are.
 
-A picture that changes is drawn anew and forgets how far one has zoomed into it. So the picture in which something is
+A picture that changes is drawn again and forgets how far one has zoomed into it. So the picture in which something is
 marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
-was marked when the picture had to be drawn anew for another reason, and was drawn into it. So the sentence that was
+was marked when the picture had to be drawn again for another reason, and was drawn into it. So the sentence that was
 clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser (`pictures.js`). A
 map is told all of it, and keeps its zoom.
 """

@@ -109,7 +109,7 @@ def tally(tables: dict[str, Any], paper: str) -> str:
 
 
 def show_cards() -> None:
-    """All papers, three beside each other, on a narrow screen one below the other; under its row the open panel."""
+    """All papers, three side by side, on a narrow screen one below the other; under its row the open panel."""
     tables = cached.paper_tables()
     names, opened = list(CARDS), st.query_params.get(TRY)
     st.caption(KEY)
@@ -125,7 +125,7 @@ def show_cards() -> None:
 
 
 def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
-    """The claim, the verdict, one picture, and where to go on."""
+    """The claim, the verdict, one picture, and two buttons."""
     table = tables[card.table]
     claim = judged(card, table)
     colour, verdict = VERDICTS[claim.ours]
@@ -184,6 +184,6 @@ def show_panel(name: str, panel: Any) -> None:
 
 def fill_panel(panel: Any) -> None:
     """The panel on the corpus that is chosen."""
-    opened = choosing.corpus(panel.CORPUS, only=panel.ONLY)
+    opened = choosing.corpus(panel.CORPUS)
     if opened is not None:
         panel.show(opened)

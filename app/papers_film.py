@@ -9,9 +9,8 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.corpora import Corpus
 
-QUESTION, CORPUS, ONLY = "Are two questions mutual nearest neighbours?", "questions", Corpus
+QUESTION, CORPUS = "Are two questions mutual nearest neighbours?", "questions"
 FITTED = "trained here"
 ABOUT = """\
 FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are
@@ -28,7 +27,7 @@ DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each 
 
 def film_of(opened: cached.Opened) -> choosing.Space:
     """A run of FILM, or FILM trained on the corpus on the spot."""
-    runs, _ = choosing.runs_of(opened, "film")
+    runs = choosing.runs_of(opened, "film")
     options = [*runs, FITTED]
     name = choosing.choose_vectors(options, options[0], "FILM", "film")
     if name in runs:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import cached
 import choosing
 import frame
-import papers_tables
 import streamlit as st
 from papers_cards import CARDS, TRY, show_cards
+
+from labkit import figures
 
 EVERY = "All papers"
 ABOUT = """\
@@ -26,6 +28,125 @@ FORMULAS = (
 )
 
 
+# --- the tables of a paper --------------------------------------------------------------------------------------
+
+
+def show_tables(paper: str) -> None:
+    """One table of a paper: printed and ours."""
+    from labkit.papers.published import PAPERS as papers
+
+    left, right = st.columns(2)
+    named = {name: table for name, table in cached.paper_tables().items() if table.paper == paper}
+    known = [place for place, table in enumerate(named.values()) if ours_of(table)]  # at first, one that has ours
+    name = left.selectbox(
+        "Table or figure",
+        list(named),
+        known[0] if known else 0,
+        format_func=lambda name: named[name].title,
+        key=f"{paper}-table",
+        **frame.KEEP,
+    )
+    table = named[name]
+    start = table.columns.index(next(iter(ours_of(table)), table.columns[0]))
+    column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
+    st.markdown(f"**{table.title}.** {frame.plain(table.caption)}")
+    rows = printed_beside_ours(table)
+    alt = (
+        f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
+    )
+    frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
+    frame.table(
+        rows,
+        "Every number of the table: the paper's, ours with its spread, or why it is missing.",
+        formats=decimals_of(table),
+        placeholder="not printed",
+    )
+    for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
+        st.caption(f"\\* {frame.plain(note)}")
+    for claim in table.claims:
+        own = "" if claim.asked_here else f"; the paper's own values: {claim.paper}"
+        st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
+        st.caption(frame.plain(claim.decides))
+    show_leads(table)
+    for line in (", ".join(table.data), *table.notes, table.note, papers[paper].citation):
+        if line:
+            st.caption(frame.plain(line))
+    if papers[paper].observations:
+        with st.expander("What the paper says about itself"):
+            for observation in papers[paper].observations:
+                st.markdown(
+                    f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
+                )
+    if not table.evidence:
+        st.caption("Trained less than in the paper, or not at all: no evidence for or against the paper.")
+    frame.code(PAPER_CODE.format(table=name, column=column))
+
+
+def ours_of(table: Any) -> list[str]:
+    """The columns of a table in which we have a figure."""
+    return [figure.column for figure in table.figures if figure.mean is not None]
+
+
+def show_leads(table: Any) -> None:
+    """What is left of each lead once both sides have their settings chosen on dev."""
+    leads = [claim for claim in table.claims if claim.before and claim.after]
+    if not leads:
+        return
+    st.markdown("**Leads with the printed settings and with those chosen on dev**")
+    rows = [
+        {
+            "claim": claim.text,
+            "settings": name,
+            "lead": lead.lead,
+            "from": lead.low,
+            "to": lead.high,
+            "of": f"{lead.row} over {lead.other}, {lead.column}",
+        }
+        for claim in leads
+        for name, lead in (("as printed", claim.before), ("chosen on dev", claim.after))
+    ]
+    alt = f"The leads of {len(leads)} claims with their intervals, twice; the table says all."
+    frame.picture(figures.leads_before_and_after(table.leads), key="leads", alt=alt, rows=lambda: rows)
+
+
+def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
+    """The rows of a paper's table, each with the printed figure and ours, column by column."""
+    by_place = {(figure.row, figure.column): figure for figure in table.figures}
+    rows = []
+    for name in table.rows:
+        figures_of_row = [by_place[name, column] for column in table.columns]
+        row: dict[str, Any] = {"row": name}
+        for figure in figures_of_row:
+            row[f"{figure.column}, paper"] = figure.published
+            row[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
+        row["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
+        rows.append(row)
+    return rows
+
+
+def spoken_figure(figure: Any) -> str:
+    """Mean and interval, or mean ± spread, with as many decimals, and an asterisk where there is something to know."""
+    mean = f"{figure.mean:#.4g}"
+    decimals = len(mean.partition(".")[2])
+    about = f" ± {figure.spread:.{decimals}f}" if figure.spread else ""
+    if figure.interval is not None:
+        about = " [{}]".format(", ".join(f"{bound:.{decimals}f}" for bound in figure.interval))
+    return mean + about + (" *" if figure.why else "")
+
+
+def decimals_of(table: Any) -> dict[str, str]:
+    """Each printed column with all its digits, .640 next to .698."""
+    digits: dict[str, int] = {}
+    for figure in table.figures:
+        if figure.published is not None:
+            decimals = repr(float(figure.published)).partition(".")[2]
+            digits[figure.column] = max(digits.get(figure.column, 0), len(decimals))
+    return {f"{name}, paper": f"%.{count}f" for name, count in digits.items()}
+
+
+# --- the place ---------------------------------------------------------------------------------------------------
+
+
 def page() -> None:
     frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
     names = {card.title: name for name, card in CARDS.items()} | {"Explanations": "why"}
@@ -34,8 +155,14 @@ def page() -> None:
     if title == EVERY:
         show_cards()
     else:
-        papers_tables.show(names[title])
+        show_tables(names[title])
     frame.show_link(own_file=TRY in st.query_params and st.session_state.get("corpus") == choosing.OWN)
 
 
+PAPER_CODE = """\
+from labkit.figures import ours_beside_paper
+from labkit.papers.bundled_report import beside
+
+ours_beside_paper(beside()[{table!r}], {column!r}).show()
+"""
 frame.run(page)

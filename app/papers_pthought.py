@@ -1,12 +1,8 @@
-"""Panel of "Papers": what P-thought writes, P-coherence with its companions, and groups of paraphrases in the plane.
-
-`show_handful` is also what Space shows of a sentence that was clicked, with its own group.
-"""
+"""Panel of "Papers": what P-thought writes, and P-coherence with its companions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import cached
@@ -16,10 +12,9 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.corpora import Corpus
 
-QUESTION, CORPUS, ONLY = "What does the vector of a sentence keep?", "captions", Corpus
-WRITE, PLANE, COHERENCE = VIEWS = ["Write a paraphrase", "Groups in the plane", "P-coherence"]
+QUESTION, CORPUS = "What does the vector of a sentence keep?", "captions"
+WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
 LONGEST = 400  # letters of a typed sentence
 ABOUT = """\
 P-thought **reads** a sentence into a vector with one recurrent network (GRU). From this vector, two other networks
@@ -40,15 +35,11 @@ FORMULAS = (
     r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
 )
 DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
-GROUPS = (
-    "Each letter is a group of sentences that mean the same, none of them seen in training. A plane shows only part of "
-    "the space; *P-coherence* is measured in all dimensions."
-)
 
 
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
     """The groups of test, each of sentences that mean the same."""
-    from labkit.pthought.task import groups_of
+    from labkit.pthought.method import groups_of
 
     return once("Reading the groups …", ("groups", opened.key), lambda: groups_of(opened.corpus.part("test")))
 
@@ -58,6 +49,8 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
     from labkit.pthought.view import companions
 
     groups = groups_of_test(opened)
+    if all(len(set(group)) < 2 for group in groups):
+        raise ValueError("the test split has no group of two different sentences; choose another corpus")
     texts = [text for group in groups for text in group]
     numbers = [number for number, group in enumerate(groups) for _ in group]
     key = ("coherence", space.key, opened.key)
@@ -65,44 +58,6 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
-
-
-def show_planes(spaces: Sequence[choosing.Space], shown: Any, at: tuple[Any, ...], how: str) -> None:
-    """The same handful of groups in the plane of each space; `at` stands for the handful."""
-    from labkit.pthought.view import plane as plane_of
-
-    def made(space: choosing.Space) -> Any:
-        key = ("plane", space.key, *at, how)
-        return once("Encoding the groups …", key, lambda: plane_of(space.method.encode(list(shown.texts)), how))
-
-    planes = [made(space) for space in spaces]
-    rows = partial(shown.rows, **{f"plane {number}": plane for number, plane in enumerate(planes, 1)})
-    for number, (column, space, plane) in enumerate(zip(st.columns(len(spaces)), spaces, planes, strict=True)):
-        with column:
-            spread = f", {plane.shown:.0%} of the spread in the plane" if plane.shown is not None else ""
-            st.markdown(f"**{frame.plain(space.name)}**{spread}")
-            alt = f"{len(shown.first)} groups of paraphrases, a mark and a letter each, in the {how} plane of "
-            picture = figures.paraphrase_groups(shown, plane, legend=False, height=390)
-            frame.picture(picture, key=f"groups_{number}", alt=alt + space.name, rows=rows)
-    st.text("\n".join(f"{letter}  {text}" for letter, text in sorted(shown.first.items())))
-    st.caption(GROUPS)
-    with st.expander("All sentences of these groups"):
-        frame.table(shown.rows(), "The letter and the text of every sentence shown.")
-
-
-def show_handful(opened: cached.Opened, spaces: Sequence[choosing.Space], around: str | None = None) -> None:
-    """A random sample of the test groups that always includes the group of the sentence `around`."""
-    from labkit.pthought.view import handful
-
-    another, wide = "Change the number to draw other groups.", {"width": choosing.WIDTH, **frame.KEEP}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = st.slider("Groups shown", 2, 12, 6, key="groups", **wide)
-        seed = st.number_input("Random seed", 0, 9999, 0, key="handful", help=another, **wide)
-        how = st.radio("Plane", ["PCA", "t-SNE"], horizontal=True, key="plane", **frame.KEEP)
-    shown = handful(groups_of_test(opened), count=count, seed=seed, around=around)
-    show_planes(spaces, shown, (opened.key, count, seed, around), how)
-    among = f", around={around!r}" if around else ""
-    choosing.show_code(PLANE_CODE, spaces[-1], opened, count=count, seed=seed, how=how, among=among)
 
 
 def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
@@ -174,13 +129,13 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         for name, result in results.items()
         for one in result.written[decoder]
     ]  # fmt: skip
-    frame.csv_button(lambda: rows, "written", "written")
+    frame.csv_button(lambda: rows, "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 
 def show(opened: cached.Opened) -> None:
-    """A run, and one of the views; some compare it with other vectors."""
-    runs, _ = choosing.runs_of(opened, "pthought")
+    """A run, and one of the views; P-coherence compares it with other vectors."""
+    runs = choosing.runs_of(opened, "pthought")
     if not runs:
         choosing.show_command(choosing.NO_RUN, "pthought", opened)
         return
@@ -190,20 +145,12 @@ def show(opened: cached.Opened) -> None:
         show_writing(opened, chosen)
         return
     beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Compare with", key="beside")
-    views = {PLANE: show_handful, COHERENCE: show_coherence}
-    views[view](opened, (beside, chosen))
+    show_coherence(opened, (beside, chosen))
 
 
-PLANE_CODE = """\
-from labkit.figures import paraphrase_groups
-from labkit.pthought.task import groups_of
-from labkit.pthought.view import handful, plane
-shown = handful(groups_of(corpus.part("test")), count={count}, seed={seed}{among})
-paraphrase_groups(shown, plane(method.encode(list(shown.texts)), {how!r})).show()
-"""
 COHERENCE_CODE = """\
 from labkit.figures import coherence_hills
-from labkit.pthought.task import groups_of
+from labkit.pthought.method import groups_of
 from labkit.pthought.view import companions
 groups = groups_of(corpus.part("test"))
 texts = [text for group in groups for text in group]

@@ -1,4 +1,4 @@
-"""Panel of "Papers": sections of an article against found clusters, the words that count, and all articles."""
+"""Panel of "Papers": sections of an article against found clusters."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
 from labkit.figure_names import spoken
 
-QUESTION, CORPUS, ONLY = "Are the clusters the sections?", "articles", Articles
-CLUSTERS, WORDS, EVERY = VIEWS = ["Clusters", "Words", "All articles"]
-NETWORKS = ["of sentences", "of titles"]
+QUESTION, CORPUS = "Are the clusters the sections?", "articles"
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
 HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\
@@ -28,22 +26,17 @@ sentences of one section are closer than sentences of neighbouring sections.
 
 **k-means** moves centres; **Iclust** uses only similarities. At temperature 0, both maximise the same objective, so a
 lead of Iclust comes from a better search. Higher temperatures merge clusters until one is left.
-
-**Words**: the network weights each word. Attention alone says little because frequent words have short vectors; the
-*share* of a word in the sentence's vector is its attention times its length.
 """
 FORMULAS = (
     r"\text{loss} = 2\,\sigma(d^+ - d^-), \qquad v = \sum_t a_t h_t,\quad a = \text{softmax}(u\cdot\tanh(W h_t + b))",
     r"\text{Iclust: } \max\ \langle s\rangle - T\, I(C; i), \qquad \langle s\rangle = \sum_C P(C)\, s(C)",
     r"P(C\mid i) \propto P(C)\, e^{[2 s(C; i) - s(C)]/T}",
-    r"\text{share of word } t = a_t \lVert h_t\rVert \,\big/\, \sum_s a_s \lVert h_s \rVert",
 )
 RIBBON = (
     "Each cell is a sentence; its number is its section, or the section that its cluster is matched with. A grey frame "
     "marks a sentence whose cluster is not that of its section. Dotted lines show where sections end."
 )
 NO_ARTICLES = "This panel needs articles with sections. Choose the corpus articles, or a file with title and sections."
-NO_ATTENTION = "Only the thematic network has attention. Choose one of its runs under Sentence vectors."
 
 
 def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
@@ -88,89 +81,27 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     code(CLUSTERS_CODE, temperature=temperature)
 
 
-def show_words(right: Any, article: Any, method: Any, code: partial[None]) -> None:
-    """A section's sentences with the share of each word, and one of them as bars."""
-    if method.name != "thematic":
-        st.info(NO_ATTENTION)
-        return
-    network = 0
-    if len(method.encoders) > 1:
-        network = NETWORKS.index(st.radio("Which network", NETWORKS, horizontal=True, key="network", **frame.KEEP))
-    left, right = right.columns(2)
-    with left:
-        section = choosing.sentence_by_row("Section", article.sections, "section")
-    texts = article.of(section)
-    with right:
-        row = choosing.sentence_by_row("Sentence, as bars", texts, "sentence")
-    all_attended = [method.attend(text, network=network) for text in texts]
-    with st.container(border=True):
-        for number, attended in enumerate(all_attended):
-            st.html(figures.marked(attended, before=f"{number} ·"))
-    st.caption(
-        "The number under each word is its share of the vector in percent. Bold: at least 1.5 times an equal share."
-    )
-    attended = all_attended[row]
-    values = zip(attended.words, attended.shares.tolist(), attended.weights.tolist(), strict=True)
-    rows = [{"word": word, "share": share, "attention": weight} for word, share, weight in values]
-    heaviest = max(rows, key=lambda entry: entry["share"])["word"]
-    alt = f"Bars: the share of each of {len(rows)} words of sentence {row}; the largest is that of “{heaviest}”."
-    frame.picture(figures.attention_bars(attended, height=330), key="attention", alt=alt, rows=lambda: rows)
-    code(WORDS_CODE, sentence=article.sentences.index(texts[row]))
-
-
-def show_agreement(chosen: choosing.Space, opened: cached.Opened, split: str, code: partial[None]) -> None:
-    """Table 4 of the paper for these vectors."""
-    from labkit.thematic.sections import section_agreement
-
-    name = st.radio("Figure", FIGURES, format_func=spoken, horizontal=True, key="figure", **frame.KEEP)
-    measure = partial(section_agreement, chosen.method, opened.corpus.part(split), restarts=3)
-    agreement = once("Clustering all articles …", ("agreement", chosen.key, opened.key, split), measure)
-    means, info = (agreement.values(algorithm, name) for algorithm in ("kmeans", "iclust"))
-    ahead, behind, count = int((info > means).sum()), int((info < means).sum()), len(agreement.articles)
-    left, right = st.columns([1.2, 1])
-    with left:
-        alt = f"{spoken(name)} of {count} articles, k-means {means.mean():.3f}, Iclust {info.mean():.3f}."
-        picture = figures.agreement_of_articles(agreement, name, height=400)
-        frame.picture(picture, key="agreement", alt=alt, rows=agreement.rows)
-    with right:
-        st.metric("k-means", f"{means.mean():.3f} ± {means.std():.3f}")
-        st.metric("Iclust", f"{info.mean():.3f} ± {info.std():.3f}")
-        st.caption(
-            f"{spoken(name)}, mean and standard deviation over {count} articles with 5 to 12 sections; "
-            f"{agreement.left_out} were left out. Iclust is ahead in {ahead}, behind in {behind}."
-        )
-    alt = "A row for each article and algorithm with all agreement scores."
-    frame.table(agreement.rows(), alt, formats=dict.fromkeys(FIGURES, "%.3f"), heads=HEADS)
-    code(ALL_CODE, figure=name)
-
-
 def show(opened: cached.Opened) -> None:
-    """One article, or all of a split, in the vectors that are chosen."""
+    """One article in the vectors that are chosen."""
     from labkit.thematic.sections import sectioned
 
     if not isinstance(opened.corpus, Articles):
         st.info(NO_ARTICLES)
         return
-    runs, _ = choosing.runs_of(opened, "thematic")
+    runs = choosing.runs_of(opened, "thematic")
     options = [*runs, *choosing.VECTORS]
     chosen = choosing.space_of(
         opened, choosing.choose_vectors(options, options[0], "Sentence vectors", "trained"), runs
     )
     splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
     split = frame.choices().radio("Articles of the split", splits, horizontal=True, key="split", **frame.KEEP)
-    part, view = opened.corpus.part(split), frame.view(VIEWS)
-    code = partial(choosing.show_code, space=chosen, opened=opened, split=split)
-    if view == EVERY:
-        show_agreement(chosen, opened, split, code)
-        return
-    left, right = st.columns([1, 2] if view == WORDS else 2)
+    part = opened.corpus.part(split)
+    left, right = st.columns(2)
     with left:
         row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
     article = sectioned(part.articles[row])
-    if view == WORDS:
-        show_words(right, article, chosen.method, partial(code, row=row))
-    else:
-        show_clusters(right, article, chosen, (opened.key, split, row), partial(code, row=row))
+    code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
+    show_clusters(right, article, chosen, (opened.key, split, row), code)
 
 
 CLUSTERS_CODE = """\
@@ -180,17 +111,4 @@ article = sectioned(corpus.part({split!r}).articles[{row}])
 clusters = themes(article, method.encode(list(article.sentences)), temperature={temperature})
 print(clusters.kmeans.agreement, clusters.iclust.agreement, sep="\\n")
 section_ribbon(clusters).show()
-"""
-WORDS_CODE = """\
-from labkit.figures import attention_bars
-from labkit.thematic.sections import sectioned
-article = sectioned(corpus.part({split!r}).articles[{row}])
-attention_bars(method.attend(article.sentences[{sentence}])).show()
-"""
-ALL_CODE = """\
-from labkit.figures import agreement_of_articles
-from labkit.thematic.sections import section_agreement
-agreement = section_agreement(method, corpus.part({split!r}), restarts=3)
-print(agreement)
-agreement_of_articles(agreement, {figure!r}).show()
 """

@@ -1,10 +1,9 @@
-"""The place "Space" over the epochs of a training: its pictures at each of them, its figures, and its cosines."""
+"""The place "Space" over the epochs of a training: its pictures at each of them, and their figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import cached
@@ -14,33 +13,18 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
-from keeping import once
 from space_look import Look, look_of
 from space_moved import in_colour, show_side_code
 from space_reading import marked_class, marks_on, search_field, show_list, show_reading
 from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
 
 from labkit import figures
-from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs, figures_over_epochs
-from labkit.figure_names import spoken
-from labkit.figures.epochs import probe_columns
 from labkit.projection.epochs import Journey
-from labkit.runs import History
 
 EPOCHS_SHOWN = (
     "These {count} sentences are the run's probe, the same at every epoch, with fixed axes. {how} The arrow keys move "
     "the slider. Play (Tab, then Enter) runs from before training to the epoch on the slider."
 )
-MEASURED_EPOCHS = """\
-Measured by cosine on the {count} sentences of the run's probe, the same at every epoch (0: before training).
-
-* **R-precision, MAP@R**: for a sentence whose class has R others, the share of its R nearest neighbours that are of its
-  class. A tie counts as a miss; MAP@R also depends on the order.
-* **alignment**: the mean squared distance of positive pairs. **uniformity**: the log of the mean of exp(-2 × squared
-  distance) over all pairs; near -4, the sphere is covered evenly. A collapse has the best alignment and noise the best
-  uniformity, so read them together.
-* **mean cosine, effective rank**: how much all vectors point the same way, and how many directions they use otherwise.
-"""
 HOW_EPOCHS = {
     "pca": "One PCA is computed over all epochs, so a straight path of the vectors is straight in the picture.",
     "tsne": "t-SNE starts each epoch from the previous picture, at the scale of the first.",
@@ -58,11 +42,11 @@ def trained_in_epochs(opened: cached.Opened, chosen: dict[str, Space]) -> dict[s
 
 
 def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """Every side that was trained in epochs, all at the epoch of one slider, and below them their cosines."""
+    """Every side that was trained in epochs, all at the epoch of one slider."""
     look, trained = look_of(opened, None, box), trained_in_epochs(opened, chosen)
     if not trained:
         return
-    journeys = {name: journey_of(name, space, look, opened) for name, space in trained.items()}
+    journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     left, right = st.columns(WIDTHS)
     with left:
@@ -95,8 +79,6 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
-    if st.toggle("Metrics, cosines and spectra over the epochs", key="cosines", **frame.KEEP):
-        show_measured(trained)
 
 
 def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side]) -> None:
@@ -122,53 +104,6 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     figures_table(st, names, [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]])
 
 
-def show_measured(trained: Mapping[str, Space]) -> None:
-    """The figures, the cosines and the spectrum of every side that was trained in epochs."""
-    measured = {
-        name: once("Measuring every epoch …", ("measured", space.key), partial(measure, space))
-        for name, space in trained.items()
-    }
-    names = {name: f"{name}, {space.name}" if len(trained) > 1 else space.name for name, space in trained.items()}
-    histories = {names[name]: history for name, (history, _) in measured.items()}
-    shown = probe_columns(histories)
-    frame.picture(
-        figures.training_curves(histories, shown),
-        key="probe_curves",
-        alt=f"Figures of the probe over the epochs of {', '.join(histories)}: {', '.join(map(spoken, shown))}.",
-        rows=lambda: [{"run": name, **line} for name, history in histories.items() for line in history.rows],
-    )
-    st.caption(MEASURED_EPOCHS.format(count=max(len(space.method.snapshots.texts) for space in trained.values())))
-    for place, (name, space) in zip(st.columns(len(trained)), trained.items(), strict=True):
-        with place:
-            show_cosines(names[name], name, space, measured[name][1])
-
-
-def measure(space: Space) -> tuple[History, EpochCosines]:
-    """The figures of a run's probe over its epochs, and its cosines."""
-    return figures_over_epochs(space.method.snapshots), cosines_over_epochs(space.method.snapshots)
-
-
-def show_cosines(title: str, side: str, space: Space, cosines: EpochCosines) -> None:
-    """The hills of a side's cosines, and below them its spectrum."""
-    first, last = cosines.means[0], cosines.means[-1]
-    said = f"the means of positive and negative pairs go from {first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and "
-    st.markdown(f"**{frame.plain(title)}: cosines**")
-    frame.picture(
-        figures.cosine_ridges(cosines),
-        key=f"cosine_ridges-{side}",
-        alt=f"Cosines of {title} over {len(cosines.epochs)} epochs: {said}{last[1]:.2f}.",
-        rows=cosines.rows,
-    )
-    st.markdown(f"**{frame.plain(title)}: spectrum**")
-    frame.picture(
-        figures.spectra_over_epochs(cosines),
-        key=f"spectra-{side}",
-        alt=f"Singular values of {title} as shares of their sum, over {len(cosines.epochs)} epochs.",
-        rows=cosines.spectrum_rows,
-    )
-    choosing.show_code(MEASURED_CODE, space, of=title)
-
-
 EPOCHS_CODE = """\
 from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs
@@ -176,13 +111,4 @@ from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
 {measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
-"""
-MEASURED_CODE = """\
-from labkit.evaluation.geometry import cosines_over_epochs, figures_over_epochs
-from labkit.figures import cosine_ridges, spectra_over_epochs, training_curves
-from labkit.figures.epochs import probe_columns
-histories = {{"this run": figures_over_epochs(method.snapshots)}}
-training_curves(histories, probe_columns(histories)).show()
-cosine_ridges(cosines_over_epochs(method.snapshots)).show()
-spectra_over_epochs(cosines_over_epochs(method.snapshots)).show()
 """

@@ -71,7 +71,7 @@ class Look:
 
     def in_numbers(self, shown: Labelled) -> bool:
         """Whether numbers colour the points: then a scale under the picture says what a colour means, else the list of
-        classes beside it."""
+        classes next to it."""
         return self.colouring(shown).values is not None
 
     def colouring(self, shown: Labelled) -> Colouring:
@@ -107,6 +107,6 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
 
 
 def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
-    """What a picture can be coloured by beside the columns of the sentences."""
+    """What a picture can be coloured by in addition to the columns of the sentences."""
     own = () if shown is None else shown.extra
     return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]

@@ -1,13 +1,12 @@
-"""Who moved, and whom a picture shows true: what the place "Space" measures on neighbours, sentence by sentence.
+"""What the place "Space" measures on neighbours, sentence by sentence: who moved, and how far a picture can be trusted.
 
-Two spaces of the same sentences are compared: those of the two sides, or two epochs of one run. Up to AT_ONCE sentences
-that takes seconds and is done when it is asked for; of more the page says how long it takes, and waits for a click.
+The spaces of the two sides are compared, or two epochs of one run. Up to AT_ONCE sentences, that takes seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,28 +17,25 @@ import numpy as np
 import streamlit as st
 from cached import Opened
 from choosing import Space
-from keeping import ROOM, once
+from keeping import once
 from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
 from space_reading import clear_button, show_apart
-from space_sides import Side, journey_of, opened_side, picture_rows, show_side, side_of, words_on
+from space_sides import Side, opened_side, picture_rows, show_side, words_on
 
 from labkit import figures
 from labkit.evaluation.neighbours import MovedTogether, Movement, moved_rows, moved_together, movement
 from labkit.figures.clusters import MOVED, TRUST, WAYS, with_column
 from labkit.projection import Projection, laid_over, trust
 
-AT_ONCE = 20_000  # sentences: their neighbours in one space take some 3 seconds, and four times that of twice as many
-SPARSE_AT_ONCE = 5_000  # the same, of vectors that are mostly zeros
-SECONDS = 3
+AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and for twice as many, four times that
+SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 NEAREST = 10  # neighbours by which it is told who moved
 FEWEST = 20  # lines from where a sentence stood, if no group moved
 RANKED = 100  # sentences of the list
 HEIGHT = 520  # pixels, about
-WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of what is read beside it
-NOTHING_COMPARED = "Choose a right model above, or a run that was trained in epochs."
-SAME_EPOCH = "Both ends of the slider are at epoch {epoch}. Drag one of them to another epoch."
-ASK = "Measure it: about {minutes} min"
-LONG = "Comparing the neighbours of {count:,} sentences with each other takes about {minutes} min on one core."
+WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of what is read next to it
+NOTHING_COMPARED = "Choose a right model above."
+LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
 LINES = (
     "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old place (the small "
@@ -53,118 +49,63 @@ ABOUT_FOUND = "There are no classes, so the groups are clusters of the first pic
 # --- what colours a picture --------------------------------------------------------------------------------------
 
 
-def in_colour(side: Side, look: Look, before: Side | None, after: Side | None) -> Side:
-    """The side with the column that colours it, where that is one to be measured and there is time for it."""
-    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra:
+def in_colour(side: Side, look: Look, before: Side, after: Side) -> Side:
+    """The side with the column that colours it, where that is one to be measured."""
+    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra or not may_measure(side):
         return side
-    if look.by == TRUST:
-        key = trust_key(side)
-        rows, points = side.vectors()[1], side.picture.points
-        shares = may_measure(key, side, 2) and once("Comparing the neighbours …", key, lambda: trust(rows, points))
-    elif before is None or after is None:
-        return side
+    if look.by == MOVED:
+        shares = who_moved(before, after).change
     else:
-        key = movement_key(before, after)
-        shares = may_measure(key, side, 2) and who_moved(before, after).change
-    if shares is False:
-        return side
-    shown = once("", ("column", look.by, side.key, key), lambda: with_column(side.shown, look.by, shares))
-    return replace(side, shown=shown)
+        rows, points = side.vectors()[1], side.picture.points
+        key = ("trust", side.space.key, side.key, side.picture.method, points.shape[1])
+        shares = once("Comparing the neighbours …", key, lambda: trust(rows, points))
+    return replace(side, shown=with_column(side.shown, look.by, shares))
 
 
-def trust_key(side: Side) -> tuple[Any, ...]:
-    """What decides how far the picture of a side can be trusted."""
-    return ("trust", side.space.key, side.key, side.picture.method, side.picture.points.shape[1])
-
-
-def movement_key(before: Side, after: Side) -> tuple[Any, ...]:
-    """What decides who moved."""
-    return ("moved", before.space.key, before.key, after.space.key, after.key)
-
-
-def may_measure(key: tuple[Any, ...], side: Side, spaces: int) -> bool:
-    """Whether it is known, or takes seconds, or somebody has clicked to wait for it."""
-    count, rows = len(side.shown), side.vectors()[1]
-    if ROOM.has(key) or count <= (AT_ONCE if isinstance(rows, np.ndarray) else SPARSE_AT_ONCE):
-        return True
-    minutes = max(1, round(spaces * SECONDS * (count / AT_ONCE) ** 2 / 60))
-    place = st.empty()
-    with place.container():
-        st.caption(LONG.format(count=count, minutes=minutes))
-        wished = st.button(ASK.format(minutes=minutes), key=f"measure-{key[0]}-{side.name}")
-    if wished:
-        place.empty()
-    return wished
+def may_measure(side: Side) -> bool:
+    """Whether its neighbours are found in seconds; else the page says what to do."""
+    most = AT_ONCE if isinstance(side.vectors()[1], np.ndarray) else SPARSE_AT_ONCE
+    if len(side.shown) > most:
+        st.caption(LONG.format(most=most))
+    return len(side.shown) <= most
 
 
 def who_moved(before: Side, after: Side) -> Movement:
     """Who moved from one side to the other."""
     old, new = before.vectors()[1], after.vectors()[1]
     k = min(NEAREST, (len(before.shown) - 1) // 2)
-    return once("Comparing the neighbours …", movement_key(before, after), lambda: movement(old, new, k))
+    key = ("moved", before.space.key, before.key, after.space.key, after.key)
+    return once("Comparing the neighbours …", key, lambda: movement(old, new, k))
 
 
 # --- the view ----------------------------------------------------------------------------------------------------
 
 
 def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """Two spaces over each other: those of the sides, or two epochs of a run."""
-    options = comparisons(chosen)
-    if not options:
+    """The two spaces over each other."""
+    if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
     left, right = st.columns(WIDTHS_OF_MOVED)
-    with right, st.container(horizontal=True):
-        wanted = choose_comparison(options)
-        clear_button(st)
-    if wanted.epochs_of:
-        show_who_in_epochs(opened, chosen[wanted.epochs_of], wanted, box, verdict, (left, right))
-        return
+    clear_button(right)
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
-    arranged = ("who", look.how, *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, look, len(shown))
+    marking.update_marks(key, ("who", look.how, *(space.key for space in chosen.values())), look, len(shown))
     with left:
-        place = st.container()
-    sides = [opened_side(name, space, shown, key, look, place)[0] for name, space in chosen.items()]
-    show_moved(*sides, (sides[0].space.name, sides[1].space.name), look, verdict, (left, right))
-    both = f"{sides[0].space.code}\nbefore = method\n{sides[1].space.code}\nafter = method"
-    space = replace(sides[1].space, code=both)
-    choosing.show_code(WHO_CODE, space, opened, spaces=OF_SIDES.format(shown=line), how=look.how)
+        before, after = (opened_side(name, space, shown, key, look) for name, space in chosen.items())
+    show_moved(before, after, look, verdict, (left, right))
+    both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
+    choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
 
-def show_who_in_epochs(
-    opened: Opened, space: Space, wanted: Comparison, box: Any, verdict: Any, places: tuple[Any, Any]
-) -> None:
-    """One epoch of a run over another one, at first the first and the last."""
-    look, name = look_of(opened, None, box), wanted.epochs_of
-    journey = journey_of(name, space, look, opened)
-    epochs = [int(epoch) for epoch in journey.epochs]
-    with places[1]:
-        ends = st.select_slider(
-            "Two epochs", epochs, (epochs[0], epochs[-1]), key="between", label_visibility="collapsed", **frame.KEEP
-        )
-    if ends[0] == ends[1]:
-        st.info(SAME_EPOCH.format(epoch=ends[0]))
-        return
-    first, at = map(epochs.index, ends)
-    before, after = (side_of(name, space, journey, number) for number in (first, at))
-    marking.update_marks(("epochs", space.key), ("who", look.how, *ends), look, len(journey.shown))
-    names = tuple(f"{space.name} at epoch {number}" for number in ends)
-    show_moved(before, after, (names[0], names[1]), look, verdict, places)
-    choosing.show_code(WHO_CODE, space, spaces=OF_EPOCHS.format(first=first, at=at), how=look.how)
-
-
-def show_moved(
-    before: Side, after: Side, names: tuple[str, str], look: Look, verdict: Any, places: tuple[Any, Any]
-) -> None:
-    """Two spaces over each other, who moved most, and what moved together; `names` are those of the two."""
+def show_moved(before: Side, after: Side, look: Look, verdict: Any, places: tuple[Any, Any]) -> None:
+    """Two spaces over each other, who moved most, and what moved together."""
     left, right = places
     with right:
-        if not may_measure(movement_key(before, after), after, 2):
+        if not may_measure(after):
             return
         moved = who_moved(before, after)
-        said = {"before": frame.plain(names[0]), "after": frame.plain(names[1])}
+        said = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
         verdict.markdown(SUMMARY.format(**said, k=moved.k, new=moved.new.mean()))
     old, new = laid_over(before.picture, after.picture)
     marked = marking.state_of_marks().now
@@ -185,7 +126,6 @@ def show_moved(
         if rows is not None:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(after.shown):,}")
             show_apart(after, rows)
-        show_bars(moved, rows)
     show_ranked(moved, after.shown.texts, labels, ranked[:RANKED])
 
 
@@ -217,18 +157,6 @@ def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
 
 
-def show_bars(moved: Movement, rows: list[int] | None) -> None:
-    """How many sentences have how many new neighbours."""
-    counts = np.bincount(moved.new, minlength=moved.k + 1).tolist()
-    lines = [{"new neighbours": new, "sentences": count} for new, count in enumerate(counts)]
-    frame.picture(
-        figures.movement_bars(moved, rows),
-        key="movement_bars",
-        alt=f"Sentences by how many of their {moved.k} nearest are new: {', '.join(map(str, counts))}.",
-        rows=lambda: lines,
-    )
-
-
 def show_ranked(moved: Movement, texts: Sequence[str], labels: Sequence[str], rows: np.ndarray) -> None:
     """The sentences whose neighbourhood changed most, with the classes of their neighbours then and now."""
     frame.table(
@@ -238,31 +166,6 @@ def show_ranked(moved: Movement, texts: Sequence[str], labels: Sequence[str], ro
         widths={"row": "small", "class": "small", "neighbours before": "medium", "neighbours after": "medium"},
         height=min(300, 38 * (len(rows) + 1)),
     )
-
-
-# --- what to compare -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two spaces to compare: those of the sides, where `epochs_of` is empty, or two epochs of the side of that name."""
-
-    name: str
-    epochs_of: str = ""
-
-
-def comparisons(chosen: Mapping[str, Space]) -> list[Comparison]:
-    """What there is to compare: the two sides, then each side that was trained in epochs."""
-    both = [Comparison("left to right")] if len(chosen) == 2 else []
-    trained = [name for name, space in chosen.items() if len(space.method.snapshots.epochs) > 1]
-    return both + [Comparison(f"epochs of the {name}", name) for name in trained]
-
-
-def choose_comparison(options: Sequence[Comparison]) -> Comparison:
-    """The two spaces to compare."""
-    names = [option.name for option in options]
-    name = st.selectbox("Compare", names, key="compared", label_visibility="collapsed", **frame.KEEP)
-    return options[names.index(name)]
 
 
 # --- the code of what is measured ----------------------------------------------------------------------------------
@@ -295,24 +198,16 @@ CODE_OF_LABELS = {
 }
 WHO_CODE = """\
 from labkit.evaluation import moved_together, movement
-from labkit.figures import clusters, movement_bars
+from labkit.figures import clusters
 from labkit.projection import laid_over, project
-{spaces}
+{shown}
+spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
 moved = movement(*spaces)
 for group in moved_together(moved, shown.labels):
     print(group)
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
 clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
-movement_bars(moved).show()
 """
-OF_SIDES = """\
-{shown}
-spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]"""
-OF_EPOCHS = """\
-from labkit.arrays import unit
-from labkit.projection.epochs import probe
-shown = probe(method.snapshots)
-spaces = [unit(method.snapshots.vectors[place]) for place in ({first}, {at})]"""
 
 
 def code_of_colour(side: Side, sides: Sequence[Side], look: Look, at: int | None) -> tuple[Space, str]:

@@ -1,4 +1,4 @@
-"""Place "Space": what a method does to a space of sentences, as pictures of it, two beside each other if wanted."""
+"""Place "Space": what a method does to a space of sentences, as pictures of it, two side by side if wanted."""
 
 from __future__ import annotations
 
@@ -35,15 +35,9 @@ from labkit.corpora.relations import FEW, UNLABELLED
 from labkit.evaluation.classes import WAYS, Separation, found_clusters, seconds_of_hdbscan
 from labkit.evaluation.regions import found_classes
 from labkit.figure_names import spoken
-from labkit.figures.clusters import CLASS
 from labkit.progress import lasting
 
 NOW, WHO, EPOCHS = VIEWS = ["Before and after", "Who moved", "While it trained"]
-EARLIER = {  # a view as links of before name it -> what they mean now
-    "Sentences": {"view": NOW},
-    "Over the epochs": {"view": EPOCHS},
-    "Cosines": {"view": EPOCHS, "cosines": "true"},
-}
 LAYOUT = f"""<style>
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
 .st-key-reading {{height: calc({TALL} - 5.5rem) !important; max-height: none !important}}
@@ -100,7 +94,6 @@ WORTH = (
     "topics, counting words is enough to do well."
 )
 NOT_FOUND = "nobody"
-FOUND = "class found"  # the column of classes that were found, beside those of the corpus
 FOUND_BY = (
     "k-means finds as many classes as you ask for. Density makes each dense region a class; sentences in between have "
     "the class none. Classes are found in the vectors of the first picture and named by their distinctive words."
@@ -117,49 +110,32 @@ PARTS = "Each class is sampled at random with a fixed seed."
 
 
 def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> tuple[Labelled, tuple[str, int] | None]:
-    """The sentences with the classes that are found in these vectors, and how: by which way, and how many.
-
-    Sentences without labels have some at once; of others it is wished for, and is a colour beside their own classes.
-    """
-    bare = set(shown.labels) == {UNLABELLED}
-    name = "found-bare" if bare else "found"
-    colour = None if bare else partial(colour_by_found, name)
-    way = box.selectbox(
-        "Find classes by",
-        [NOT_FOUND, *WAYS],
-        index=int(bare),
-        format_func=lambda way: WAYS.get(way, way),
-        key=name,
-        on_change=colour,
-        help=FOUND_BY,
-        **frame.KEEP,
-    )
+    """Sentences without labels with the classes that are found in these vectors, and by which way and how many."""
+    if set(shown.labels) != {UNLABELLED}:
+        return shown, None
+    options = {"format_func": lambda way: WAYS.get(way, way), "key": "found", "help": FOUND_BY, **frame.KEEP}
+    way = box.selectbox("Find classes by", [*WAYS, NOT_FOUND], **options)
     if way == NOT_FOUND:
         return shown, None
     count = box.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
-    if way == "density" and (seconds := seconds_of_hdbscan(len(shown))) > 3:
-        box.caption(f"Density of {len(shown):,} sentences takes about {lasting(seconds)}, once.")
+    seconds = seconds_of_hdbscan(len(shown)) if way == "density" else 0
+    said = f"Finding classes: about {lasting(seconds)} …" if seconds > 3 else "Finding classes …"
 
     def find() -> Labelled:
-        found = found_classes(shown.texts, found_clusters(cached.sentence_vectors(space, shown, key)[1], way, count))
-        return replace(shown, labels=found) if bare else replace(shown, extra={**shown.extra, FOUND: found})
+        rows = cached.sentence_vectors(space, shown, key)[1]
+        return replace(shown, labels=found_classes(shown.texts, found_clusters(rows, way, count)))
 
-    return once("Finding classes …", ("found", space.key, *key, way, count), find), (way, count)
-
-
-def colour_by_found(name: str) -> None:
-    """Somebody has asked for classes to be found: they colour the points; or no more, and the own ones do."""
-    st.session_state["colour"] = CLASS if st.session_state[name] == NOT_FOUND else FOUND
+    return once(said, ("found", space.key, *key, way, count), find), (way, count)
 
 
 def save_found(shown: Labelled) -> None:
     """The classes that were found, as a file, or as the corpus of all pages."""
-    found = shown.extra.get(FOUND, shown.labels)
-    rows = [{"text": text, "label": label} for text, label in zip(shown.texts, found, strict=True)]
+    rows = [{"text": text, "label": label} for text, label in zip(shown.texts, shown.labels, strict=True)]
     with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
-        st.caption(f"{len(rows):,} sentences in {len(set(found)):,} classes, as a corpus with the columns text, label.")
-        frame.csv_button(lambda: rows, "found", "found")
-        use = partial(choosing.use_found, shown.texts, found)
+        classes = len(set(shown.labels))
+        st.caption(f"{len(rows):,} sentences in {classes:,} classes, as a corpus with the columns text, label.")
+        frame.csv_button(lambda: rows, "found")
+        use = partial(choosing.use_found, shown.texts, shown.labels)
         st.button("Use them as the corpus everywhere", key="found-corpus", on_click=use)
 
 
@@ -170,14 +146,10 @@ def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str,
     """
     if found is None:
         return {"found": "", "order": ORDER}
-    bare = FOUND not in side.shown.extra
-    as_what = "labels=found" if bare else f"extra={{**shown.extra, {FOUND!r}: found}}"
     rows = "vectors" if side is first else "first.encode(shown.texts, normalize_embeddings=True)"
+    before = {} if side is first else {"before": f"{first.space.code}\nfirst = method"}
     way, count = found
-    code = FOUND_CODE.format(rows=rows, way=way, count=count, what=as_what)
-    return {"found": code, "order": ORDER_FOUND if bare else ORDER} | (
-        {} if side is first else {"before": f"{first.space.code}\nfirst = method"}
-    )
+    return {"found": FOUND_CODE.format(rows=rows, way=way, count=count), "order": ORDER_FOUND} | before
 
 
 # --- the view of now ---------------------------------------------------------------------------------------------
@@ -226,25 +198,32 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     for name, space in chosen.items():
         with names[name]:
             show_name(space)
-    placed = [opened_side(name, space, shown, key, look, pictures[name]) for name, space in chosen.items()]
-    sides = [replace(side, key=(key, found)) for side, _ in placed]  # whose figures are those of the classes found
+    sides = []
+    for name, space in chosen.items():
+        with pictures[name]:
+            side = opened_side(name, space, shown, key, look)
+            sides.append(replace(side, key=(key, found)))  # whose figures are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
-    for side, (_, place) in zip(sides, placed, strict=True):
+    for side in sides:
         star = landed[side.name].where if typed else None
-        with place:
+        with saves:
+            save = frame.save_button(f"Save {side.name}" if len(sides) > 1 else "Save", side.name)
+        with pictures[side.name]:
             show_plain(
                 in_colour(side, look, sides[0], sides[-1]),
                 look,
                 sides[0],
-                frame.Saving(f"Save {side.name}" if len(sides) > 1 else "Save", saves, partial(save_vectors, side)),
+                save,
                 landed=None if star is None else star.points,
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
+        with save:
+            save_vectors(side)
     marking.equip_pictures(len(shown))
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the figures
     with right:
-        show_reading(sides, matches, look, measured, landed, opened, typed, line)
+        show_reading(sides, matches, look, measured, landed, opened)
     show_verdict(verdict, opened, sides, measured, marked)
     if found:
         with saves:
@@ -301,16 +280,13 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    runs, others = choosing.runs_of(opened)
-    left = choose_space("left", "Left model", opened, runs, others, optional=False)
-    right = choose_space("right", "Right model", opened, runs, others, optional=True)
+    runs = choosing.runs_of(opened)
+    left = choose_space("left", opened, runs, optional=False)
+    right = choose_space("right", opened, runs, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
     box = frame.choices().popover("Picture", icon=":material/tune:")
-    if (view := st.query_params.get("view", "")) in EARLIER:
-        st.query_params.update(EARLIER[view])
-        st.rerun()  # widgets read the address once, before the page runs
     with st.container(horizontal=True, key="narrow"):  # on a telephone: one picture at a time, and no row of choices
         st.toggle("Settings", key="settings")
         if len(chosen) == 2:
@@ -341,5 +317,5 @@ from dataclasses import replace
 from labkit.evaluation.classes import found_clusters
 from labkit.evaluation.regions import found_classes
 found = found_classes(shown.texts, found_clusters({rows}, {way!r}, {count}))
-shown = replace(shown, {what})"""
+shown = replace(shown, labels=found)"""
 frame.run(page)

@@ -5,20 +5,17 @@ What is marked or found is told as rows of the first side; the others have it wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import cached
-import choosing
 import frame
 import marking
 import numpy as np
 import pandas as pd
-import papers_pthought
-import papers_sbert_lp
 import streamlit as st
 import why
 from marking import Brush, rows_with_same_text
@@ -35,15 +32,12 @@ from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place
 from labkit.projection.placement import matching, neighbours, unknown_words
 
-Ask = Callable[[int, str, bool, Callable[[], str | None] | None], None]  # number, neighbour, typed, the right one
 LISTED = 500  # sentences
-PANEL = 500  # pixels, where the window does not say how high the pictures beside it are
+PANEL = 500  # pixels, where the window does not say how high the pictures next to it are
 SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
-GROUP = ":material/group_work:"
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
-STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 PLACED = "Position: {how}."
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. Its vector is meaningless, so the sentence has no place in the "
@@ -61,7 +55,7 @@ def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
 
 
 def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
-    """What is searched for, with the rows that have it; beside it the button that clears all."""
+    """What is searched for, with the rows that have it; next to it the button that clears all."""
     with st.container(horizontal=True):
         query = typed_text(st, *SEARCH)
         clear_button(st)
@@ -78,6 +72,7 @@ def clear_button(column: Any) -> None:
 class Landed:
     """A typed sentence's vector, and where it lies in the picture: nowhere if none of its words is known."""
 
+    text: str
     row: Any
     where: Placement | None
     unknown: tuple[str, ...]
@@ -90,9 +85,9 @@ def landing(typed: str, side: Side) -> Landed:
     cosine = method.similarity_name == "cosine"
     row = method.encode([typed], normalize_embeddings=cosine)
     if not known:
-        return Landed(row, None, unknown)
+        return Landed(typed, row, None, unknown)
     unit_row = row if cosine else unit(row)
-    return Landed(row, place(side.picture, side.vectors()[1], unit_row), unknown)
+    return Landed(typed, row, place(side.picture, side.vectors()[1], unit_row), unknown)
 
 
 # --- what is marked or found ---------------------------------------------------------------------------------------
@@ -215,27 +210,21 @@ def show_reading(
     measured: Sequence[Separation],
     landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
-    typed: str = "",
-    line: str = "",
 ) -> None:
-    """Show beside the pictures what is marked or found, the sentence that is read, the nearest to it, and the classes.
+    """Show next to the pictures what is marked or found, the sentence that is read, its neighbours, and the classes.
 
-    With the corpus each neighbour has the question why it is near, and the sentence has its panels; `line` of code
-    chooses the sentences shown.
+    With the corpus, each neighbour has the question why it is near.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
-        if row is not None and opened is not None:
-            show_panels(sides, opened, first.shown.texts[row], line)
-        for side in sides:
-            if side.name in landed:
-                show_landed(side, landed[side.name], partial(why_near, typed, side, sides, opened))
+        for side in sides if landed else ():
+            show_landed(landed[side.name], side, sides, opened)
         for side in sides:
             own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
             if own:
-                ask = partial(why_near, side.shown.texts[own[0]], side, sides, opened)
-                show_neighbours("Selected sentence", side, side.vectors()[0][own], ask, own[0])
+                text = side.shown.texts[own[0]]
+                show_neighbours(text, side.vectors()[0][own], side, sides, opened, own[0])
         show_classes(sides, look, measured)
 
 
@@ -265,42 +254,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
     return row
 
 
-def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open a panel of the sentence that is read."""
-    with st.container(horizontal=True):
-        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        if has_group(opened, text) and st.button("Paraphrases", key="group", icon=GROUP, type="tertiary"):
-            spaces = [side.space for side in sides]
-            frame.dialog(
-                "Its paraphrases, and other groups", partial(papers_pthought.show_handful, opened, spaces, text)
-            )
-
-
-def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The neighbours of a sentence among those shown, before and after SBERT-LP over the vectors of one side."""
-    st.text(text)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = [side.name for side in sides]
-        name = names[0] if len(sides) == 1 else st.radio("Vectors of the", names, horizontal=True, key="star-of")
-        k, p = papers_sbert_lp.sliders()
-    side = sides[names.index(name)]
-    texts = list(side.shown.texts)
-    texts = list(dict.fromkeys([text, *texts[:: -(-len(texts) // papers_sbert_lp.MOST)]]))
-    method, _ = papers_sbert_lp.embedded(side.space, texts, (side.key, text), k, p)
-    papers_sbert_lp.show_star(method, text)
-    choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=papers_sbert_lp.MOST)
-
-
-def has_group(opened: cached.Opened, text: str) -> bool:
-    """Whether the corpus knows paraphrases of a sentence of test."""
-    try:
-        return any(text in group and len(set(group)) > 1 for group in papers_pthought.groups_of_test(opened))
-    except ValueError:  # it knows of no paraphrases, or has no test split
-        return False
-
-
-def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
+def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Opened | None) -> None:
     """The neighbours of a typed sentence; a warning, and none, where no word of it is known."""
     names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
     if landed.where is None:
@@ -308,54 +262,33 @@ def show_landed(side: Side, landed: Landed, ask: Ask) -> None:
         return
     if landed.unknown:
         st.warning(UNKNOWN_SOME.format(**names))
-    show_neighbours("Your sentence", side, landed.row, ask)
+    show_neighbours(landed.text, landed.row, side, sides, opened)
     st.caption(PLACED.format(how=landed.where.how))
 
 
-def show_neighbours(title: str, side: Side, asked: Any, ask: Ask, row: int | None = None) -> None:
-    """The nearest in the embedding space, each sentence whole, and beside it the question why; `row` is the one asked
-    about, if it is one of those shown."""
+def show_neighbours(
+    text: str, asked: Any, side: Side, sides: list[Side], opened: cached.Opened | None, row: int | None = None
+) -> None:
+    """The nearest in the embedding space, each sentence whole, and next to it the question why.
+
+    `row` is the sentence asked about, if it is one of those shown. Of the vectors of an epoch no method is left to ask.
+    """
     near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
-    label = None if row is None else side.shown.labels[row]
+    title, label = ("Your sentence", None) if row is None else ("Selected sentence", side.shown.labels[row])
     bare = set(side.shown.labels) == {UNLABELLED}
+    spaces = [side.space, *(other.space for other in sides if other is not side)]
 
     def right() -> str | None:
         return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
 
     st.markdown(f"**{title}: nearest neighbours in {frame.plain(side.space.name)}**")
     for number, each in enumerate(near(), 1):
-        tick = "✓ " if each.label == label else ""
-        text, question = st.columns([4, 1], gap="small")
-        of = "" if bare else f"{tick}{frame.plain(each.label)} · "
-        text.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
-        with question:
-            ask(number, each.text, row is None, right if label is not None and not tick else None)
-
-
-def why_near(
-    text: str,
-    side: Side,
-    sides: list[Side],
-    opened: cached.Opened | None,
-    number: int,
-    neighbour: str,
-    typed: bool,
-    right: Callable[[], str | None] | None,
-) -> None:
-    """The question why a neighbour is near, in this space and in the one beside it."""
-    if opened is None:  # vectors of an epoch, which no method has any more
-        return
-    spaces = [side.space, *(other.space for other in sides if other is not side)]
-    name = f"{side.name}-{'typed' if typed else 'read'}-{number}"
-    why.button(name, spaces, opened, text, neighbour, label=f"Why {number}?", icon=None, right=right)
-
-
-STAR_CODE = """\
-from labkit.figures import star
-from labkit.sbert_lp.method import SbertLp, SbertLpSettings
-from labkit.sbert_lp.view import around
-{shown}
-sentence, step = {text!r}, -(-len(shown.texts) // {most})
-anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
-star(around(anew.space, sentence), "after").show()
-"""
+        of_class = each.label == label
+        line, question = st.columns([4, 1], gap="small")
+        of = "" if bare else f"{'✓ ' * of_class}{frame.plain(each.label)} · "
+        line.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
+        if opened is not None:
+            key = f"{side.name}-{'typed' if row is None else 'read'}-{number}"
+            other = right if label is not None and not of_class else None
+            with question:
+                why.button(key, spaces, opened, text, each.text, label=f"Why {number}?", icon=None, right=other)

@@ -21,7 +21,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
-from keeping import ROOM, once
+from keeping import once
 from marking import rows_with_same_text
 from space_look import COARSE, FINE, OF_CLASSES, Look
 
@@ -35,37 +35,31 @@ from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
 from labkit.projection import NAMES, Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
-from labkit.projection.exchange import atlas_bytes
+from labkit.projection.picture import atlas_bytes
 from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # pixels of the axes, about
 TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
-WIDTHS = [7, 2]  # of the pictures, and of what is read beside them
-FIRST_LOOK = "PCA, while {how} is being computed …"
+WIDTHS = [7, 2]  # of the pictures, and of what is read next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
-TAKES = "This takes about {time} on a free core, once."
+TAKES = "about {time} on a free core, once"
 SOON = 5.0  # seconds: a shorter wait is not announced
-SECONDS = {
-    "tsne": (33.0, 1e-4),
-    "umap": (10.0, 1e-4),
-}  # of a core, for as many sentences as there are landmarks, and for each sentence placed among them
+SECONDS = {"tsne": 33.0, "umap": 10.0}  # of a core, for as many sentences as there are landmarks
 
 
 # --- the space of a side -----------------------------------------------------------------------------------------
 
 
-def choose_space(
-    side: str, label: str, opened: cached.Opened, runs: Mapping[str, Path], others: str | None, *, optional: bool
-) -> Space | None:
+def choose_space(side: str, opened: cached.Opened, runs: Mapping[str, Path], *, optional: bool) -> Space | None:
     """The space of one side. None: none is wished for, or it is not there, and the page says why."""
     options = [*runs, *choosing.VECTORS, FILE, *([NOTHING] if optional else [])]
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
     default = next(iter(runs), NOTHING) if optional else plain
-    name = choosing.choose_vectors(options, default, label, side, others)
+    name = choosing.choose_vectors(options, default, f"{side.capitalize()} model", side)
     if name == NOTHING:
         return None
     return _file(side, opened) if name == FILE else choosing.space_of(opened, name, runs)
@@ -111,61 +105,41 @@ class Side:
         return f"{self.name}, {self.space.name}"
 
 
-def opened_side(
-    name: str, space: Space, shown: Labelled, key: tuple[Any, ...], look: Look, box: Any
-) -> tuple[Side, Any]:
-    """The side with its picture, and where in `box` to draw it. While it is made, PCA's is shown, which takes no time.
-
-    The place is the same each time: a picture that is moved is drawn anew, and forgets how far one has zoomed into it.
-    """
+def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], look: Look) -> Side:
+    """The side with its picture."""
 
     def vectors() -> tuple[Any, Any]:
         return cached.sentence_vectors(space, shown, key)
 
     picture = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
-    preview, slot = box.empty(), box
     if picture is None:
-        rows, wanted = vectors()[1], ("picture", space.key, key, look.how, look.dimensions)
-        if look.how != "pca" and not ROOM.has(wanted):
-            slot = box.empty()  # what is there from before goes
-            first = arranged(rows, (*wanted[:-2], "pca", look.dimensions))
-            show_first_look(preview, name, first, shown, look, HEIGHT)
-        picture = arranged(rows, wanted)
-        preview.empty()
-    return Side(name, space, shown, key, picture, vectors), slot.container()
+        picture = arranged(vectors()[1], ("picture", space.key, key, look.how, look.dimensions))
+    return Side(name, space, shown, key, picture, vectors)
 
 
 def arranged(rows: Any, key: tuple[Any, ...]) -> Projection:
     """Lay out unit-length vectors, and cache the picture. `key` ends with the projection and the dimensions."""
     *_, how, dimensions = key
+    landmarks = cached.landmarks_for(how, rows.shape[0])
 
     def arrange() -> Projection:
         make = partial(cached.made_apart, project) if how == "umap" else project
-        picture = make(rows, how, dimensions, landmarks=cached.landmarks_for(how, rows.shape[0]))
+        picture = make(rows, how, dimensions, landmarks=landmarks)
         picture.points.flags.writeable = False
         return picture
 
-    return once("Arranging the picture …", key, arrange)
+    return once(waiting(how, rows.shape[0], landmarks), key, arrange)
 
 
-def journey_of(name: str, space: Space, look: Look, opened: cached.Opened) -> Journey:
-    """A run's pictures; while they are made, its last one by PCA."""
-    if look.how == "pca" or ROOM.has(journey_key(space, look.how, opened)):
-        return arranged_epochs(space, look.how, opened)
-    first = arranged_epochs(space, "pca", opened)
-    preview = st.empty()
-    show_first_look(preview, name, first.pictures[-1], first.shown, look, 500)
-    made = arranged_epochs(space, look.how, opened)
-    preview.empty()
-    return made
+def waiting(how: str, count: int, landmarks: int | None) -> str:
+    """What is said while a picture of `count` sentences is made, and how long that takes where it is long."""
+    each, placed = SECONDS.get(how, 0.0), 0 if landmarks is None else count - landmarks
+    seconds = each * (count - placed) / cached.LANDMARKS + 1e-4 * placed
+    note = f"Arranging the picture: {TAKES.format(time=lasting(seconds))} …" if seconds > SOON else "Arranging …"
+    return note if landmarks is None else f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[how])}"
 
 
-def journey_key(space: Space, how: str, opened: cached.Opened) -> tuple[str, ...]:
-    """What decides the pictures of a run's epochs."""
-    return ("journey", space.key, how, opened.key)
-
-
-def arranged_epochs(space: Space, how: str, opened: cached.Opened) -> Journey:
+def journey_of(space: Space, how: str, opened: cached.Opened) -> Journey:
     """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
     arrange = partial(cached.made_apart, epochs) if how == "umap" else epochs
 
@@ -174,7 +148,7 @@ def arranged_epochs(space: Space, how: str, opened: cached.Opened) -> Journey:
         # steps, where it was recorded in somebody else's training
         return replace(made, unit="step") if "step" in space.method.history.columns else made
 
-    return once("Arranging every epoch …", journey_key(space, how, opened), make)
+    return once("Arranging every epoch …", ("journey", space.key, how, opened.key), make)
 
 
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
@@ -183,42 +157,11 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
-def show_first_look(box: Any, side: str, picture: Projection, shown: Labelled, look: Look, height: int) -> None:
-    """Show a PCA picture while the requested one is computed, with a note on how long that may take."""
-    note, seconds = FIRST_LOOK.format(how=NAMES[look.how]), expected(look.how, len(shown))
-    if seconds > SOON:
-        note = f"{note} {TAKES.format(time=lasting(seconds))}"
-    landmarks = cached.landmarks_for(look.how, len(shown))
-    if landmarks is not None:
-        note = f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[look.how])}"
-    with box.container():
-        alt = f"The sentences by PCA: the picture on the {side}."
-        if look.as_map:
-            slot = f"preview-{side}"
-            by = look.colours(shown)["by"]
-            points = dot_map.map_bytes(slot, picture, shown, by, look.most, look.order)
-            drawing = {"alt": alt, "height": TALL, "legend": look.in_numbers(shown)}
-            drawing["words"] = None if look.labels == OF_CLASSES else ((), ())
-            dot_map.put_map(slot, points, dot_map.NO_MARKS, on_marked=lambda: None, **drawing)
-        else:
-            drawing = {"narrow": True, "legend": look.in_numbers(shown), "height": height}
-            figure = figures.clusters(picture, shown, **look.colours(shown), **drawing)
-            st.plotly_chart(figure, key=f"preview-{side}", alt=alt)
-        st.caption(note)
-
-
-def expected(how: str, count: int) -> float:
-    """Estimate how many seconds of CPU time a picture of `count` sentences takes."""
-    arranged, each = SECONDS.get(how, (0.0, 0.0))
-    placed = max(0, count - cached.LANDMARKS)
-    return arranged * (count - placed) / cached.LANDMARKS + each * placed
-
-
-def show_plain(side: Side, look: Look, first: Side, saving: frame.Saving, **marks: Any) -> None:
+def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> None:
     """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
-        show_dots(side, first, look, rows, saving, marks)
+        show_dots(side, first, look, rows, save, marks)
         return
     drawing = look.colours(side.shown) | {"narrow": True, "height": HEIGHT}
     drawing["legend"] = look.in_numbers(side.shown)
@@ -226,12 +169,10 @@ def show_plain(side: Side, look: Look, first: Side, saving: frame.Saving, **mark
         drawing["regions"] = words_on(side, fine=look.labels == FINE)
     figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
     with st.container(key=f"tall-{side.name}"):
-        show_side(figure, side, first, look, rows, saving)
+        show_side(figure, side, first, look, rows, save)
 
 
-def show_dots(
-    side: Side, first: Side, look: Look, rows: frame.Rows, saving: frame.Saving, marks: Mapping[str, Any]
-) -> None:
+def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, marks: Mapping[str, Any]) -> None:
     """The map of a side's sentences, and its data as a file."""
     alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
     dot_map.put_map(
@@ -244,8 +185,8 @@ def show_dots(
         legend=look.in_numbers(side.shown),
         on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
     )
-    with saving.popover(key):
-        frame.csv_button(rows, key, frame.file_name(alt, key))
+    with save:
+        frame.csv_button(rows, key)
 
 
 def carried(side: Side, first: Side) -> Callable[[Sequence[int]], list[int]]:
@@ -286,9 +227,7 @@ def words_of_map(side: Side, labels: str) -> Sequence[Sequence[PlacedName]] | No
     return once("Looking for words …", key, make)
 
 
-def show_side(
-    figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows, saving: frame.Saving = frame.BELOW
-) -> None:
+def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: frame.Rows, save: Any = None) -> None:
     """A figure of a side's sentences as points, as high as the window allows, with alt text, export and tools."""
     count, dimensions = side.picture.points.shape
     marks: dict[str, Any] = {"height": "stretch"}
@@ -300,7 +239,7 @@ def show_side(
     elif count <= MOST:
         marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
         marks["selection_mode"] = ("points", "box", "lasso")
-    marks |= {"tools": ("select2d", "lasso2d"), "saving": saving}
+    marks |= {"tools": ("select2d", "lasso2d"), "save": save}
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
 
 

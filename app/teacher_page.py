@@ -12,8 +12,8 @@ import choosing
 import classroom
 import frame
 import streamlit as st
-from trainings import ENDED, Job, Queue, queue_of, watch
-from trainings.owners import Owned, all_owned
+from owners import Owned, all_owned
+from trainings import Job, Queue, queue_of
 
 from labkit.atomic import amount, sentence_of
 from labkit.progress import lasting
@@ -26,7 +26,7 @@ arrival; the number survives a reload. Visitors see each other's runs only if th
 
 
 def called(name: str) -> str:
-    """A visitor by his number; one of an earlier start has none."""
+    """A visitor by their number; one of an earlier start has none."""
     here = classroom.PRESENT.everyone().get(name)
     if here is None:
         return f"Visitor {name[:6]} of an earlier start" if name else "Unknown visitor"
@@ -34,7 +34,7 @@ def called(name: str) -> str:
 
 
 def show_present(owners: Collection[str]) -> None:
-    """A line for each visitor who has a tab open; `owners` are those of the trainings in the line, one for each."""
+    """A line for each visitor who has a tab open; `owners` has the owner of each run in the queue."""
     rows = [
         {
             "Visitor": f"{here.number}{' (teacher)' if here.teacher else ''}",
@@ -57,7 +57,7 @@ def show_trainings(queue: Queue, live: Mapping[str, str], jobs: Sequence[Job]) -
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus
-            since = f", {lasting(watch(job, queue.private(job)).seconds)} so far" if job.began else ""
+            since = f", {lasting(job.seconds)} so far" if job.began else ""
             st.markdown(f"**{called(live[job.id])}** · {job.method} on {corpus}, seed {job.seed} · {job.state}{since}")
             stop = partial(queue.stop, job.id)
             st.button(f"Stop {job.name}", key=f"stop-{job.id}", on_click=do, args=(stop,))
@@ -87,7 +87,7 @@ def runs_in_words(runs: int) -> str:
 
 def delete(queue: Queue, runs: Sequence[Owned]) -> None:
     """Delete these runs, but for those that are being trained."""
-    live = {job.folder for job in queue.jobs() if job.state not in ENDED}
+    live = {job.folder for job in queue.live}
     for run in runs:
         if str(run.folder) not in live:
             queue.delete(run.folder)
@@ -105,7 +105,7 @@ def show_all(queue: Queue) -> None:
     """All that there is to see, drawn again every few seconds."""
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    jobs = [job for job in queue.jobs() if job.state not in ENDED]
+    jobs = queue.live
     live = {job.id: queue.visitor(job) for job in jobs}
     runs = all_owned(queue.runs)
     show_present(live.values())

@@ -14,7 +14,7 @@ import frame
 import numpy as np
 import pandas as pd
 import streamlit as st
-from keeping import ROOM, once
+from keeping import once, room
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.records import SPLITS
@@ -52,7 +52,7 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     left, right = st.columns([5, 3], gap="large")
     with left:
         table = st.empty()
-        if not all(ROOM.has(("difficulty", each.key)) for each in corpora.values()):
+        if not all(room().has(("difficulty", each.key)) for each in corpora.values()):
             fill(table, corpora, {}, key=None)
         show_templates()
     with right:

@@ -1,7 +1,13 @@
-"""What is trained: a preset that fits the data, or any method, with the settings that it reads."""
+"""What is trained: a preset that fits the data, or any method, with the settings that it reads.
+
+A setting is offered within limits that make sense on a shared machine: its class allows more than is offered here. What
+would name a file or a model is a choice among known words, so that no visitor makes this machine open a path.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -10,7 +16,9 @@ from typing import Any
 import cached
 import frame
 import streamlit as st
-from trainings import Choice, Order, choices
+from trainings import Job
+
+from labkit.settings import Settings
 
 ANY = ("Labelled", "Pairs", "Triplets", "Groups", "Sentences", "Articles")
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
@@ -141,7 +149,7 @@ def presets_for(shape: str) -> list[Preset]:
     return [each for each in PRESETS if shape in each.shapes and (not each.needs or find_spec(each.needs))]
 
 
-def order_of(opened: cached.Opened) -> Order:
+def job_of(opened: cached.Opened) -> Job:
     """What is to be trained, as chosen; only settings that are not the method's own are part of it."""
     from labkit.methods import METHODS, SUMMARIES
 
@@ -166,13 +174,11 @@ def order_of(opened: cached.Opened) -> Order:
         )
         st.caption(MORE_SETTINGS)
     changed = {each.name: values[each.name] for each in every if values.get(each.name, each.default) != each.default}
-    if opened.file:
-        return Order.of_file(method, opened.file.name, opened.file.data, seed=int(seed), settings=changed)
-    return Order(method, opened.corpus.name, int(seed), changed)
+    return Job(method, opened.in_code, int(seed), changed, opened.own)
 
 
 def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:
-    """The settings that the method reads beside the others as they are chosen now, and on this corpus."""
+    """The settings that the method reads with the others as they are chosen now, and on this corpus."""
     from labkit.methods import METHODS
 
     values = {}
@@ -185,6 +191,69 @@ def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cach
         return offered
     unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)
     return [choice for choice in offered if choice.name not in unused]
+
+
+# --- one setting -------------------------------------------------------------------------------------------------
+
+WORDS: Mapping[str, Sequence[str]] = {  # setting that is a free text -> the words that are offered for it
+    "vectors": ("auto", "ppmi", "random"),
+    "base": ("mean-vectors", "sif", "lsa"),
+    "share": ("dev", "0", "0.25", "0.5", "0.75", "1"),
+    "model": (),
+}
+FACTOR = 10  # a number may be ten times its default ...
+ROOM = {int: 100, float: 1.0}  # ... and at least this
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One setting. `options` are there for a choice of words; `minimum` and `maximum` for a number."""
+
+    name: str
+    kind: type
+    default: Any
+    help: str
+    options: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @property
+    def step(self) -> float:
+        """The step by which a number goes up and down: 1, or a tenth of the default's size."""
+        if self.kind is int:
+            return 1
+        return 10.0 ** (math.floor(math.log10(abs(self.default))) - 1) if self.default else 0.1
+
+
+def choices(settings: type[Settings]) -> tuple[Choice, ...]:
+    """A choice for each field, in their order."""
+    return tuple(_choice(field) for field in dataclasses.fields(settings))
+
+
+def _choice(field: dataclasses.Field[Any]) -> Choice:
+    limits, default = field.metadata, field.default
+    kind, what = type(default), limits.get("what", "")
+    if kind is bool:
+        return Choice(field.name, bool, default, what)
+    if kind is str:
+        return Choice(field.name, str, default, what, options=tuple(limits.get("choices") or _words(field)))
+    minimum, above = limits.get("minimum"), limits.get("above")
+    if minimum is None and above is not None:
+        minimum = above + (1 if kind is int else abs(default) / 1000 or 1e-6)
+    elif minimum is None:
+        minimum = -max(ROOM[kind], FACTOR * abs(default))
+    maximum = max(ROOM[kind], FACTOR * abs(default))
+    if limits.get("maximum") is not None:
+        maximum = min(maximum, limits["maximum"])
+    return Choice(field.name, kind, default, what, minimum=kind(minimum), maximum=kind(maximum))
+
+
+def _words(field: dataclasses.Field[Any]) -> tuple[str, ...]:
+    """The default, and what else is known of this setting and named by its meaning."""
+    what = field.metadata.get("what", "")
+    known = WORDS.get(field.name, ())
+    named = known if field.name in ("base", "share") else [word for word in known if word in what]
+    return tuple(dict.fromkeys((field.default, *named)))
 
 
 def controls(key: str, offered: Sequence[Choice]) -> dict[str, Any]:

@@ -14,22 +14,22 @@ import frame
 import streamlit as st
 from cached import Opened
 from keeping import once
+from owners import Owned, all_owned, owned, write_owned
 from safetensors import SafetensorError, safe_open
-from trainings import ENDED, Job, Order, Queue, watch
-from trainings.owners import Owned, all_owned, owned, write_owned
+from trainings import ENDED, Job, Queue, progress
 
 from labkit import figures
 from labkit.arrays import unit
 from labkit.atomic import amount, sentence_of
 from labkit.corpora import Labelled
 from labkit.figure_names import spoken
-from labkit.figures.epochs import curve_columns, probe_columns
+from labkit.figures.epochs import curve_columns
 from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.projection.epochs import epochs
 from labkit.runs import CHECKPOINT, History, Snapshots, read_record, read_run
 
-EACH = 2  # trainings of one visitor of a classroom in the line
+EACH = 2  # training runs of one visitor of a classroom in the queue
 DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
 MOST = 12  # trainings that are listed
 SHOWN = "shown-training"  # in the session: its number
@@ -43,7 +43,6 @@ ICONS = {
     "failed": ":material/error:",
     "finished": ":material/check:",
 }
-PROBE = "Metrics of the probe: up to 300 dev sentences, the same at every epoch, which are the points of the picture."
 
 
 # --- who may do what ---------------------------------------------------------------------------------------------
@@ -80,10 +79,10 @@ def is_shown(queue: Queue, job: Job) -> bool:
     return whose.shared if whose else not (job.own or queue.visitor(job))
 
 
-def submit(queue: Queue, order: Order, opened: Opened) -> None:
-    """Put the order into the line, or say in one sentence why not."""
+def submit(queue: Queue, job: Job, opened: Opened) -> None:
+    """Put the job into the queue, or say in one sentence why not."""
     try:
-        job = queue.submit(order, **visitor())
+        job = queue.submit(job, opened.file.data if opened.file else b"", **visitor())
     except (ValueError, OSError) as reason:
         st.error(frame.plain(sentence_of(reason)))
         return
@@ -101,19 +100,18 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
         st.session_state["refused"] = sentence_of(reason)
 
 
-# --- the line ----------------------------------------------------------------------------------------------------
+# --- the queue ---------------------------------------------------------------------------------------------------
 
 
 def trainings_shown(queue: Queue, *, bench: bool = False) -> list[Job]:
     """The trainings that this visitor sees, or the comparisons: the one that was begun or touched last comes first."""
-    if st.session_state["followed"] != queue.busy:
+    if st.session_state["followed"] != bool(queue.live):
         st.rerun()  # the whole page, once: from now on there is something to follow, or nothing any more
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    every = queue.jobs()
-    seen = [job for job in every if is_shown(queue, job)]
-    if others := sum(job.state not in ENDED for job in every) - sum(job.state not in ENDED for job in seen):
-        st.caption(f"Other visitors' trainings in the queue: {others}.")
+    seen = [job for job in queue.jobs() if is_shown(queue, job)]
+    if others := [job for job in queue.live if not is_shown(queue, job)]:
+        st.caption(f"Other visitors' trainings in the queue: {len(others)}.")
     return sorted((job for job in seen if job.is_bench == bench), key=lambda job: job.id != st.session_state.get(SHOWN))
 
 
@@ -132,20 +130,20 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         st.markdown(f"**{job.method}** on {frame.plain(job.corpus)} · {ICONS[job.state]} {job.state}")
         buttons(queue, job, shown=shown)
     if job.state == "waiting":
-        place = queue.place(job)
+        place = next((place for place, each in enumerate(queue.live) if each.id == job.id), 0)
         st.caption(f"Waiting for {place} {'training' if place == 1 else 'trainings'} ahead in the queue.")
         return
-    seen = watch(job, queue.private(job))
     if job.state not in ENDED:
+        what, share, left = progress(job, queue.private(job))
         about = "about" if job.is_bench else "at most"
-        left = "" if seen.left is None else f" · {about} {lasting(seen.left)} left"
-        text = f"{frame.plain(seen.what) or 'starting'} · {lasting(seen.seconds)} so far{left}"
-        st.progress(seen.share or 0.0, text=text)
+        rest = "" if left is None else f" · {about} {lasting(left)} left"
+        text = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}"
+        st.progress(share or 0.0, text=text)
         return
     if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
         st.caption("Another process is training it.")
         return
-    st.caption(f"{lasting(seen.seconds)}{worth(job)}")
+    st.caption(f"{lasting(job.seconds)}{worth(job)}")
     for line in (job.why, *job.notes) if may_touch(queue, job) else ():
         st.caption(frame.plain(line))
 
@@ -178,7 +176,7 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             return
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
-        if job.resumable and not is_locked(job.folder) and (not job.own or (queue.private(job) / job.corpus).is_file()):
+        if job.resumable and not is_locked(job.folder) and queue.has_file(job):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:
@@ -188,7 +186,7 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
 
 def see_it_move(job: Job) -> None:
     """Open the space of a run on its own corpus: from before its first epoch to its end, where it kept vectors of the
-    epochs, else beside mean word vectors."""
+    epochs, else next to mean word vectors."""
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus = choosing.OWN if job.own else job.corpus
@@ -214,18 +212,9 @@ def show_growth(job: Job, history: History, opened: Opened | None) -> None:
         show_space(job, opened)
     with right:
         show_curves(job, history)
-    if columns := probe_columns({job.name: history}):
-        with st.expander("Metrics of the space, epoch by epoch"):
-            st.caption(PROBE)
-            frame.picture(
-                figures.training_curves({job.name: history}, columns),
-                key="probe_curves",
-                alt=f"The probe of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}.",
-                rows=lambda: [*map(dict, history.rows)],
-            )
     settings = "".join(f", {name}={value!r}" for name, value in job.settings.items()).removeprefix(", ")
     frame.code(CODE.format(corpus=job.corpus, method=job.method, settings=settings, seed=job.seed))
-    words = job.order.words(Path("runs") / job.name)
+    words = job.words(Path("runs") / job.name)
     st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
 
 
@@ -297,7 +286,7 @@ def show_curves(job: Job, history: History) -> None:
 
 def show_own_runs(queue: Queue) -> None:
     """The runs of a visitor of a classroom: they share and delete them here."""
-    live = {Path(job.folder) for job in queue.jobs() if job.state not in ENDED}
+    live = {Path(job.folder) for job in queue.live}
     runs = [run for run in all_owned(queue.runs) if run.owner == classroom.me() and run.folder not in live]
     if not runs:
         return

@@ -1,8 +1,8 @@
-"""Runs of one corpus beside each other: scores on test with a verdict, and curves."""
+"""Runs of one corpus compared: scores on test with a verdict, and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
+CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
-NAMES, CORPUS = "runs", "compared-on"  # in the address; in the session
 SAW_TEST = (
     "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
     "It is therefore never ranked as best."
@@ -40,58 +40,20 @@ OF_WHAT = (
 # --- which runs --------------------------------------------------------------------------------------------------
 
 
-def offered_runs(opened: cached.Opened) -> dict[str, Path]:
-    """Name -> folder of the runs that were trained on this corpus."""
-    return choosing.trained_here(choosing.every_run(first=opened.corpus.name), opened)
-
-
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
-    """Name -> folder of the runs to compare."""
-    runs = offered_runs(opened)
-    if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the address spoke of another corpus
-        st.session_state[CORPUS] = opened.key
-        frame.keep_in_address(NAMES, None)
-        frame.write_address()
-    linked = of_link()
-    if linked and (missing := [name for name in linked if name not in runs]):
-        st.info(not_here(missing))
-    key = f"runs-{opened.key[:8]}"
-    first = list(runs)[:FIRST] if linked is None else linked
-    now = first if frame.address_changed(NAMES) else st.session_state.get(key, first)
-    frame.keep_in_address(NAMES, None if linked is None else linked or [""])
-    chosen_before = key in st.session_state and set(now) <= runs.keys()  # a folder may be gone
-    if frame.address_changed(NAMES) or not chosen_before:
-        st.session_state[key] = [name for name in now if name in runs]
-    names = st.multiselect(
-        "Runs",
-        list(runs),
-        max_selections=MOST,
-        key=key,
-        on_change=remember_runs,
-        args=(key, list(runs)[:FIRST]),
-    )
+    """Name -> folder of the runs to compare, of those that were trained on this corpus."""
+    runs = choosing.trained_here(choosing.every_run(first=opened.corpus.name), opened)
+    linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
+    if missing := [name for name in linked if name and name not in runs]:
+        first = ", ".join(name[:LONGEST] for name in missing[:NAMED])
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        st.info(frame.plain(f"Some runs of this link are missing: {first}{more}. Choose others."))
+    first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
+    if others:  # those of the corpus before are not meant
+        st.session_state.update({CORPUS: opened.key, "runs": first})
+    default = None if others else first
+    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, key="runs", **frame.KEEP)
     return {name: runs[name] for name in names}
-
-
-def of_link() -> list[str] | None:
-    """The names in the address, each once and not too many; None where it says nothing of runs."""
-    if NAMES not in st.query_params:
-        return None
-    return [name for name in dict.fromkeys(st.query_params.get_all(NAMES)) if name][:MOST]
-
-
-def remember_runs(key: str, first: Collection[str]) -> None:
-    """Put the choice into the address; that nothing is chosen is an empty name."""
-    names = st.session_state[key]
-    frame.keep_in_address(NAMES, None if list(names) == list(first) else names or [""])
-    frame.write_address()
-
-
-def not_here(names: Sequence[str]) -> str:
-    """One sentence on the runs of a link that are not found."""
-    first = ", ".join(name[:LONGEST] for name in names[:NAMED])
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return frame.plain(f"Some runs of this link are missing: {first}{more}. Choose others.")
 
 
 # --- scores ------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The panel "Why alike?": what makes two sentences alike to a method, word by word. Every page opens the same one.
 
-    button(...)       beside a pair of sentences: opens the panel, for which nothing is worked out before
+    button(...)       next to a pair of sentences: opens the panel, for which nothing is computed before
     explanation(...)  what it says of one method, for a page whose subject that is
 
 A pair of another class than its anchor's is set against the nearest of its own: why is b nearer than c?
@@ -38,7 +38,7 @@ def button(
     icon: str | None = ":material/join_inner:",
     right: Callable[[], str | None] | None = None,
 ) -> None:
-    """Open the panel for a pair, in one space or in two beside each other.
+    """Open the panel for a pair, in one space or in two side by side.
 
     `right` finds the nearest sentence of the class of a, where b is of another class.
     """

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 import cached
 import choosing
 import frame
+import numpy as np
 import streamlit as st
 import why
 import why_pair
-import why_rows
+
+from labkit import figures
+from labkit.film.reading import RowEnds, WordRow
+from labkit.shipped import DEMONSTRATIONS
 
 ABOUT = """\
 **The weight.** Sentence a is the *anchor* of its row in a batch. The others of its class are its positives, the rest
@@ -37,11 +42,18 @@ FORMULAS = (
     r"\text{FILM: } y = L x,\qquad \text{similarity} = s\,\hat x_a \cdot \hat x_b + (1-s)\,\hat y_a \cdot \hat y_b",
 )
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
-VIEWS = [WEIGHT, WORDS, ROWS, *why_pair.VIEWS]
+VIEWS = [WEIGHT, WORDS, ROWS, why_pair.CURVES]
 LAYOUT = """<style>
 .st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 23.5rem)}
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
+AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
+AT_ENDS = 4  # words of each end of a row
+SENTENCES = 300  # among which the highest and lowest of a row are found
+LONGEST = 70  # letters of a sentence
+LEARN = "Train FILM here (up to a minute)"
+ROW = "Each row computes one number of the new vector. Some words raise it, others lower it."
+NO_FILM = "No bundled FILM run was trained on this corpus. Train one here, or see FILM on questions."
 TYPED = "Choose a sentence from the batch, or type your own. It replaces the chosen one and takes its class."
 
 
@@ -58,6 +70,84 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
         for column, name, row in zip(st.columns(2), "ab", rows, strict=True):
             column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(texts[row])}")
     return (rows[0], rows[1]), replace(batch, texts=tuple(texts))
+
+
+# --- FILM's rows -------------------------------------------------------------------------------------------------
+
+
+def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | None:
+    """The chosen vectors if they are FILM's, else the bundled run of this corpus; or FILM learned here on request."""
+    if st.toggle(LEARN, key="film", **frame.KEEP):
+        rows = st.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
+        return choosing.fitted(opened, "film", dimension=rows)
+    if chosen.method.name == "film":
+        return chosen
+    for name in choosing.lab_runs("film", opened.corpus.name):
+        return choosing.run_in(DEMONSTRATIONS[name].folder, name)
+    st.caption(NO_FILM)
+    questions = choosing.choose_corpus
+    st.button("Show FILM on questions", on_click=questions, args=("questions",), type="primary", key="film-questions")
+    return None
+
+
+def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
+    """The gallery of rows, and the pair by rows."""
+    st.markdown(ROW)
+    controls = st.container(horizontal=True, vertical_alignment="bottom")
+    with controls:
+        film = film_of(chosen, opened)
+    if film is None:
+        return
+    with controls:
+        rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
+        stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
+    rows = cached.film_rows(film, rotated, stable and not rotated, opened)
+    with controls, st.container(width=320):
+        starts = range(0, len(rows), AT_ONCE)
+        start = choosing.number_on_slider("First row shown (0 is the strongest)", starts, "first", 0)
+    ends = cached.film_ends(film, rotated, opened, SENTENCES)
+    shown = rows[start : start + AT_ONCE]
+    share = sum(row.share for row in shown)
+    st.markdown(f"**These {len(shown)} of {len(rows)} rows make up {share:.0%} of the map.**")
+    for place in range(0, len(shown), COLUMNS):
+        for column, row in zip(st.columns(COLUMNS), shown[place : place + COLUMNS], strict=False):
+            with column, st.container(border=True):
+                show_row(row, ends[row.number])
+    show_pair(film, opened, a, b)
+
+
+def show_row(row: WordRow, ends: RowEnds) -> None:
+    """One row as a small picture, with its highest and lowest sentences."""
+    stability = "" if np.isnan(row.stability) else f" · stability {row.stability:.2f}"
+    st.caption(f"**Row {row.number}** · {row.share:.1%} · about {row.effective_words:.0f} words{stability}")
+    few = WordRow(
+        row.number, row.share, row.positive[:AT_ENDS], row.negative[:AT_ENDS], row.effective_words, row.stability
+    )
+    picture = figures.row_words(few, height=190)
+    alt = f"Bars: the words with the largest effects on row {row.number}; blue pulls it up, orange down."
+    st.plotly_chart(picture, key=f"row-{row.number}", alt=alt, config={"displayModeBar": False})
+    for sign, texts in (("▲", ends.highest), ("▼", ends.lowest)):
+        st.text("\n".join(f"{sign} {shorten(text, LONGEST, placeholder=' …')}" for text in texts) or f"{sign} none")
+
+
+def show_pair(film: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
+    """The similarity of the two sentences as a sum over rows, with what words in common add."""
+    explained = cached.explained(film, a, b, "exact")
+    if not explained.word_pairs:
+        return
+    why.say_unknown(explained.unknown)
+    of_rows = sum(part for _, part in explained.rows)
+    st.markdown(
+        f"**This pair by rows: {of_rows:.4f} from the rows of L + {explained.shared:.4f} from words in common = "
+        f"{explained.similarity:.4f}**"
+    )
+    alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
+    frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
+    corpus = opened if "corpus" in film.code else None
+    choosing.show_code(PAIR_CODE, film, corpus, "by rows", a=a, b=b)
+
+
+# --- the place ---------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
@@ -81,10 +171,14 @@ def page() -> None:
         nearest = why_pair.nearest_positive(batch, similarity, anchor) if wrong else None
         why.explanation(chosen, opened, a, b, nearest)
     elif view == ROWS:
-        why_rows.show(chosen, opened, a, b)
+        show_rows(chosen, opened, a, b)
     else:
         why_pair.show(view, opened, chosen, batch, how, (anchor, other))
     frame.show_link(own_file=opened.own)
 
 
+PAIR_CODE = """\
+from labkit.figures import explained_rows
+explained_rows(method.explain({a!r}, {b!r})).show()
+"""
 frame.run(page)

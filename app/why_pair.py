@@ -24,12 +24,11 @@ from labkit.sentpwnet.view import (
     Examined,
     SentenceBatch,
     anchor_curves,
-    epoch_weights,
     examine,
 )
 from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
-CURVES, EPOCHS, MINED = VIEWS = ["Curves", "Epochs", "Hard negatives"]  # beside one pair
+CURVES = "Curves"  # the view of several losses
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -53,22 +52,11 @@ RANGES = {  # of the sliders
     "tau": (0.01, 1.0),
     "epsilon": (0.0, 2.0),
 }
-SIGNS = {"loss": "loss", "miner": "miner", "alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε"}
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
     "another batch or split, a smaller ε, or every pair."
 )
-MINED_SAID = (
-    "For each training sentence, its 50 nearest sentences of other classes. Some of them mean the same although their "
-    "labels differ. For `questions`, the generator knows which; in a corpus with classes, two sentences of each class "
-    "count as known. The guide drops sentences that it finds as near as the anchor's positive (GISTEmbed)."
-)
-LARGE_CLASSES = (
-    "Nearly all of them are false negatives here. The classes are so large that the nearest sentences belong to the "
-    "anchor's class, of which only one other is known. Mine hard negatives on small classes, such as those of `places`."
-)
-NEARLY_ALL = 0.95
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
@@ -151,24 +139,19 @@ def heaviest(batch: SentenceBatch, similarity: np.ndarray, loss: str) -> float:
 
 
 def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """Three squares side by side; on a narrow screen one below the other."""
-    m = len(examined.batch)
-    pictures = (
-        ("Similarity", figures.similarity_heatmap, "the cosine of each pair"),
-        ("Weight", figures.weight_heatmap, "the weight of every kept pair; blue pulls together, orange pushes apart"),
-        ("Kept or dropped", figures.kept_heatmap, "which positive and negative pairs the miner kept"),
-    )
-    for column, (title, draw, what) in zip(st.columns([1.3, 1, 1]), pictures, strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            first = draw is figures.similarity_heatmap  # only there is room for the names of the classes
-            alt = f"{title}: a square of {m} by {m} sentences, {what}. Row {anchor}, the anchor, has a frame."
-            rows, clickable = partial(batch_rows, examined), draw is figures.weight_heatmap
-            if clickable:
-                picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
-                show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
-            else:
-                frame.picture(draw(examined, anchor=anchor, names=first), key=draw.__name__, alt=alt, rows=rows)
+    """Two squares side by side; on a narrow screen one below the other."""
+    square = f"a square of {len(examined.batch)} by {len(examined.batch)} sentences"
+    frames, rows = f"Row {anchor}, the anchor, has a frame.", partial(batch_rows, examined)
+    left, right = st.columns([1.3, 1])
+    with left:
+        st.markdown("**Similarity**")
+        alt = f"Similarity: {square}, the cosine of each pair. {frames}"
+        frame.picture(figures.similarity_heatmap(examined, anchor=anchor), key="similarity_heatmap", alt=alt, rows=rows)
+    with right:  # where there is no room for the names of the classes
+        st.markdown("**Weight**")
+        alt = f"Weight: {square}, the weight of every kept pair; blue pulls together, orange pushes apart. {frames}"
+        picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
+        show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
 
 
@@ -236,23 +219,6 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     return f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({number(row.weight)}) and {rank}."
 
 
-def last_change(examined: Examined, anchor: int, other: int, space: str) -> str:
-    """Say what the last change of a setting did to the weight of this pair; nothing if none has changed."""
-    pair = (space, examined.batch.texts[anchor], examined.batch.texts[other])
-    now = (examined.settings, float(examined.weight[anchor, other]))
-    seen, before, last = st.session_state.get("weighed", (pair, now, now))
-    before, last = (now, now) if seen != pair else (before, last) if last == now else (last, now)
-    st.session_state["weighed"] = (pair, before, last)
-    (old, was), (new, weight) = before, last
-    changes = [(sign, getattr(old, name), getattr(new, name)) for name, sign in SIGNS.items()]
-    said = [
-        f"{sign} {a if isinstance(a, str) else f'{a:g}'} → {b if isinstance(b, str) else f'{b:g}'}"
-        for sign, a, b in changes
-        if a != b
-    ]
-    return f"{', '.join(said)}: weight {number(was)} → {number(weight)}." if said else ""
-
-
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
     """The most similar sentence of the anchor's class, where it has one."""
     similar = np.where(batch.positive[anchor], similarity[anchor], -np.inf)
@@ -305,44 +271,6 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
     code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 
 
-def show_training(opened: cached.Opened, chosen: choosing.Space, settings: PairSettings, lines: dict[str, Any]) -> None:
-    """The probe of a run, epoch by epoch."""
-    if not len(chosen.method.snapshots.epochs):
-        runs = choosing.lab_runs("sentpwnet", opened.corpus.name)
-        if not runs:
-            choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
-            return
-        st.info("These vectors were not trained in epochs.")
-        use = {"vectors": choosing.RUN + runs[0]}
-        st.button(f"Use run {runs[0]}", on_click=st.session_state.update, args=(use,), type="primary", key="use-run")
-        return
-    weights = epoch_weights(chosen.method.snapshots, settings)
-    alt = f"Weights of positive and negative pairs over {len(weights.epochs)} epochs, and the shares the miner kept."
-    frame.picture(figures.weights_over_epochs(weights), key="weights_over_epochs", alt=alt, rows=weights.rows)
-    st.caption(
-        f"{weights.sentences} sentences of the run's probe, the same at every epoch, under the loss chosen here. "
-        "The line is the median of the kept pairs; the band holds four fifths of them."
-    )
-    choosing.show_code(EPOCHS_CODE, chosen, **lines)
-
-
-def show_mined(opened: cached.Opened, chosen: choosing.Space) -> None:
-    """How many of the nearest sentences of other classes mean the same, by rank and by margin."""
-    try:
-        shares = cached.mined_shares(chosen, opened)
-    except ValueError as reason:
-        st.info(frame.plain(str(reason)))
-        return
-    alt = "Lines: share of false negatives among mined ones, by rank and by margin, without and with a guide."
-    picture = figures.false_negatives_mined(shares)
-    frame.picture(
-        picture, key="mined", alt=alt, rows=lambda: [row for name in shares for row in shares[name].rows(name)]
-    )
-    near = shares["no guide"].by_rank[0]
-    st.caption(MINED_SAID + f" {LARGE_CLASSES}" * bool(near > NEARLY_ALL))
-    choosing.show_code(MINED_CODE, chosen, opened)
-
-
 def show(
     view: str,
     opened: cached.Opened,
@@ -351,25 +279,18 @@ def show(
     how: dict[str, Any],
     pair: tuple[int, int],
 ) -> None:
-    """The panel: a picture beside the sliders, the formula with the pair's numbers, then the matrix."""
+    """The panel: a picture next to the sliders, the formula with the pair's numbers, then the matrix."""
     anchor, other = pair
     trained = chosen.method.settings
     left, right = st.columns([2.4, 1])
     with right:
         settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None, view)
     lines = {name: getattr(settings, name) for name in USED}
-    if view in (EPOCHS, MINED):
-        with left:
-            if view == EPOCHS:
-                show_training(opened, chosen, settings, lines)
-            else:
-                show_mined(opened, chosen)
-        return
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        st.markdown(f"**{verdict(examined, anchor, other)}** {last_change(examined, anchor, other, chosen.key)}")
+        st.markdown(f"**{verdict(examined, anchor, other)}**")
         if view == CURVES:
             show_losses(examined, anchor, code)
         else:
@@ -409,21 +330,4 @@ batch = sentence_batch(corpus, size={{size}}, per_class={{per_class}}, seed={{se
 {SETTINGS}
 examined = examine(batch, cosines(method.encode(list(batch.texts))), settings)
 {{figure}}({{arguments}}).show()
-"""
-EPOCHS_CODE = f"""\
-from labkit.figures import weights_over_epochs
-from labkit.sentpwnet.view import epoch_weights
-{SETTINGS}
-weights_over_epochs(epoch_weights(method.snapshots, settings)).show()
-"""
-MINED_CODE = """\
-from labkit.pairs.hard_negatives import false_shares, mine_negatives, with_truth
-from labkit.figures import false_negatives_mined
-from labkit.methods import METHODS
-guide = METHODS["tfidf"]()
-guide.fit(corpus)
-known, meanings = with_truth(corpus)
-plain, guided = (mine_negatives(method, known, count=50, guide=each) for each in (None, guide))
-shares = {{"no guide": false_shares(plain, meanings), "guided by TF-IDF": false_shares(guided, meanings)}}
-false_negatives_mined(shares).show()
 """

@@ -1,13 +1,9 @@
-"""Triplets of a Wikipedia dump: memory and rate, and how both grow with the dump.
+"""How fast do triplets come from a Wikipedia dump, in how much memory, and are the bytes the same with more processes?
 
-Dumps of 10,000 and 100,000 articles are generated from a seed: invented articles in wikitext with infoboxes,
-references, links, tables, lists, comments and here and there markup that was never closed, beside redirects, talk pages
-and disambiguation pages. Bodies repeat from 2,000 different ones, titles do not. Then `write_triplets` runs in a
-process of its own. Memory is the largest sum of resident bytes of that process and its workers, looked at twenty times
-a second; rates are given by the clock, and by the CPU seconds of all processes, for a machine that others use too.
-
-Then the official multistream form, in parts with their indices, becomes a folder of shards, by one process and by
-more: the shards must be the same, byte by byte. The two are run in turn, so that both meet the same load.
+Eight multistream parts with 3,000 articles each are generated from a seed: invented articles in wikitext with
+infoboxes, references, links, tables, lists, comments and some markup that is never closed, mixed with redirects, talk
+pages and disambiguation pages. One, two and four processes turn them into shards, in turn, so that all meet the same
+load. Memory is the largest sum of resident bytes of all processes, sampled twenty times a second.
 
     python -m benchmarks dump
 """
@@ -23,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -32,7 +28,6 @@ from benchmarks.machine import describe
 from labkit.corpora.catalogue import generator
 from labkit.corpora.shards import sha256_of, shards_in
 
-RUNS = {10_000: (1, 2), 100_000: (2,)}  # articles -> numbers of workers
 BODIES, SEED = 2_000, 5
 PARTS, PART, STREAM = 8, 3_000, 100  # files, articles of each, pages of a stream as in the official dumps
 WORKERS, TURNS = (1, 2, 4), 3
@@ -40,19 +35,6 @@ HEAD = (
     '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo><namespaces>'
     '<namespace key="0"/><namespace key="6">File</namespace><namespace key="14">Category</namespace></namespaces>'
     "</siteinfo>\n"
-)
-COLUMNS = (
-    "articles",
-    "workers",
-    "dump, MB packed / not",
-    "pages",
-    "s",
-    "CPU s",
-    "articles/s",
-    "articles/CPU s",
-    "MB/s",
-    "triplets",
-    "peak MB",
 )
 SHARDS = (
     "import sys, time; from labkit.thematic.from_dumps import write_shards\n"
@@ -62,34 +44,10 @@ SHARDS = (
     "    took = time.perf_counter() - start\n"
     "    print(took, funnel.read('articles'), made['rows'])\n"
 )
-CALL = (
-    "import sys, time; from labkit.thematic.from_dumps import write_triplets\n"
-    "if __name__ == '__main__':\n"
-    "    start = time.perf_counter(); funnel = write_triplets([sys.argv[1]], sys.argv[2], workers=int(sys.argv[3]))\n"
-    "    took = time.perf_counter() - start\n"
-    "    print(took, funnel.read('articles'), funnel.left('triplets'))\n"
-)
 
 
 def main() -> str:
     """The table."""
-    lines = [describe(), "", f"| {' | '.join(COLUMNS)} |", "| ---: " * len(COLUMNS) + "|"]
-    with tempfile.TemporaryDirectory() as folder:
-        for count, numbers in RUNS.items():
-            dump = Path(folder) / f"{count}-pages-articles.xml.bz2"
-            plain = write_dump(dump, count)
-            for workers in numbers:
-                taken, cpu, pages, triplets, peak = measured(dump, Path(folder) / "triplets.jsonl.gz", workers)
-                sizes = f"{dump.stat().st_size / 1e6:,.0f} / {plain / 1e6:,.0f}"
-                figures = (pages, taken, cpu, count / taken, count / cpu, plain / taken / 1e6, triplets, peak / 1e6)
-                shown = (f"{figure:,.1f}" if figure < 10 else f"{figure:,.0f}" for figure in figures)
-                lines.append(f"| {count:,} | {workers} | {sizes} | {' | '.join(shown)} |")
-                print(lines[-1], file=sys.stderr, flush=True)
-    return "\n".join([*lines, "", *sharded()])
-
-
-def sharded() -> list[str]:
-    """The table of shards."""
     columns = ("workers", "s", "CPU s", "articles/s", "MB of XML/s", "MB/CPU s", "triplets", "shards", "peak MB")
     lines = [f"| {' | '.join(columns)} |", "| ---: " * len(columns) + "|"]
     with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +59,7 @@ def sharded() -> list[str]:
         for turn in range(TURNS):
             for workers in WORKERS:
                 out = place / f"shards-{workers}-{turn}"
-                found = measured(parts[0], out, workers, call=SHARDS, words=[str(out), str(workers), *map(str, parts)])
+                found = measured(parts, out, workers)
                 figures.setdefault(workers, []).append(found)
                 digests.add("".join(map(sha256_of, shards_in(out))))
                 print(workers, found, file=sys.stderr, flush=True)
@@ -114,13 +72,16 @@ def sharded() -> list[str]:
             )
     one, two = (statistics.median(taken for taken, *_ in figures[workers]) for workers in (1, 2))
     same = "the same" if len(digests) == 1 else f"{len(digests)} different"
-    return [
-        f"{PARTS} parts in the multistream form, {packed / 1e6:,.0f} MB packed, {plain / 1e6:,.0f} MB not.",
-        "",
-        *lines,
-        "",
-        f"All made {same} shards, byte by byte. Two processes are {one / two:.2f} times as fast as one.",
-    ]
+    return "\n".join(
+        [
+            describe(),
+            f"{PARTS} multistream parts, {packed / 1e6:,.0f} MB compressed, {plain / 1e6:,.0f} MB uncompressed.",
+            "",
+            *lines,
+            "",
+            f"All runs wrote {same} shards, byte by byte. Two processes are {one / two:.2f} times as fast as one.",
+        ]
+    )
 
 
 def write_parts(
@@ -147,11 +108,11 @@ def write_parts(
     return paths, size
 
 
-def measured(dump: Path, out: Path, workers: int, *, call: str = "", words: Sequence[str] = ()) -> tuple[float, ...]:
+def measured(parts: list[Path], out: Path, workers: int) -> tuple[float, ...]:
     """Seconds, CPU seconds, pages read, triplets, peak bytes of all processes."""
     script = out.with_name("make.py")
-    script.write_text(call or CALL, encoding="utf-8")
-    command = [sys.executable, str(script), *(words or [str(dump), str(out), str(workers)])]
+    script.write_text(SHARDS, encoding="utf-8")
+    command = [sys.executable, str(script), str(out), str(workers), *map(str, parts)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     before = cpu_seconds()
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -191,20 +152,6 @@ def _children(process: int) -> list[int]:
         return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     except OSError:
         return []
-
-
-def write_dump(path: Path, count: int, seed: int = SEED) -> int:
-    """A dump with so many pages of articles, and others; says how many bytes it has unpacked."""
-    rng = random.Random(seed)
-    bodies = [wikitext(unit[0], rng) for unit in islice(generator("articles").units(seed), min(count, BODIES))]
-    size = 0
-    with bz2.open(path, "wt", encoding="utf-8", compresslevel=9) as file:
-        file.write(HEAD)
-        for page in _pages(bodies, count, rng):
-            file.write(page)
-            size += len(page)
-        file.write("</mediawiki>\n")
-    return size
 
 
 def _pages(bodies: list[str], count: int, rng: random.Random) -> Iterator[str]:

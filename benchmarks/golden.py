@@ -96,7 +96,7 @@ def fitted(name: str, corpus: str) -> Cases:
 
 def steps(**settings: Any) -> Cases:
     """Loss and gradient of two epochs of ten steps."""
-    method = small("sentpwnet", encoder=settings.get("encoder", "mean"), **{"loss": "locality", **settings})
+    method = small("sentpwnet", **{"encoder": "mean", "loss": "locality", **settings})
     method.fit(some("questions"))
     return {column: method.history.column(column) for column in method.history.columns}
 

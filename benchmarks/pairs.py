@@ -5,16 +5,12 @@
     streaming   streaming_locality
 
 Rows of 300 numbers, classes of 8. `learned` data looks like sentence vectors halfway through training (few pairs are
-mined), `random` data like those of an untrained encoder (all are). The gate is CPU time of one thread; wall time of two
-threads stands beside it. Memory is what a process of its own takes on top of torch and the rows. Theirs needs 14 GB at
-m = 16384; where the machine has less, that row says so.
+mined), `random` data like those of an untrained encoder (all are). CPU time of one thread; memory is what a separate
+process takes in addition to torch and the rows. Theirs needs 14 GB at m = 16384; with less memory that row is skipped.
 
-A second table is of one step of `labkit train sentpwnet` with as many sentences in a batch, the whole process and what
-it imports included: the mean encoder, sentences of 12 to 20 words, classes of 80. `large` is what trainings do beyond
-2,048 sentences (no m x m matrix, the encoder run in chunks), `dense` what they do up to there.
-
-A third table is of every loss without a miner, on S of a batch of 1,024 and of random data: CPU time
-forward and backward as a ratio to that of the contrastive loss. CoSENT stands there with two grades and with many.
+The second table measures one step of `labkit train sentpwnet` in a process of its own, imports included: the mean
+encoder, sentences of 12 to 20 words, classes of 80. `large` is the path of batches above 2,048 sentences (no m x m
+matrix, the encoder run in chunks), `dense` the path of smaller ones.
 
     python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
     python -m benchmarks.pairs large 16384 step            bytes of the process, before a step and at most; CPU seconds
@@ -25,10 +21,8 @@ from __future__ import annotations
 import os
 import resource
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
@@ -37,7 +31,7 @@ from torch import Tensor
 
 from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
 from labkit.corpora.records import Labelled
-from labkit.pairs import LOSSES, cosent, informative, locality, masks_from_labels, streaming_locality
+from labkit.pairs import informative, locality, masks_from_labels, streaming_locality
 from labkit.progress import silent
 from labkit.sentpwnet import method as sentpwnet
 from labkit.training import train
@@ -46,8 +40,8 @@ from labkit.training.reader import reader_and_vectors
 WIDTH, CLASS = 300, 8
 THEIRS_BYTES_PER_PAIR = 60  # of m x m, what their miner and loss were seen to take
 HEAD = (
-    "| m | data | this | against | CPU s | CPU s | times faster (range) | wanted | 2 threads, wall "
-    "| MB | MB | 1 / | wanted | gradients differ by |\n" + "| --- " * 14 + "|"
+    "| m | data | this | against | CPU s | CPU s | times faster (range) | wanted "
+    "| MB | MB | 1 / | wanted | gradients differ by |\n" + "| --- " * 13 + "|"
 )
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -68,9 +62,7 @@ class Comparison:
 
 COMPARISONS = (
     Comparison(256, "learned", "dense", "theirs", 3.5, rounds=11),
-    Comparison(256, "learned", "streaming", "theirs", 3.5, rounds=11),
     Comparison(1024, "learned", "dense", "theirs", 4.5),
-    Comparison(1024, "learned", "streaming", "theirs", 4.5),
     Comparison(4096, "learned", "dense", "theirs", rounds=3),
     Comparison(4096, "learned", "streaming", "theirs", 12, 14),
     Comparison(4096, "random", "streaming", "theirs", 10, 30),
@@ -79,20 +71,8 @@ COMPARISONS = (
     Comparison(16384, "learned", "streaming", "dense", rounds=1),
     Comparison(16384, "learned", "streaming", "theirs", 20, 100, rounds=1),
 )
-ALONE = ((65536, "learned"),)
-STEPS = (
-    (1024, "large"),
-    (1024, "dense"),
-    (2048, "large"),
-    (2048, "dense"),
-    (4096, "large"),
-    (4096, "dense"),
-    (16384, "large"),
-    (16384, "dense"),
-    (65536, "large"),
-)
+STEPS = [(m, way) for m in (1024, 2048, 4096, 16384) for way in ("large", "dense")] + [(65536, "large")]
 STEP_HEAD = "| m | a step | MB before it | MB at most | CPU s |\n" + "| --- " * 5 + "|"
-GALLERY_ROWS = 1024
 DENSE_BYTES_PER_PAIR = 45  # of m x m, what the dense step was seen to take
 
 
@@ -100,36 +80,9 @@ def main(rows: Sequence[int] = (256, 1024, 2048, 4096, 16384, 65536)) -> str:
     """All comparisons with batches of these sizes as one table in Markdown, under a line on the machine."""
     lines = [f"Locality loss with mining, forward and backward, d = {WIDTH}. {describe()}", "", HEAD]
     lines += [line(comparison) for comparison in COMPARISONS if comparison.rows in rows]
-    for m, data in ALONE:
-        if m in rows:
-            taken, spent = _peak("streaming", m, data)
-            lines.append(
-                f"| {m} | {data} | streaming | - | {spent:.2f} |  |  |  |  | {taken / 2**20:.0f} |  |  | < 1000 |  |"
-            )
     lines += ["", "One training step, the whole process.", "", STEP_HEAD]
     lines += [step_line(m, way) for m, way in STEPS if m in rows]
-    return "\n".join([*lines, "", f"Every loss, forward and backward, m = {GALLERY_ROWS}.", "", *loss_lines()])
-
-
-def loss_lines(rows: int = GALLERY_ROWS, rounds: int = 7) -> list[str]:
-    """Make the third table: of every loss its CPU seconds and, times those of the contrastive loss, the ratio."""
-    X, labels = batch(rows, "learned")
-    V = F.normalize(X, dim=1)
-    S, (P, N) = V @ V.T, masks_from_labels(labels)
-    grades = torch.rand(rows, rows, generator=torch.Generator().manual_seed(0))
-    losses = {f"`{name}`": each.function for name, each in LOSSES.items() if each.needs != "texts"}
-    losses["`infonce`, symmetric"] = partial(LOSSES["infonce"].function, symmetric=True)
-    losses["`cosent`, every pair a grade of its own"] = partial(cosent, grades=grades)
-    lines = ["| loss | CPU ms | times contrastive (range) |", "| --- | --- | --- |"]
-
-    def stepped(loss: Callable[..., Tensor]) -> Callable[[], None]:
-        return lambda: loss(S.detach().requires_grad_(), P, N).backward()
-
-    with threads(1):
-        for name, loss in losses.items():
-            cpu = alternate(stepped(loss), stepped(LOSSES["contrastive"].function), rounds)
-            lines.append(f"| {name} | {1000 * cpu.a:.0f} | {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) |")
-    return lines
+    return "\n".join(lines)
 
 
 def step_line(rows: int, way: str) -> str:
@@ -145,19 +98,17 @@ def line(comparison: Comparison) -> str:
     c = comparison
     begin = f"| {c.rows} | {c.data} | {c.this} | {c.against} "
     if c.against == "theirs" and _free_bytes() < THEIRS_BYTES_PER_PAIR * c.rows**2:
-        return f"{begin}| not enough memory for theirs {'| ' * 10}|"
+        return f"{begin}| not enough memory for theirs {'| ' * 9}|"
     X, labels = batch(c.rows, c.data)
     slopes: dict[str, Tensor] = {}
     these, those = (_step(name, X, labels, slopes) for name in (c.this, c.against))
     with threads(1):
         cpu = alternate(those, these, c.rounds, warm=c.rounds > 1)
-    with threads(2):
-        wall = alternate(those, these, c.rounds, clock=time.perf_counter, warm=False)
     difference = (slopes[c.this] - slopes[c.against]).abs().max() / slopes[c.against].abs().max()
     own, other = (_peak(name, c.rows, c.data)[0] for name in (c.this, c.against))
     return (
         f"{begin}| {cpu.b / _repeats(c.rows):.4f} | {cpu.a / _repeats(c.rows):.4f} "
-        f"| {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) | {c.faster or ''} | {wall.ratio:.1f} | {own / 2**20:.0f} "
+        f"| {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) | {c.faster or ''} | {own / 2**20:.0f} "
         f"| {other / 2**20:.0f} | {other / max(own, 1):.0f} | {c.smaller or ''} | {difference:.0e} |"
     )
 

@@ -43,7 +43,7 @@ def points(count: int, seed: int = 0) -> np.ndarray:
 
 def ours(rows: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The exact form at any size, also where `project` would hand over to openTSNE."""
-    return descend(affinities(rows, PERPLEXITY), start).points
+    return descend(affinities(rows, PERPLEXITY), start)[0]
 
 
 def scikit_learn(rows: np.ndarray, start: np.ndarray) -> np.ndarray:

@@ -21,8 +21,7 @@ from labkit.papers.bundled_report import stored
 from labkit.papers.claims import ShownLead
 from labkit.papers.reports import as_markdown, in_digits
 from labkit.shipped import DEMONSTRATIONS
-from labkit.shipped.cards import between_marks
-from labkit.shipped.making import runs_table
+from labkit.shipped.making import between_marks, runs_table
 from labkit.shipped.runs import standing
 
 ROOT = Path(__file__).resolve().parents[1]

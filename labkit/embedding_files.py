@@ -6,19 +6,20 @@
     .tsv       the sentence and one column per number; sparse: the sentence and "column:value column:value"; write only
     JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
 
-Writing takes a path, then blocks of sentences with their rows (m, d), dense or CSR, float32, with constant memory;
-files are written completely or not at all. Reading returns the sentences, None if the file has none, and the rows,
+Writing takes blocks of sentences with their rows (m, d), dense or CSR, float32; memory is constant except for .npz.
+Files are written completely or not at all. Reading returns the sentences, None if the file has none, and the rows,
 float32 (n, d), dense or CSR, finite. Any real numbers are accepted, including half precision. Nothing is pickled, and
 the unpacked size is read from the headers first.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -151,25 +152,23 @@ READERS = {".npz": _read_npz, ".npy": _read_npy, ".parquet": _read_parquet}
 
 # --- writing -----------------------------------------------------------------------------------------------------
 
-Add: TypeAlias = Callable[[list[str], Any], None]
+Blocks: TypeAlias = Iterable[tuple[list[str], Any]]
+LARGEST_TEXT = 2**31  # bytes of `sentences` in a .npz, where each takes the space of the longest
 
 
-@contextmanager
-def embedding_file(path: Path | str) -> Iterator[Add]:
-    """Yield a function that writes a block; the file appears when the `with` block ends without an error."""
+def write_embeddings(path: Path | str, blocks: Blocks) -> None:
+    """Write blocks of sentences and their rows; after an error in one of them the old file is unchanged."""
     path = Path(path)
     check_place(path)
-    with in_place(path) as file, WRITERS[path.suffix.lower()](file, path.parent) as add:
-        yield add
+    with in_place(path) as file:
+        WRITERS[path.suffix.lower()](file, blocks)
 
 
 def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
     """The whole file as bytes, for a download in the browser."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"vectors{ending}"
-        with embedding_file(path) as add:
-            add(sentences, rows)
-        return path.read_bytes()
+    file = io.BytesIO()
+    WRITERS[ending](file, [(sentences, rows)])
+    return file.getvalue()
 
 
 def check_place(path: Path) -> None:
@@ -182,36 +181,38 @@ def check_place(path: Path) -> None:
         raise ValueError(f"output {str(path)!r} is a folder; give a file name")
 
 
-def json_lines(sentences: list[str], rows: Any) -> Iterator[bytes]:
-    """Each sentence with its row as one line of ASCII; nine digits reproduce a float32 exactly."""
-    for row, text in enumerate(sentences):
-        entry: dict[str, Any] = {"sentence": text}
-        if sparse.issparse(rows):
-            part = slice(rows.indptr[row], rows.indptr[row + 1])
-            entry |= {"indices": rows.indices[part].tolist(), "values": _short(rows.data[part])}
-        else:
-            entry["vector"] = _short(rows[row])
-        yield json.dumps(entry, allow_nan=False).encode() + b"\n"
+def write_json_lines(file: IO[bytes], blocks: Blocks) -> None:
+    """Write each sentence with its row as one line of ASCII; nine digits reproduce a float32 exactly."""
+    for sentences, rows in blocks:
+        for text, row in zip(sentences, _entries(rows), strict=True):
+            entry = {
+                name: values if name == "indices" else [float(f"{value:.9g}") for value in values]
+                for name, values in row.items()
+            }
+            file.write(json.dumps({"sentence": text, **entry}, allow_nan=False).encode() + b"\n")
+        file.flush()
 
 
-def _short(values: np.ndarray) -> list[float]:
-    return [float(f"{value:.9g}") for value in values.tolist()]
+def _entries(rows: Any) -> Iterator[dict[str, list[Any]]]:
+    """Each row as {"vector"}, or {"indices", "values"} of a sparse one."""
+    if not sparse.issparse(rows):
+        yield from ({"vector": row} for row in rows.tolist())
+        return
+    for start, stop in pairwise(rows.indptr):
+        yield {"indices": rows.indices[start:stop].tolist(), "values": rows.data[start:stop].tolist()}
 
 
-@contextmanager
-def _tsv(file: IO[bytes], folder: Path) -> Iterator[Add]:
-    begun = False
-
-    def add(sentences: list[str], rows: Any) -> None:
-        nonlocal begun
-        lines = [f"{_line(text)}\t{cells}\n" for text, cells in zip(sentences, _cells(rows), strict=True)]
-        if not begun:
+def _tsv(file: IO[bytes], blocks: Blocks) -> None:
+    for number, (sentences, rows) in enumerate(blocks):
+        if not number:
             names = ["vector"] if sparse.issparse(rows) else [f"x{place}" for place in range(1, rows.shape[1] + 1)]
-            lines.insert(0, "\t".join(["sentence", *names]) + "\n")
-            begun = True
-        file.write("".join(lines).encode())
-
-    yield add
+            file.write(("\t".join(["sentence", *names]) + "\n").encode())
+        for text, row in zip(sentences, _entries(rows), strict=True):
+            if "vector" in row:
+                cells = "\t".join(f"{value:.9g}" for value in row["vector"])
+            else:
+                cells = " ".join(f"{column}:{value:.9g}" for column, value in zip(*row.values(), strict=True))
+            file.write(f"{_line(text)}\t{cells}\n".encode())
 
 
 def _line(text: str) -> str:
@@ -223,32 +224,15 @@ def _line(text: str) -> str:
     return str(without_formula(" ".join(text.splitlines()).replace("\t", " ")))
 
 
-def _cells(rows: Any) -> Iterator[str]:
-    """Each row as text; nine digits reproduce a float32 exactly."""
-    if not sparse.issparse(rows):
-        form = "\t".join(["%.9g"] * rows.shape[1])
-        yield from (form % tuple(row) for row in rows.tolist())
-        return
-    for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-        entries = zip(rows.indices[start:stop].tolist(), rows.data[start:stop].tolist(), strict=True)
-        yield " ".join(f"{column}:{value:.9g}" for column, value in entries)
-
-
-@contextmanager
-def _parquet(file: IO[bytes], folder: Path) -> Iterator[Add]:
+def _parquet(file: IO[bytes], blocks: Blocks) -> None:
     import pyarrow.parquet as parquet
 
     with ExitStack() as stack:
         writer: Any = None
-
-        def add(sentences: list[str], rows: Any) -> None:
-            nonlocal writer
+        for sentences, rows in blocks:
             table = _table(sentences, rows)
-            if writer is None:
-                writer = stack.enter_context(parquet.ParquetWriter(file, table.schema))
+            writer = writer or stack.enter_context(parquet.ParquetWriter(file, table.schema))
             writer.write_table(table)
-
-        yield add
 
 
 def _table(sentences: list[str], rows: Any) -> Any:
@@ -265,65 +249,28 @@ def _table(sentences: list[str], rows: Any) -> Any:
     return arrow.table(columns)
 
 
-LARGEST_TEXT = 2**31  # bytes of `sentences`, each of which takes the room of the longest
+def _npz(file: IO[bytes], blocks: Blocks) -> None:
+    """The archive, with reproducible bytes; all rows are in memory."""
+    sentences, parts = zip(*blocks, strict=True)
+    texts = [text for block in sentences for text in block]
+    longest = max(map(len, texts))
+    arrays: dict[str, Any] = {}
+    if 4 * longest * len(texts) > LARGEST_TEXT:
+        note(
+            f"the .npz does not include the sentences, because each would take the space of the longest "
+            f"({longest:,} characters); rows are in input order; .parquet includes them",
+            stacklevel=2,
+        )
+    else:
+        arrays["sentences"] = np.array(texts)
+    if sparse.issparse(parts[0]):
+        rows = sparse.vstack(parts, "csr")
+        arrays |= {"data": rows.data.astype("<f4"), "indices": rows.indices.astype("<i4")}
+        arrays |= {"indptr": rows.indptr.astype("<i8"), "shape": np.array(rows.shape, "<i8")}
+        arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}  # SciPy's mark of this kind of matrix
+    else:
+        arrays["vectors"] = np.concatenate(parts, dtype="<f4")
+    np.savez(file, **arrays)
 
 
-@contextmanager
-def _npz(file: IO[bytes], folder: Path) -> Iterator[Add]:
-    """The archive, with reproducible bytes.
-
-    An array begins with its number of rows, which is known last. So numbers wait in unnamed files next to the output
-    and are copied into the archive at the end.
-    """
-    texts: list[str] = []
-    lengths: list[np.ndarray] = []  # of sparse rows
-    width = 0
-    with ExitStack() as stack:
-        data, indices, characters = (stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(3))
-
-        def add(sentences: list[str], rows: Any) -> None:
-            nonlocal width
-            texts.extend(sentences)
-            width = rows.shape[1]
-            if sparse.issparse(rows):
-                lengths.append(np.diff(rows.indptr).astype("<i8"))
-                indices.write(rows.indices.astype("<i4").tobytes())
-                data.write(rows.data.astype("<f4").tobytes())
-            else:
-                data.write(np.ascontiguousarray(rows, "<f4").tobytes())
-
-        yield add
-        arrays: dict[str, Any] = {}
-        longest = max([1, *map(len, texts)])
-        if 4 * longest * len(texts) > LARGEST_TEXT:
-            note(
-                f"the .npz does not include the sentences, because each would take the space of the longest "
-                f"({longest:,} characters); rows are in input order; .parquet includes them",
-                stacklevel=2,
-            )
-        else:
-            for start in range(0, len(texts), 4096):
-                characters.write(np.array(texts[start : start + 4096], f"<U{longest}").tobytes())
-            arrays["sentences"] = _waiting(characters, f"<U{longest}", (len(texts),))
-        if lengths:
-            bounds = np.cumsum(np.concatenate([[0], *lengths]), dtype="<i8")
-            arrays |= {"data": _waiting(data, "<f4", (bounds[-1],)), "indices": _waiting(indices, "<i4", (bounds[-1],))}
-            arrays |= {"indptr": bounds, "shape": np.array([len(texts), width], "<i8")}
-            # SciPy recognises the kind of matrix by these two
-            arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
-        else:
-            arrays["vectors"] = _waiting(data, "<f4", (len(texts), width))
-        np.savez(file, **arrays)
-
-
-def _waiting(file: IO[bytes], kind: str, shape: tuple[int, ...]) -> np.ndarray:
-    """The numbers written to a file, as a memory-mapped array."""
-    file.flush()
-    return np.memmap(file, kind, "r", shape=shape) if math.prod(shape) else np.zeros(shape, kind)
-
-
-WRITERS: dict[str, Callable[[IO[bytes], Path], AbstractContextManager[Add]]] = {
-    ".npz": _npz,
-    ".parquet": _parquet,
-    ".tsv": _tsv,
-}
+WRITERS: dict[str, Callable[[IO[bytes], Blocks], None]] = {".npz": _npz, ".parquet": _parquet, ".tsv": _tsv}

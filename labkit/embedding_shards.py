@@ -6,7 +6,7 @@
 In: the folder of a run; Parquet and Arrow files and folders of them. Out: part-00000.npy, ..., float32 or float16 (n,
 d). `embedding_files` handles single files that fit in memory.
 
-A part is encoded on one thread, so its file has the same bytes with any number of workers.
+A part is encoded on one thread and kept in memory, so its file has the same bytes with any number of workers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ import numpy as np
 from scipy import sparse
 
 from labkit import scale
-from labkit.corpora.shards import ROWS, Part, files_of, identified, is_folder, parts_of, sha256_of, shards_in, texts_of
+from labkit.corpora.shards import ROWS, Part, files_of, identified, parts_of, sha256_of, shards_in, texts_of
 from labkit.progress import Progress, silent
 
 BATCH = 256  # sentences
 KINDS = ("float32", "float16")
-LOOKED = 2**14  # rows checked for NaN at once
 
 # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -67,7 +66,7 @@ def write_vectors(
             f"method {method.name!r} gives sparse rows of {probe.shape[1]:,} columns, which cannot be written to a "
             "folder. Use a method such as lsa, or write one file (--output FILE.npz)"
         )
-    parts = parts_of(sources, [column], rows=size, tables_only=True)
+    parts = parts_of(sources, column, rows=size, tables_only=True)
     plan = {"kind": "vectors", "run": state, "column": column, "type": kind, "size": size}
     plan |= {"sources": identified(files_of(sources))}
     if scale.folder(folder, plan):
@@ -93,19 +92,18 @@ def _method(run: str, state: str) -> Any:
 
 
 def _encode(given: Encoding, path: Path) -> None:
-    """Write one file of vectors, with a few thousand rows in memory at a time."""
-    method, count = _method(given.run, given.state), 0
-    rows_of_part = (given.part.stop or 0) - given.part.start
-    with scale.one_thread(), path.open("wb") as file:
-        for texts in texts_of(given.part, [given.column]):
-            rows = method.encode(texts, batch_size=BATCH)
-            if not count:
-                head = {"descr": np.dtype(given.kind).newbyteorder("<").str, "fortran_order": False}
-                np.lib.format.write_array_header_1_0(file, head | {"shape": (rows_of_part, rows.shape[1])})
-            file.write(np.ascontiguousarray(_narrowed(rows, given.kind), np.dtype(given.kind).newbyteorder("<")).data)
-            count += len(texts)
-    if count != rows_of_part:
+    """Write one file of vectors."""
+    method = _method(given.run, given.state)
+    with scale.one_thread():
+        blocks = [
+            _narrowed(method.encode(texts, batch_size=BATCH), given.kind)
+            for texts in texts_of(given.part, given.column)
+        ]
+    rows = np.concatenate(blocks)
+    if len(rows) != (given.part.stop or 0) - given.part.start:
         raise ValueError(f"{given.part.path} changed while it was read; start again in a new folder")
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(rows))
 
 
 def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
@@ -149,7 +147,7 @@ class VectorShards:
 def opened_vectors(place: Path | str) -> VectorShards:
     """The vectors in a folder written by `labkit encode`, or in one .npy."""
     place = Path(place)
-    if is_folder(place):
+    if scale.is_folder(place):
         scale.manifest(place)  # raises an error if the folder is not finished
         paths = shards_in(place)
     elif place.suffix == ".npy" and place.is_file():
@@ -182,9 +180,8 @@ def _mapped(path: Path) -> np.ndarray:
 def in_float32(rows: np.ndarray, where: str, first: int = 0) -> np.ndarray:
     """These rows in memory as float32; an error names the first row that is not finite."""
     rows = np.asarray(rows, np.float32)
-    for start in range(0, len(rows), LOOKED):
-        good = np.isfinite(rows[start : start + LOOKED]).all(axis=1)
-        if not good.all():
-            row = first + start + int(np.argmin(good))
-            raise ValueError(f"{where} row {row:,} contains NaN or infinite values; encode it again")
+    good = np.isfinite(rows).all(axis=1)
+    if not good.all():
+        row = first + int(np.argmin(good))
+        raise ValueError(f"{where} row {row:,} contains NaN or infinite values; encode it again")
     return rows

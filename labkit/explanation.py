@@ -219,11 +219,59 @@ class Explanation:
         said = [f"{s} with {t} {part:+.2f}" for (s, t, part), _ in zip(named, range(count), strict=False)]
         return f"the largest parts are {', '.join(said)}" if said else "no word of one of them is known"
 
-    def __str__(self) -> str:
-        return explanation_text(self)
+    def text(self, *, top: int = 8) -> str:
+        """Return readable lines: the largest parts of each kind, and the sum of the others."""
+        e = self
+        gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
+        lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
+        if e.unknown:
+            lines.append(f"words never seen in training, which contribute nothing: {', '.join(e.unknown)}")
+        if not e.word_pairs:
+            return "\n".join(
+                [*lines, "no word of one of the sentences was seen in training: the similarity is 0 by definition"]
+            )
+        one = "neighbour" if e.way == "neighbours" else "word"
+        how = "left out" if e.way == LEFT_OUT else "with half of what it takes part in"
+        pairs = [(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs]
+        lines += _section(f"which {one}s of a meet which of b", pairs, top)
+        lines += _section(f"{one}s of a, each {how}", e.words_a, top)
+        lines += _section(f"{one}s of b, each {how}", e.words_b, top)
+        for name, names, weights in (("a", e.names_a, e.weights_a), ("b", e.names_b, e.weights_b)):
+            if weights:
+                lines += _section(f"attention to the words of {name}", _ranked(zip(names, weights, strict=False)), top)
+        if e.way == "neighbours" and (both := [name for name in e.names_a if name in e.names_b]):
+            lines += ["", "neighbours that they share", *(f"  {name}" for name in both)]
+        if e.rows:
+            lines += _section("by row of L", [(f"row {row}", part) for row, part in e.rows], top)
+        if e.shared:
+            lines += _section("", [("words in common (TF-IDF)", e.shared)], top)[2:]
+        return "\n".join([*lines, *(["", e.tested] if e.tested else [])])
 
-    def _repr_html_(self) -> str:
-        return explanation_html(self)
+    __str__ = text
+
+    def _repr_html_(self, *, top: int = 8) -> str:
+        """Return the explanation for a notebook: both sentences with each word's part, and the largest word pairs.
+
+        Blue raises the similarity and orange lowers it; the colours are transparent, for light and dark pages.
+        """
+        e = self
+        strongest = max((abs(part) for part in (*e.own_a, *e.own_b)), default=0.0) or 1.0
+
+        def word(name: str, part: float) -> str:
+            colour = "0, 114, 178" if part > 0 else "213, 94, 0"
+            style = f"background: rgba({colour}, {0.7 * abs(part) / strongest:.2f}); padding: 1px 3px"
+            return f'<span style="{style}">{escape(name)} <small style="opacity: .75">{part:+.2f}</small></span>'
+
+        gap = f" ({e.gap:+.4f})" if e.way == "integrated" else ""
+        lines = [f"<b>cosine {e.cosine:+.3f}</b>, {escape(WAYS[e.way])}{gap}"]
+        for letter, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
+            lines.append(f"<b>{letter}</b> " + " ".join(map(word, names, own)))
+        pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
+        lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
+        notes = [f"{REST} is what belongs to no word, such as the marks at both ends."] if REST in e.names_a else []
+        notes += [e.tested] if e.tested else []
+        lines += [f"<small>{escape(' '.join(notes))}</small>"] if notes else []
+        return "".join(f'<div style="line-height: 1.9">{line}</div>' for line in lines)
 
 
 def left_out(method: Method, a: str, b: str) -> Explanation:
@@ -246,59 +294,6 @@ def _without(text: str) -> tuple[tuple[str, ...], list[str]]:
     return tuple(text[start:stop].lower() for start, stop in found), [
         " ".join((text[:start] + text[stop:]).split()) for start, stop in found
     ]
-
-
-def explanation_text(explanation: Explanation, *, top: int = 8) -> str:
-    """Return the explanation as readable lines: the largest parts of each kind, and the sum of the others."""
-    e = explanation
-    gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
-    lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
-    if e.unknown:
-        lines.append(f"words never seen in training, which contribute nothing: {', '.join(e.unknown)}")
-    if not e.word_pairs:
-        return "\n".join(
-            [*lines, "no word of one of the sentences was seen in training: the similarity is 0 by definition"]
-        )
-    one = "neighbour" if e.way == "neighbours" else "word"
-    how = "left out" if e.way == LEFT_OUT else "with half of what it takes part in"
-    pairs = [(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs]
-    lines += _section(f"which {one}s of a meet which of b", pairs, top)
-    lines += _section(f"{one}s of a, each {how}", e.words_a, top) + _section(f"{one}s of b, each {how}", e.words_b, top)
-    for name, names, weights in (("a", e.names_a, e.weights_a), ("b", e.names_b, e.weights_b)):
-        if weights:
-            lines += _section(f"attention to the words of {name}", _ranked(zip(names, weights, strict=False)), top)
-    if e.way == "neighbours" and (both := [name for name in e.names_a if name in e.names_b]):
-        lines += ["", "neighbours that they share", *(f"  {name}" for name in both)]
-    if e.rows:
-        lines += _section("by row of L", [(f"row {row}", part) for row, part in e.rows], top)
-    if e.shared:
-        lines += _section("", [("words in common (TF-IDF)", e.shared)], top)[2:]
-    return "\n".join([*lines, *(["", e.tested] if e.tested else [])])
-
-
-def explanation_html(explanation: Explanation, *, top: int = 8) -> str:
-    """Return the explanation for a notebook: both sentences with the part of each word, and the largest word pairs.
-
-    Blue raises the similarity and orange lowers it; the colours are transparent, for light and dark pages.
-    """
-    e = explanation
-    strongest = max((abs(part) for part in (*e.own_a, *e.own_b)), default=0.0) or 1.0
-
-    def word(name: str, part: float) -> str:
-        colour = "0, 114, 178" if part > 0 else "213, 94, 0"
-        style = f"background: rgba({colour}, {0.7 * abs(part) / strongest:.2f}); padding: 1px 3px; border-radius: 3px"
-        return f'<span style="{style}">{escape(name)} <small style="opacity: .75">{part:+.2f}</small></span>'
-
-    gap = f" ({e.gap:+.4f})" if e.way == "integrated" else ""
-    lines = [f"<b>cosine {e.cosine:+.3f}</b>, {escape(WAYS[e.way])}{gap}"]
-    for letter, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
-        lines.append(f"<b>{letter}</b> " + " ".join(map(word, names, own)))
-    pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
-    lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
-    notes = [f"{REST} is what belongs to no word, such as the marks at both ends."] if REST in e.names_a else []
-    notes += [e.tested] if e.tested else []
-    lines += [f"<small>{escape(' '.join(notes))}</small>"] if notes else []
-    return "".join(f'<div style="line-height: 1.9">{line}</div>' for line in lines)
 
 
 # --- three sentences ---------------------------------------------------------------------------------------------
@@ -348,21 +343,20 @@ class Contrast:
         words = {name: getattr(self, name) for name in ("words_a", "words_b", "words_c")}
         return {"difference": self.difference, **words, "near": self.near.record(), "far": self.far.record()}
 
-    def __str__(self) -> str:
-        return contrast_text(self)
+    def text(self, *, top: int = 8) -> str:
+        """Return the contrast as readable lines."""
+        near, far = self.near, self.far
+        nearer = "b" if self.difference > 0 else "c" if self.difference < 0 else "neither"
+        lines = [f"a: {near.text_a}", f"b: {near.text_b}", f"c: {far.text_b}"]
+        lines.append(f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}")
+        lines.append(WAYS[near.way])
+        if not (near.word_pairs and far.word_pairs):
+            return "\n".join([*lines, "no word of one of the sentences was seen in training: nothing can be compared"])
+        lines += _section("words of a, by their part for b minus their part for c", self.words_a, top)
+        lines += _section("words of b, by their part for b", self.words_b, top)
+        return "\n".join([*lines, *_section("words of c, by their part against b", self.words_c, top)])
 
-
-def contrast_text(found: Contrast, *, top: int = 8) -> str:
-    """Return the contrast as readable lines."""
-    near, far = found.near, found.far
-    nearer = "b" if found.difference > 0 else "c" if found.difference < 0 else "neither"
-    lines = [f"a: {near.text_a}", f"b: {near.text_b}", f"c: {far.text_b}"]
-    lines += [f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}", WAYS[near.way]]
-    if not (near.word_pairs and far.word_pairs):
-        return "\n".join([*lines, "no word of one of the sentences was seen in training: nothing can be compared"])
-    lines += _section("words of a, by their part for b minus their part for c", found.words_a, top)
-    lines += _section("words of b, by their part for b", found.words_b, top)
-    return "\n".join([*lines, *_section("words of c, by their part against b", found.words_c, top)])
+    __str__ = text
 
 
 def lost(method: Method, a: str, b: str, *, way: str = "") -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:

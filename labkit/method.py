@@ -162,21 +162,16 @@ class Method(ABC):
                 f"corpus has type {type(corpus).__name__}, expected a Corpus. Use labkit.load(name or file), or "
                 "labkit.corpora.from_classes(texts, labels), from_pairs or from_frame"
             )
-        self._origin, self._processes = (corpus.name, corpus.fingerprint, seeded(seed)), _processes()
+        self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
+        self._processes = int(os.environ.get("WORLD_SIZE", "1"))  # as set by torchrun
         self.history, self.snapshots = History(), Snapshots((), ())
-        keeper = None
+        keeper = None if folder is None else Keeper(folder, self.run, self.origin)
         try:
-            try:
-                keeper = None if folder is None else Keeper(folder, self.run, self.origin)
+            with keeper or nullcontext():
                 self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
-            except BaseException:  # includes Ctrl-C: a half-trained method must not be used
-                self._origin = None
-                raise
-            if keeper is not None:
-                keeper.finish()
-        finally:
-            if keeper is not None:
-                keeper.close()
+        except BaseException:  # includes Ctrl-C: a half-trained method must not be used
+            self._origin = None
+            raise
         return self
 
     def encode(
@@ -326,11 +321,6 @@ class Method(ABC):
 
     def _unit(self, rows: Any) -> Any:
         return unit(self.embedded(rows))
-
-
-def _processes() -> int:
-    """The number of processes that train one model, as set by `torchrun`."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def texts(sentences: Any) -> list[str]:

@@ -339,33 +339,32 @@ class Keeper:
     """Saves a run in a folder during training: its current state, and a checkpoint to resume from.
 
     In: the folder, a callable that returns the current run, and the identity of the training (method, settings, corpus,
-    seed). A folder with anything else is refused. Only the first of several processes writes, and it locks the folder
-    until `close`.
+    seed). A folder with anything else is refused. Only the first of several processes writes. As a context manager it
+    locks the folder, and writes the finished run at the end.
     """
 
     def __init__(self, folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
         self.folder, self._run, self._training = Path(folder), run, dict(training)
         self._writes = os.environ.get("RANK", "0") == "0"  # only the first of several processes
         self._lock = ExitStack()
+
+    def __enter__(self) -> Keeper:
         if self._writes:
             with ExitStack() as lock:  # released if the folder is refused
                 lock.enter_context(locked(self.folder))
                 self._refuse_another()
                 self._lock = lock.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._lock:  # released however the training ended
+            if kind is None and self._writes:
+                write_run(self._run("finished"), self.folder)
 
     def epoch(self) -> None:
         """Write the current state; the run is marked as in training."""
         if self._writes:
             write_run(self._run("training"), self.folder)
-
-    def finish(self) -> None:
-        """Write the finished run, and remove its checkpoint."""
-        if self._writes:
-            write_run(self._run("finished"), self.folder)
-
-    def close(self) -> None:
-        """Release the folder, however the training ended."""
-        self._lock.close()
 
     def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
         """Write everything needed to resume from here."""
@@ -393,13 +392,13 @@ class Keeper:
             return
         if other := difference(self._training, theirs):
             raise ValueError(
-                f"folder {str(self.folder)!r} holds an interrupted training with {other}; use the same to resume, or "
-                "choose another folder"
+                f"folder {str(self.folder)!r} holds an interrupted training run with {other}; use the settings of that "
+                "run to resume it, or choose another folder"
             )
 
 
 def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """The first difference between two trainings, in words; empty if they are the same."""
+    """The first difference between two training runs, in words; empty if they are equal."""
     for name in mine:
         if mine[name] != theirs.get(name):
             return f"another {name} ({theirs.get(name)!r}, not {mine[name]!r})"

@@ -3,7 +3,7 @@
     each(function, files, workers=4)         call function(input, path) for every missing file, with processes
     each(function, files, ray="HOST:PORT")   the same as tasks of a running Ray cluster
     folder(path, plan)                       begin such a folder, or resume it; True if it is finished
-    finish(path, plan, **results)            write its manifest: the plan and the results
+    finish(path, plan, **results)            complete its manifest: the plan and the results
 
 Each file is written under a temporary name and renamed when complete, so the same call resumes interrupted work. A file
 depends only on its input and the plan, so its bytes are the same whichever process writes it.
@@ -37,7 +37,7 @@ R = TypeVar("R")
 
 PER_CORE = 4  # processes; more only wait for each other and fill the memory
 RETRIES = 8  # times that Ray retries a task whose machine is gone
-MANIFEST, PLAN, WORK = "manifest.json", "plan.json", ".work"
+MANIFEST, WORK = "manifest.json", ".work"
 
 
 # --- many files --------------------------------------------------------------------------------------------------
@@ -203,30 +203,29 @@ def one_thread() -> Iterator[None]:
 def folder(path: Path, plan: Mapping[str, Any]) -> bool:
     """Begin a folder of files, or resume it; True if it is finished. A folder has files of one plan only."""
     plan = json.loads(json.dumps(plan))  # as it will be read back
-    if is_begun(path):
-        found = json.loads((path / PLAN).read_text(encoding="utf-8"))
-    elif is_finished(path):
-        found = manifest(path)["plan"]
-    else:
+    if not is_folder(path):
         if path.exists() and (not path.is_dir() or any(not each.name.startswith(".") for each in path.iterdir())):
             raise ValueError(f"{path} exists and was not written by this command; use a new folder")
         path.mkdir(parents=True, exist_ok=True)
-        write_text(path / PLAN, json.dumps(plan, indent=1, ensure_ascii=False))
+        write_text(path / MANIFEST, json.dumps({"plan": plan, "begun": True}, indent=1, ensure_ascii=False))
         return False
-    for key in {**found, **plan}:
-        if found.get(key) != plan.get(key):
+    said = _said(path)
+    for key in {**said["plan"], **plan}:
+        if (found := said["plan"].get(key)) != plan.get(key):
             raise ValueError(
-                f"{path} was written with {key} {json.dumps(found.get(key))}, not {json.dumps(plan.get(key))}; use "
-                "another folder, or add --force"
+                f"{path} was written with {key} {json.dumps(found)}, not {json.dumps(plan.get(key))}; use another "
+                "folder, or add --force"
             )
-    return is_finished(path)
+    if "begun" in said:
+        return False
+    shutil.rmtree(path / WORK, ignore_errors=True)  # left by a process that was killed in `finish`
+    return True
 
 
 def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any]:
-    """Write the manifest, and remove temporary files."""
+    """Write the results into the manifest, and remove temporary files."""
     write_text(path / MANIFEST, json.dumps({"plan": plan, **results}, indent=1, ensure_ascii=False))
     shutil.rmtree(path / WORK, ignore_errors=True)
-    (path / PLAN).unlink(missing_ok=True)
     for left in path.glob(".*-part-*"):  # of killed workers
         left.unlink(missing_ok=True)
     return manifest(path)
@@ -235,32 +234,31 @@ def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any
 def clear(path: Path) -> None:
     """Remove the files that labkit made in a folder, and nothing else."""
     shutil.rmtree(path / WORK, ignore_errors=True)
-    for made in (*path.glob("part-*"), *path.glob(".*-part-*"), path / MANIFEST, path / PLAN):
+    for made in (*path.glob("part-*"), *path.glob(".*-part-*"), path / MANIFEST):
         made.unlink(missing_ok=True)
+
+
+def is_folder(path: Path | str) -> bool:
+    """Whether this is a folder of files that labkit has written or is writing."""
+    return (Path(path) / MANIFEST).is_file()
 
 
 def manifest(path: Path | str) -> dict[str, Any]:
     """The manifest of a finished folder; raises ValueError if it is unfinished or not such a folder."""
-    path = Path(path)
-    if is_begun(path):
+    said = _said(Path(path))
+    if "begun" in said:
         raise ValueError(f"the files in {path} are incomplete; run the command that writes them again")
-    if not is_finished(path):
+    return said
+
+
+def _said(path: Path) -> dict[str, Any]:
+    if not is_folder(path):
         raise ValueError(f"{path} has no {MANIFEST}, so it was not written by labkit; check the name")
     try:
         said: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         return {**said, "plan": dict(said["plan"])}
     except (ValueError, KeyError, TypeError) as reason:
         raise ValueError(f"{path / MANIFEST} is damaged ({reason}); write the folder again") from None
-
-
-def is_begun(path: Path | str) -> bool:
-    """Whether files in this folder are being written, or were when the work stopped."""
-    return (Path(path) / PLAN).is_file()
-
-
-def is_finished(path: Path | str) -> bool:
-    """Whether all files of this folder are written."""
-    return (Path(path) / MANIFEST).is_file() and not is_begun(path)
 
 
 def part(path: Path, number: int, ending: str) -> Path:

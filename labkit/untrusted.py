@@ -4,7 +4,7 @@
     embeddings_apart("mine.npz", data, limit)     -> the sentences or None, and dense rows float32 (n, d)
 
 The readers check the unpacked size first. But a file can give wrong sizes or crash a decoder. However the process ends,
-the result is a value or one sentence, returned as an Arrow IPC file; nothing is pickled. Small plain texts and single
+the result is a value or one sentence, returned as JSON and .npy; nothing is pickled. Small plain texts and single
 arrays are read directly, because they cannot become large.
 
 On the command line a file is read `within_memory`, limited to the free memory.
@@ -18,26 +18,25 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as arrow
 from scipy import sparse
 
 from labkit.atomic import amount, room_for
-from labkit.corpora import Article, Articles, Corpus, Section, read_corpus
-from labkit.corpora.rows import SHAPES_BY_NAME
+from labkit.corpora import Corpus, read_corpus
+from labkit.corpora.files import check_unpacked
+from labkit.corpora.rows import SHAPES_BY_NAME, from_columns
 from labkit.embedding_files import Embedded, read_embeddings
 from labkit.progress import collected
 
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")
 SECONDS = 20  # of wall-clock time for one file
 IN_PLACE, PLAIN = 2**18, (".csv", ".tsv", ".txt", ".jsonl")  # plain text up to this many bytes needs no process
-ANSWER = "answer.arrow"
+ANSWER, ROWS = "answer.json", "rows.npy"  # next to the file
 # each thread of a library reserves memory of its own, which the limit counts
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _READERS = threading.BoundedSemaphore(2)  # processes at a time
@@ -52,15 +51,8 @@ def corpus_apart(
         if len(data) <= IN_PLACE and name.lower().endswith(PLAIN):
             with collected() as notes:
                 return read_corpus(path, limit=limit), tuple(notes)
-        table, about = _answer("corpus", path, limit, seconds, visitor)
-    values = {name: tuple(table[name].to_pylist()) for name in table.column_names} | about["values"]
-    shape = SHAPES_BY_NAME[about["shape"]]
-    if shape is Articles:
-        values["articles"] = [
-            Article(each["title"], tuple(Section(**section) for section in each["sections"]))
-            for each in values["articles"]
-        ]
-    return shape(**values), tuple(about["notes"])
+        about = _answer("corpus", path, limit, seconds, visitor)
+    return from_columns(SHAPES_BY_NAME[about["shape"]], about["columns"], about["name"]), tuple(about["notes"])
 
 
 def embeddings_apart(name: str, data: bytes, limit: int, *, seconds: int = SECONDS, visitor: str = "") -> Embedded:
@@ -68,10 +60,8 @@ def embeddings_apart(name: str, data: bytes, limit: int, *, seconds: int = SECON
     with _file(name, data) as path:
         if name.lower().endswith(".npy"):
             return read_embeddings(path, limit=limit)
-        table, _ = _answer("embeddings", path, limit, seconds, visitor)
-    rows = table["row"].combine_chunks()
-    vectors = rows.flatten().to_numpy().reshape(len(rows), -1)
-    return table["sentence"].to_pylist() if "sentence" in table.column_names else None, vectors
+        about = _answer("embeddings", path, limit, seconds, visitor)
+        return about["sentences"], np.load(path.parent / ROWS, allow_pickle=False)
 
 
 def busy() -> bool:
@@ -115,8 +105,8 @@ def _file(name: str, data: bytes) -> Iterator[Path]:
         yield path
 
 
-def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> tuple[Any, dict[str, Any]]:
-    """Return the table that the process wrote, with its notes, or raise a ValueError with the reason."""
+def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> dict[str, Any]:
+    """Return what the process wrote, or raise a ValueError with the reason."""
     with _VISITORS.setdefault(visitor, threading.Lock()), _READERS:
         try:
             ended = subprocess.run(
@@ -137,11 +127,10 @@ def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> tu
             f"{path.name} crashed the process that read it, because it is damaged or too large; save it again, as CSV "
             "if possible, or use a part of it"
         )
-    table = arrow.ipc.open_file((path.parent / ANSWER).read_bytes()).read_all()
-    about: dict[str, Any] = json.loads(table.schema.metadata[b"about"])
+    about: dict[str, Any] = json.loads((path.parent / ANSWER).read_bytes())
     if "refused" in about:
         raise ValueError(about["refused"])
-    return table, about
+    return about
 
 
 # --- in the process --------------------------------------------------------------------------------------------
@@ -154,36 +143,22 @@ def main(what: str, path: Path, limit: int) -> None:
     os.nice(10)
     try:
         with within_memory(path.name, max(2**30, 16 * limit)):
-            columns, about = (_corpus if what == "corpus" else _embeddings)(path, limit)
-            _write(path.parent / ANSWER, columns, about)
+            about = json.dumps((_corpus if what == "corpus" else _embeddings)(path, limit), default=str)
+        check_unpacked(path, len(about) // 16, limit)  # JSON of text is longer, but never 16 times
     except ValueError as reason:
-        _write(path.parent / ANSWER, {}, {"refused": str(reason)})
+        about = json.dumps({"refused": str(reason)})
+    (path.parent / ANSWER).write_text(about, encoding="ascii")
 
 
-def _write(path: Path, columns: dict[str, Any], about: dict[str, Any]) -> None:
-    table = arrow.table(columns).replace_schema_metadata({"about": json.dumps(about, default=_plain)})
-    with arrow.ipc.new_file(path, table.schema) as file:
-        file.write_table(table)
-
-
-def _corpus(path: Path, limit: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def _corpus(path: Path, limit: int) -> dict[str, Any]:
     with collected() as notes:
         corpus = read_corpus(path, limit=limit)
-    texts = [*corpus.TEXTS, *filter(None, [corpus.CLASSES]), "splits"]
-    values = {each.name: getattr(corpus, each.name) for each in fields(corpus) if each.name not in texts}
-    columns = {name: _column(getattr(corpus, name)) for name in texts}
-    return columns, {"shape": type(corpus).__name__, "values": values, "notes": notes}
+    rows = list(corpus.rows())
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    return {"shape": type(corpus).__name__, "name": corpus.name, "columns": columns, "notes": notes}
 
 
-def _column(texts: Sequence[str]) -> Any:
-    """Return a column of texts. `arrow.array` would first import pandas, which takes longer than reading the file."""
-    encoded = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    buffers = arrow.py_buffer(ends), arrow.py_buffer(b"".join(encoded))
-    return arrow.LargeStringArray.from_buffers(len(encoded), *buffers)
-
-
-def _embeddings(path: Path, limit: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def _embeddings(path: Path, limit: int) -> dict[str, Any]:
     sentences, rows = read_embeddings(path, limit=limit)
     if sparse.issparse(rows):
         if (filled := 4 * rows.shape[0] * rows.shape[1]) > limit:
@@ -192,14 +167,8 @@ def _embeddings(path: Path, limit: int) -> tuple[dict[str, Any], dict[str, Any]]
                 f"above the limit of {amount(limit)}; use fewer rows, or reduce them first, for example with LSA"
             )
         rows = rows.toarray()
-    columns = {} if sentences is None else {"sentence": arrow.array(sentences, arrow.string())}
-    numbers = arrow.array(np.ascontiguousarray(rows).ravel())
-    return columns | {"row": arrow.FixedSizeListArray.from_arrays(numbers, rows.shape[1])}, {}
-
-
-def _plain(value: Any) -> Any:
-    """Convert values that JSON lacks: an article to its fields, a date or another library's number to text."""
-    return asdict(value) if isinstance(value, Article) else str(value)
+    np.save(path.parent / ROWS, rows)
+    return {"sentences": sentences}
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ from labkit.arrays import unit, whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # in the co-occurrence count: bounds its memory
-WORDS_AT_ONCE = 1_000  # rows of the count matrix: bounds the working memory of PPMI
 # A neighbour at distance 1 counts UNIT, which all whole numbers up to 20 divide: so 1/t is a whole number of units, and
 # sums do not depend on the order.
 UNIT = 232_792_560
@@ -106,11 +105,8 @@ def ppmi(counts: sparse.csr_array, *, smoothing: float = 0.75) -> sparse.csr_arr
     rows, contexts = np.asarray(found.sum(axis=1)).ravel(), np.zeros(found.shape[1])
     np.add.at(contexts, found.indices, found.data)
     contexts **= smoothing
-    for first in range(0, found.shape[0], WORDS_AT_ONCE):
-        bounds = found.indptr[first : first + WORDS_AT_ONCE + 1]
-        here = slice(bounds[0], bounds[-1])
-        chance = np.repeat(rows[first : first + WORDS_AT_ONCE], np.diff(bounds)) * contexts[found.indices[here]]
-        found.data[here] = np.maximum(0.0, np.log(found.data[here] / (chance / contexts.sum())))
+    chance = np.repeat(rows, np.diff(found.indptr)) * contexts[found.indices]
+    found.data = np.maximum(0.0, np.log(found.data / (chance / contexts.sum())))
     found.eliminate_zeros()
     return found
 

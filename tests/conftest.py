@@ -6,14 +6,13 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from labkit.corpora.catalogue import CORPORA, EMBEDDED
+from labkit.corpora.catalogue import Embedded
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -44,8 +43,7 @@ def published_data() -> Path:
 def corpora_are_read_once() -> Iterator[None]:
     """An embedded corpus never changes, and a hundred tests take theirs from one."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in EMBEDDED:
-            patch.setitem(CORPORA, name, replace(CORPORA[name], load=cache(CORPORA[name].load)))
+        patch.setattr(Embedded, "load", cache(Embedded.load))
         yield
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from labkit.corpora import Corpus
 from labkit.corpora.files import write_rows
-from labkit.corpora.repeats import write_distinct
-from labkit.corpora.shards import corpus_of_folder
+from labkit.corpora.shards import corpus_of_folder, write_distinct
 from labkit.embedding_shards import write_vectors
 from labkit.evaluation.neighbour_shards import write_neighbours
 from labkit.thematic.from_dumps import write_shards
@@ -28,7 +27,7 @@ def sharded(corpus: Corpus, shards: int = 2, *, ending: str = "arrow") -> Corpus
 def all_stages(run: Path, triplets: Path, out: Path, **who: Any) -> list[Path]:
     """What is made of triplets by every further stage, in folders in `out`: two tasks or more each."""
     folders = [out / name for name in ("distinct", "vectors", "near")]
-    write_distinct([triplets], folders[0], columns=["anchor", "positive"], size=40, **who)
+    write_distinct([triplets], folders[0], column="anchor", size=40, **who)
     write_vectors(run, [folders[0]], folders[1], size=40, **who)
     write_neighbours(folders[1], folders[2], count=3, **who)
     return folders

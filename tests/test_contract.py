@@ -16,7 +16,6 @@ import pytest
 import torch
 from scipy import sparse
 
-from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
@@ -307,11 +306,6 @@ class TestEveryMethod:
                 method.load(tmp_path / str(number))
             assert not method.fitted  # half of what it was
 
-    def test_settings_take_their_values_as_typed(self, name: str) -> None:
-        defaults = METHODS[name]().settings
-        typed = {key: str(value) for key, value in defaults.values().items()}
-        assert METHODS[name](**typed).settings == defaults
-
 
 @pytest.mark.parametrize("name", [name for name in METHODS if issubclass(METHODS[name].Settings, Training)])
 def test_no_epoch_leaves_the_network_as_it_starts(name: str) -> None:
@@ -420,32 +414,11 @@ def test_a_bad_corpus_or_seed_is_refused(corpus: Any, seed: Any) -> None:
     assert not method.fitted
 
 
-def test_an_interrupted_method_has_learned_nothing() -> None:
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    method = small("bag")
-    with pytest.raises(KeyboardInterrupt):
-        method.fit(CORPORA["pairs"](), progress=stop)
-    assert not method.fitted
-
-
 def test_a_run_of_another_method_is_refused() -> None:
     other = METHODS["sif"]()
     with pytest.raises(ValueError, match="'tfidf'.*'sif'"):
         other.load(stored("tfidf")[1])
     assert not other.fitted
-
-
-def test_a_word_left_out_is_what_the_similarity_loses() -> None:
-    method = any_of("sif")
-    found = method.explain("the cat sleeps", "a dog sleeps", way="left-out")
-    s = method.similarity(["the cat sleeps", "the cat", "cat sleeps"], ["a dog sleeps", "a dog"])
-    assert (found.names_a, found.names_b) == (("the", "cat", "sleeps"), ("a", "dog", "sleeps"))
-    assert found.own_a[2] == pytest.approx(s[0, 0] - s[1, 0], abs=1e-6)
-    assert found.own_a[0] == pytest.approx(s[0, 0] - s[2, 0], abs=1e-6)
-    assert found.own_b[2] == pytest.approx(s[0, 0] - s[0, 1], abs=1e-6)
-    assert found.parts[2][2] == pytest.approx(s[0, 0] - s[1, 0] - s[0, 1] + s[1, 1], abs=1e-6)
 
 
 def test_what_cannot_be_explained_is_refused() -> None:
@@ -491,15 +464,6 @@ def test_a_nan_in_a_vector_is_refused_with_its_sentence(name: str, monkeypatch: 
     assert np.isfinite(dense(method.encode(["the cat", ""]))).all()
     with pytest.raises(ValueError, match="'a new dog"):
         method.encode(["the cat", "", "a new dog looks at a lake"])
-
-
-def test_unit_rows_by_hand_dense_and_sparse() -> None:
-    rows = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, -2.0]], dtype=np.float32)
-    expected = np.array([[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]], dtype=np.float32)
-    np.testing.assert_allclose(unit(rows), expected, rtol=1e-6)
-    found = unit(sparse.csr_array(rows))
-    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-6)
-    assert found.dtype == unit(rows).dtype == np.float32
 
 
 def test_embeddings_may_be_numbers_of_any_kind() -> None:

@@ -11,7 +11,8 @@ import torch
 
 from labkit.corpora import load
 from labkit.pairs import streaming_locality
-from labkit.sentpwnet.method import PairSettings, SentPWNet
+from labkit.sentpwnet.method import SentPWNet
+from labkit.sentpwnet.settings import PairSettings
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 SENTENCES = ["Is it here?", "Where is the station?", "How old is the bridge?"]

@@ -1,4 +1,4 @@
-"""Vectors in shards: those of the method, in order, with the same bytes whoever encodes; what lies is refused."""
+"""Vectors in shards: those of the method, in order, the same bytes from any worker; bad files are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from labkit import embedding_shards
 from labkit.corpora import Sentences
 from labkit.embedding_shards import in_float32, opened_vectors, write_vectors
 from labkit.methods import METHODS, load_run
-from labkit.scale import MANIFEST, PLAN
+from labkit.scale import MANIFEST
 
 TEXTS = [f"the {animal} sleeps on {place} {n}" for n in range(25) for animal in ("cat", "dog") for place in ("a", "b")]
 
@@ -78,14 +78,7 @@ def test_what_is_done_is_not_done_again(
         write_vectors(run, [texts], tmp_path / "out", half=True)
 
 
-def test_another_run_does_not_go_on_with_the_shards_of_the_first(run: Path, texts: Path, tmp_path: Path) -> None:
-    write_vectors(run, [texts], tmp_path / "out")
-    other = trained("sif", tmp_path / "other")
-    with pytest.raises(ValueError, match="run"):
-        write_vectors(other, [texts], tmp_path / "out")
-
-
-def test_other_texts_do_not_go_on_with_the_shards_of_the_first(run: Path, tmp_path: Path) -> None:
+def test_other_texts_or_another_run_do_not_resume_the_first(run: Path, tmp_path: Path) -> None:
     """Also where a file of the same name and size holds them."""
     for name, texts in (("one", TEXTS), ("two", TEXTS[::-1])):
         (tmp_path / name).mkdir()
@@ -97,6 +90,8 @@ def test_other_texts_do_not_go_on_with_the_shards_of_the_first(run: Path, tmp_pa
     for sources, change in (([two], {}), ([one], {"column": "title"}), ([one], {"size": 20})):
         with pytest.raises(ValueError, match="out"):
             write_vectors(run, sources, tmp_path / "out", **{"size": 30, **change})
+    with pytest.raises(ValueError, match="run"):
+        write_vectors(trained("sif", tmp_path / "other"), [one], tmp_path / "out", size=30)
 
 
 def test_a_run_or_texts_that_change_meanwhile_are_refused(
@@ -143,13 +138,12 @@ def test_files_of_several_dimensions_and_unfinished_folders_are_refused(run: Pat
     np.save(tmp_path / "out" / "part-00001.npy", np.zeros((3, 7), np.float32))
     with pytest.raises(ValueError, match="out"):
         opened_vectors(tmp_path / "out")
-    (tmp_path / "out" / MANIFEST).rename(tmp_path / "out" / PLAN)
+    (tmp_path / "out" / MANIFEST).write_text('{"plan": {}, "begun": true}')
     with pytest.raises(ValueError, match="out"):
         opened_vectors(tmp_path / "out")
 
 
-def test_a_row_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_shards, "LOOKED", 3)
+def test_a_row_that_is_no_number_is_named() -> None:
     rows = np.zeros((5, 3), np.float16)
     rows[4, 1] = np.nan
     with pytest.raises(ValueError, match="vectors.*1,004"):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from labkit.corpora import from_pairs, load
-from labkit.explanation import LEFT_OUT, REST, Contrast, Explanation, Parts, contrast_text, lost, merged
+from labkit.explanation import LEFT_OUT, REST, Contrast, Explanation, Parts, lost, merged
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.text import Vocabulary
@@ -104,7 +104,7 @@ def test_a_contrast_adds_up_on_either_side(kind: str, request: pytest.FixtureReq
     assert found.difference == pytest.approx(wanted, abs=1e-5)
     assert sum(part for _, part in found.words_a) == pytest.approx(wanted, abs=1e-5)
     assert sum(part for _, part in (*found.words_b, *found.words_c)) == pytest.approx(wanted, abs=1e-5)
-    assert sentences[0] in contrast_text(found, top=2)
+    assert sentences[0] in found.text(top=2)
     assert json.loads(json.dumps(found.record()))["difference"] == found.difference
 
 

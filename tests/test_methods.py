@@ -71,14 +71,6 @@ def test_a_copy_of_a_method_encodes_as_it_does(method: Method, tmp_path: Path) -
         np.testing.assert_array_equal(other.encode(["a red cat"]), expected)
 
 
-def test_any_run_is_opened_by_its_own_method(tmp_path: Path) -> None:
-    for name in ("tfidf", "lsa"):
-        method = METHODS[name]()
-        method.fit(CORPUS)
-        method.save(tmp_path / name)
-        assert type(load_run(tmp_path / name)) is type(method)
-
-
 @pytest.mark.parametrize(
     "folder", sorted(path.parent for path in (DATA / "runs").glob("*/run.json")), ids=lambda f: f.name
 )
@@ -115,7 +107,7 @@ def test_an_import_brings_in_what_was_asked_for_alone(what: str) -> None:
 
 @pytest.mark.whole
 def test_commands_corpora_and_evaluation_start_without_torch() -> None:
-    modules = "labkit.corpora, labkit.shipped.cards, labkit.cli.main, labkit.evaluation"
+    modules = "labkit.corpora, labkit.shipped.runs, labkit.cli.main, labkit.evaluation"
     program = f"import sys, {modules}; print('labkit.methods' in sys.modules or 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,8 @@ import pytest
 from typer.main import get_command
 
 from labkit.cli.main import app, main
-from labkit.corpora import CORPORA, Corpus
+from labkit.corpora import Corpus
+from labkit.corpora.catalogue import Embedded
 from labkit.embedding_files import read_embeddings
 
 from .course.thirty import write_class
@@ -85,9 +84,8 @@ def test_every_command_is_shown_somewhere() -> None:
     assert [words for _, words in leaves(get_command(app)) if f"labkit {' '.join(words)}" not in PAGES] == []
 
 
-def small(load: Callable[[], Corpus], rows: int) -> Corpus:
-    """Its first rows: what belongs together stands together."""
-    corpus = load()
+def small(corpus: Corpus, rows: int) -> Corpus:
+    """Its first rows; rows that belong together are adjacent."""
     return corpus.take(range(min(rows, len(corpus))))
 
 
@@ -95,10 +93,8 @@ def small(load: Callable[[], Corpus], rows: int) -> Corpus:
 def test_each_runs_to_its_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    for name, entry in list(CORPORA.items()):
-        if entry.kind == "embedded":
-            cut = partial(small, entry.load, 12 if name == "articles" else 200)
-            monkeypatch.setitem(CORPORA, name, replace(entry, load=cut))
+    load = Embedded.load
+    monkeypatch.setattr(Embedded, "load", lambda own: small(load(own), 12 if own.name == "articles" else 200))
     (tmp_path / "sentences.txt").write_text("How do I keep a cat?\nWhat does a cat need?\n")
     (tmp_path / "mine.csv").write_text(
         "text,label\n" + "".join(f"word{row} of {row % 2},{row % 2}\n" for row in range(99))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -92,7 +91,6 @@ def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path: Path, workers: int
 def test_a_folder_is_begun_resumed_and_finished(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert not scale.folder(folder, PLAN)
-    assert scale.is_begun(folder)
     with pytest.raises(ValueError, match="out"):
         scale.manifest(folder)
     assert not scale.folder(folder, PLAN)
@@ -100,17 +98,9 @@ def test_a_folder_is_begun_resumed_and_finished(tmp_path: Path) -> None:
     (folder / ".elsewhere-7-part-00001.txt").write_text("left by a killed worker")
     made = scale.finish(folder, PLAN, rows=1)
     assert made == {"plan": PLAN, "rows": 1} == scale.manifest(folder)
+    (folder / scale.WORK).mkdir()  # as a kill in `finish` leaves it
     assert scale.folder(folder, PLAN)
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "part-00000.txt"]
-
-
-def test_a_folder_killed_while_it_finishes_is_finished_by_the_next_call(tmp_path: Path) -> None:
-    scale.folder(tmp_path / "out", PLAN)
-    (tmp_path / "out" / scale.MANIFEST).write_text(json.dumps({"plan": PLAN}))
-    assert not scale.is_finished(tmp_path / "out")
-    assert not scale.folder(tmp_path / "out", PLAN)
-    scale.finish(tmp_path / "out", PLAN)
-    assert scale.is_finished(tmp_path / "out")
 
 
 @pytest.mark.parametrize("finished", [False, True])

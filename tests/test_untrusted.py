@@ -1,4 +1,4 @@
-"""A stranger's file in a process of its own: what comes back, and every way in which the process can end."""
+"""An untrusted file read in a separate process: what comes back, and every way in which the process can end."""
 
 from __future__ import annotations
 

@@ -84,18 +84,6 @@ def test_words_used_alike_lie_near() -> None:
         made.nearest("zebra")
 
 
-def test_same_seed_same_vectors() -> None:
-    one, two = (ppmi_vectors(SENTENCES, dimension=4, min_count=1, seed=3) for _ in range(2))
-    assert one.matrix.tobytes() == two.matrix.tobytes()
-    assert one.matrix.tobytes() != ppmi_vectors(SENTENCES, dimension=4, min_count=1, seed=4).matrix.tobytes()
-
-
-def test_more_dimensions_than_words_are_filled_with_zeros() -> None:
-    made = ppmi_vectors(SENTENCES, dimension=50, min_count=1)
-    assert made.matrix.shape == (len(made.vocabulary), 50)
-    assert (made.matrix[2:, len(made.vocabulary) :] == 0).all()
-
-
 def test_mean_is_over_known_words_only() -> None:
     made = ppmi_vectors(SENTENCES, dimension=3, min_count=1)
     cat, ran = (made.matrix[made.vocabulary.numbers[word]] for word in ("cat", "ran"))

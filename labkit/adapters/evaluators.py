@@ -20,7 +20,7 @@ from labkit.method import Embeddings, Method
 
 
 class NoCard:
-    """Evaluators return their metrics and report them to the card of the model; a method has no card."""
+    """Evaluators report their metrics to the card of a model; a method has none."""
 
     def set_evaluation_metrics(self, *_: Any, **__: Any) -> None: ...
 

@@ -145,45 +145,26 @@ class ExportForm:
     opening: str
 
 
-FORMS: dict[str, ExportForm] = {
-    "sentence-transformers": ExportForm(
-        "sentence-transformers",
-        "sbert",
-        ("sentence_transformers",),
-        write_modules,
-        read_modules,
-        None,
-        """from sentence_transformers import SentenceTransformer
+OPEN_MODULES = """from sentence_transformers import SentenceTransformer
 
 model = SentenceTransformer("{folder}")
-vectors = model.encode(["a sentence", "another one"])""",
-    ),
-    "onnx": ExportForm(
-        "onnx",
-        "export",
-        ("onnx", "onnxruntime"),
-        write_onnx,
-        read_onnx,
-        quantize_onnx,
-        """import numpy, onnxruntime, tokenizers
+vectors = model.encode(["a sentence", "another one"])"""
+OPEN_ONNX = """import numpy, onnxruntime, tokenizers
 
 read = tokenizers.Tokenizer.from_file("{folder}/tokenizer.json").encode_batch(["a sentence", "another one"])
 inputs = {{"input_ids": [each.ids for each in read], "attention_mask": [each.attention_mask for each in read]}}
 inputs = {{name: numpy.array(rows, dtype="int64") for name, rows in inputs.items()}}
-vectors = onnxruntime.InferenceSession("{folder}/model.onnx").run(None, inputs)[0]""",
-    ),
-    "model2vec": ExportForm(
-        "model2vec",
-        "",
-        (),
-        write_model2vec,
-        read_model2vec,
-        quantize_model2vec,
-        """from model2vec import StaticModel  # 0.10 or newer, which cuts a text where config.json says
+vectors = onnxruntime.InferenceSession("{folder}/model.onnx").run(None, inputs)[0]"""
+OPEN_MODEL2VEC = """from model2vec import StaticModel  # 0.10 or newer, which cuts a text where config.json says
 
 model = StaticModel.from_pretrained("{folder}")
-vectors = model.encode(["a sentence", "another one"])""",
-    ),
+vectors = model.encode(["a sentence", "another one"])"""
+
+ST, ONNX, STATIC = "sentence-transformers", "onnx", "model2vec"
+FORMS: dict[str, ExportForm] = {
+    ST: ExportForm(ST, "sbert", ("sentence_transformers",), write_modules, read_modules, None, OPEN_MODULES),
+    ONNX: ExportForm(ONNX, "export", ("onnx", "onnxruntime"), write_onnx, read_onnx, quantize_onnx, OPEN_ONNX),
+    STATIC: ExportForm(STATIC, "", (), write_model2vec, read_model2vec, quantize_model2vec, OPEN_MODEL2VEC),
 }
 
 
@@ -202,22 +183,18 @@ class Exported:
     difference: float | None = None  # the largest difference of any number, before quantisation
     size_before: int | None = None  # bytes before quantisation; None without it
     spearman: float | None = None  # between the similarities of all pairs of these sentences, before and after
-    cost: float | None = None  # the largest difference of any number of the unit vectors, before and after
 
     def __str__(self) -> str:
-        lines = [f"{self.folder}: {self.form}, {amount(self.size)}"]
+        said = f"{self.folder}: {self.form}, {amount(self.size)}"
         if self.difference is not None:
             when = "" if self.size_before is None else "before int8 "
-            lines[0] += (
-                f"; on {self.sentences:,} sentences {when}its numbers differ from labkit's by {self.difference:.1g}"
-            )
+            said += f"; on {self.sentences:,} sentences {when}its numbers differ from labkit's by {self.difference:.1g}"
         if self.size_before is not None and self.spearman is not None:
-            lines.append(
-                f"int8: {amount(self.size)} instead of {amount(self.size_before)}; the numbers of unit vectors differ "
-                f"by {self.cost:.1g}, loss in Spearman of the similarities {1 - self.spearman:.4f} (all pairs of "
-                f"{self.sentences:,} sentences, before and after)"
+            said += (
+                f"\nint8: {amount(self.size)} instead of {amount(self.size_before)}; loss in Spearman of the "
+                f"similarities {1 - self.spearman:.4f} (all pairs of {self.sentences:,} sentences, before and after)"
             )
-        return "\n".join(lines)
+        return said
 
 
 def export(
@@ -266,14 +243,10 @@ def export(
             exported = replace(exported, difference=float(np.abs(method.encode(sentences) - before).max()))
         if quantize and form.quantize is not None:
             form.quantize(beside)
-            after = form.read(beside, sentences)
-            exported = replace(
-                exported,
-                size=size_of(beside),
-                size_before=exported.size,
-                spearman=cosines_correlation(before, after),
-                cost=float(np.abs(unit(before) - unit(after)).max()),
-            )
+            pairs = np.triu_indices(len(sentences), 1)
+            after, before = ((unit(rows) @ unit(rows).T)[pairs] for rows in (form.read(beside, sentences), before))
+            spearman = correlation(after, before).spearman
+            exported = replace(exported, size=size_of(beside), size_before=exported.size, spearman=spearman)
         opening = form.opening.format(folder=folder.name)
         limits = "\n".join(f"- {limit}" for limit in exported.limits)
         measured = f"{MARK}. {exported}"
@@ -299,12 +272,6 @@ def silenced() -> Iterator[None]:
 
 def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def cosines_correlation(before: np.ndarray, after: np.ndarray) -> float:
-    """Return Spearman's correlation of the cosines of all pairs of rows (n, d), before and after."""
-    pairs = np.triu_indices(len(before), 1)
-    return correlation(*((rows @ rows.T)[pairs] for rows in (unit(after), unit(before)))).spearman
 
 
 def limits_of(parts: ExportParts, to: str) -> Iterator[str]:

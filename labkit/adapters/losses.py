@@ -28,7 +28,6 @@ with itself, and otherwise not at all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -41,8 +40,7 @@ from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
 from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
-from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss, note_few_kept
-from labkit.training.loop import IDLE
+from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss
 
 DIALS = (
     *dict.fromkeys(name for loss in LOSSES.values() for name in loss.hyperparameters),
@@ -109,20 +107,8 @@ class MinedLoss(nn.Module):
         self.register_parameter(TEMPERATURE, learned)
 
     def forward(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None = None) -> Tensor:
-        return self.with_masks(S, P, N, grades)[0]
-
-    def with_masks(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the loss and the masks of the pairs that the miner keeps."""
         learned = self._parameters[TEMPERATURE]
-        return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())
-
-    def config(self) -> dict[str, Any]:
-        """Return what determines the value, ready for JSON."""
-        unused = self.settings.unused()
-        return {name: getattr(self.settings, name) for name in ("loss", "miner", *DIALS) if name not in unused}
-
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.config().items())
+        return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())[0]
 
 
 class SentenceLoss(nn.Module):
@@ -131,8 +117,6 @@ class SentenceLoss(nn.Module):
     def __init__(self, model: nn.Module, settings: PairSettings, top: float) -> None:
         super().__init__()
         self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer looks for `model`
-        self.steps, self.learns = 0, False  # over the first IDLE steps: how many are done, whether any had a gradient
-        self.positives, self.kept = 0, 0  # the positive pairs in them, and those kept by the miner
 
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
         """Compute the loss of `sentence_features`, the columns of texts, each as its tokens."""
@@ -163,35 +147,10 @@ class SentenceLoss(nn.Module):
             P, N = batch.masks(V.device)
             anchors = int((P | N).any(1).sum())
             if anchors:
-                grades = batch.graded(V.device) if batch.grades else None
-                loss, kept, _ = self.pairs.with_masks(V @ V.T, P, N, grades)
+                loss = self.pairs(V @ V.T, P, N, batch.graded(V.device) if batch.grades else None)
             else:  # no pair is known, so the gradient is zero
-                loss, kept = V.sum() * 0, P
-            if self.steps < IDLE and V.requires_grad:
-                V.register_hook(partial(self._watch_start, int(P.sum()), int(kept.sum())))
+                loss = V.sum() * 0
             return loss * (len(V) / anchors) if anchors and LOSSES[settings.loss].by_anchor else loss
-
-    def _watch_start(self, positives: int, kept: int, gradient: Tensor) -> None:
-        """Raise ValueError if no pair counts in the first steps, and warn if few do."""
-        self.steps, self.learns = self.steps + 1, self.learns or bool(gradient.any())
-        self.positives, self.kept = self.positives + positives, self.kept + kept
-        if self.steps == IDLE and not self.learns:
-            raise ValueError(
-                f"nothing is learned, because the first {IDLE} steps have no gradient; {self.pairs.settings.if_idle}"
-            )
-        if self.steps == IDLE:
-            note_few_kept(self.pairs.settings, self.kept / max(self.positives, 1), f"the first {IDLE} steps")
-
-    def get_config_dict(self) -> dict[str, Any]:
-        """Return the settings for the card of a trained model."""
-        settings = self.pairs.settings
-        return self.pairs.config() | {"labelled": settings.labelled, "in_batch": settings.in_batch, "top": self.top}
-
-    @property
-    def citation(self) -> str:
-        """The origin of the loss in BibTeX, for the card of a trained model."""
-        loss = LOSSES[self.pairs.settings.loss]
-        return f"@misc{{labkit-{loss.name},\n    title = {{{loss.title}}},\n    note = {{{loss.origin}}}\n}}"
 
 
 def batch_of_columns(

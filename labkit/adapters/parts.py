@@ -103,9 +103,9 @@ def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothi
     rows[PADDING] = 0
 
     def modules() -> list[Any]:
-        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+        from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
 
-        return [StaticEmbedding(tokenizer, rows), *normalising(normalised)]
+        return [StaticEmbedding(tokenizer, rows), *([Normalize()] if normalised else [])]
 
     network = Numbered([rows], [BagOfWords(0, 0)], normalised=normalised, nothing=nothing)
     empty = EMPTY if nothing else ""  # if unknown words do not count, zeros are correct
@@ -115,8 +115,7 @@ def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothi
 def attended_rows(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
     """Return rows whose mean has the direction of `M Σ a_t x_t + b`: `exp(u · tanh(W x + b)) (M x + b)`.
 
-    The weights sum to 1, so the mean only lacks the sum of the exponentials, which normalisation removes; without
-    normalisation it is no mean.
+    The mean only lacks the sum of the exponentials, which normalisation removes; without it, it is no mean.
     """
     scores = body.query(body.key(table).tanh())  # (tokens, 1)
     return (scores - scores.max()).exp() * body.out(table) if normalised else None
@@ -128,20 +127,6 @@ AVERAGED: dict[type[nn.Module], Callable[[Any, Tensor, bool], Tensor | None]] = 
     Mean: lambda body, table, normalised: body.out(table),
     WordAttention: attended_rows,
 }
-
-
-def normalising(normalised: bool) -> list[Any]:
-    from sentence_transformers.sentence_transformer.modules import Normalize
-
-    return [Normalize()] if normalised else []
-
-
-def dense(weight: Tensor, bias: Tensor | None = None) -> Any:
-    """Return the map x -> W x + b, W (p, d), as a sentence-transformers module."""
-    from sentence_transformers.sentence_transformer.modules import Dense
-
-    shape = weight.shape[1], weight.shape[0]
-    return Dense(*shape, bias=bias is not None, activation_function=None, init_weight=weight, init_bias=bias)
 
 
 def parts_of_averages(method: MeanVectors) -> ExportParts:
@@ -196,13 +181,16 @@ def parts_of_affine(method: AffineMethod) -> ExportParts:
         rows = torch.from_numpy(base.rows) @ weight.T + bias
         return parts_of_rows(base.tokenizer, rows, False, nothing=PADDING)
     inner = base.modules
-    return replace(
-        base,
-        network=Moved(base.network, weight, bias),
-        modules=None if inner is None else lambda: [*inner(), dense(weight, bias)],
-        rows=None,
-        normalised=False,
-    )
+
+    def modules() -> list[Any]:
+        from sentence_transformers.sentence_transformer.modules import Dense
+
+        shape = weight.shape[1], weight.shape[0]
+        assert inner is not None
+        return [*inner(), Dense(*shape, bias=True, activation_function=None, init_weight=weight, init_bias=bias)]
+
+    network = Moved(base.network, weight, bias)
+    return replace(base, network=network, modules=inner and modules, rows=None, normalised=False)
 
 
 # : name of a method -> the function that splits it; others cannot be exported

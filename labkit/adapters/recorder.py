@@ -14,8 +14,7 @@ All vectors may collapse to one while the loss looks normal. The first record th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -90,12 +89,8 @@ class Recorder(TrainerCallback):
         """
         vectors = encoded(model, self.snapshots.texts)
         self.snapshots = self.snapshots.with_epoch(step, vectors)
-        row: dict[str, float] = {
-            "epoch": step,
-            "step": step,
-            **figures,
-            **probe_figures(self.snapshots.labels, vectors),
-        }
+        measured = probe_figures(self.snapshots.labels, vectors)
+        row: dict[str, float] = {"epoch": step, "step": step, **figures, **measured}
         if OF_PROBE + "map@r" in row:
             row[OF_PROBE + "hit@1"] = hit_at(vectors, np.unique(self.snapshots.labels, return_inverse=True)[1], [1])[1]
         self.rows.append(row)
@@ -175,20 +170,11 @@ def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
 
 
 def encoded(model: Any, sentences: Sequence[str]) -> np.ndarray:
-    """The vectors of a model, float32 (n, d); its training mode is preserved."""
-    encode: Callable[[list[str]], Any] = getattr(model, "encode", model)
-    with _modes_kept(model):
-        rows = encode(list(sentences))
-    rows = rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows
-    return np.asarray(rows, dtype=np.float32)
-
-
-@contextmanager
-def _modes_kept(model: Any) -> Iterator[None]:
-    """Restore the training or evaluation mode of each module, which `encode` may change."""
+    """The vectors of a model, float32 (n, d); `encode` may change the mode of its modules, which is restored."""
     modes = [(module, module.training) for module in model.modules()] if hasattr(model, "modules") else []
     try:
-        yield
+        rows = getattr(model, "encode", model)(list(sentences))
     finally:
         for module, training in modes:
             module.training = training
+    return np.asarray(rows.detach().cpu().numpy() if hasattr(rows, "detach") else rows, dtype=np.float32)

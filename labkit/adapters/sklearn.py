@@ -31,6 +31,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
+from labkit.evaluation.pairs import pair_features
 from labkit.method import Embeddings
 from labkit.methods import METHODS
 
@@ -68,14 +69,14 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         known = self._defaults() or self._settings
         kept = {name: value for name, value in self._settings.items() if name in known}
         self._settings = kept | {name: params.pop(name) for name in known if name in params}
-        for name in params.keys() - {"random_state"} if self._is_known() else ():
+        for name in params.keys() - {"random_state"} if self._defaults() else ():
             METHODS[self.method].Settings.named(name)  # names the nearest setting
         super().set_params(**params)
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from texts, pairs of texts or a corpus, with labels y."""
-        if not self._is_known():
+        if not self._defaults():
             raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
         method = METHODS[self.method](**self._settings)
         seed = self.random_state
@@ -93,16 +94,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if texts.ndim == 1:
             return self.method_.encode(texts.tolist())
         u, v = (self.method_.encode(side.tolist(), normalize_embeddings=True) for side in texts.T)  # (n, d) each
-        halves = [abs(u - v), u * v]
-        return sparse.csr_array(sparse.hstack(halves)) if sparse.issparse(u) else np.hstack(halves)
-
-    def _is_known(self) -> bool:
-        return isinstance(self.method, str) and self.method in METHODS
+        features = pair_features(u, v)
+        return sparse.csr_array(features) if sparse.issparse(features) else features
 
     def _defaults(self) -> dict[str, Any]:
         """Return the default of each setting of the method; nothing for an unknown method."""
-        settings = dataclasses.fields(METHODS[self.method].Settings) if self._is_known() else ()
-        return {each.name: each.default for each in settings}
+        known = isinstance(self.method, str) and self.method in METHODS
+        return {each.name: each.default for each in dataclasses.fields(METHODS[self.method].Settings)} if known else {}
 
     @property
     def _n_features_out(self) -> int:
@@ -125,12 +123,12 @@ def corpus_of(X: Any, y: Any) -> Corpus:
     labels = None if y is None else checked_labels(y, len(texts))
     shared: dict[str, Any] = {"name": "X", "splits": "train"}
     if texts.ndim == 2 and labels is not None:
-        a, b = texts.T.tolist()
         try:
             grades = np.asarray(labels, dtype=float).tolist()
         except ValueError as error:
             raise ValueError("y of pairs contains text, expected 1 (same), 0 (different) or a similarity") from error
-        return Pairs(a, b, grades, graded=not set(grades) <= {0, 1}, **shared)
+        a, b = texts.T.tolist()
+        return Pairs(a, b, grades, not set(grades) <= {0, 1}, **shared)
     if labels is None or type_of_target(labels) not in ("binary", "multiclass"):
         return Sentences(texts.T.ravel().tolist(), **shared)
     return Labelled(texts.tolist(), list(map(str, labels)), **shared)

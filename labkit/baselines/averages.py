@@ -5,10 +5,7 @@
 
 Smooth inverse frequency (Arora, Liang and Ma 2017) favours rare words: p(w) is the share of w among all training words,
 U has the first principal directions of the sentence vectors. These are not centred (algorithm 1), so the first
-direction is close to their mean.
-
-The vectors are made from the training sentences (PPMI + SVD, `labkit.vectors`) or read from a file. In: sentences. Out:
-float32 (n, d), not of length 1; a sentence without a known word is a row of zeros.
+direction is close to their mean. In: sentences. Out: float32 (n, d), not of length 1; zeros without a known word.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from labkit.baselines.base import require_shapes
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.explanation import LEFT_OUT, Parts
@@ -51,13 +49,7 @@ class MeanVectorsSettings(Settings):
 
     vectors: str = setting("ppmi", "word vectors: ppmi (computed here) or a file (GloVe, word2vec, .npz)")
     dimension: int = setting(100, "ppmi: length of a word vector", minimum=1, maximum=10_000, tune=(50, 300))
-    window: int = setting(
-        10,
-        "ppmi: context window, in words on either side",
-        minimum=1,
-        maximum=1_000,
-        tune=(2, 20),
-    )
+    window: int = setting(10, "ppmi: context window, in words on either side", minimum=1, maximum=1_000, tune=(2, 20))
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """A file determines the dimension."""
@@ -101,6 +93,7 @@ class MeanVectors(Method):
         return {"vectors": self.vectors.matrix[2:]}, {"words": list(self.vectors.vocabulary.words[2:])}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        require_shapes(arrays, vectors=(len(words["words"]), None))
         self.vectors = known_vectors(words["words"], arrays["vectors"])
 
 
@@ -118,11 +111,6 @@ def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> Word
 
 def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
     """Build word vectors from words and rows; padding and the unknown word get zeros."""
-    if matrix.ndim != 2 or len(matrix) != len(known):
-        raise ValueError(
-            f"model.safetensors has word vectors of shape {matrix.shape}, expected a row for each of {len(known)} "
-            "words in vocabulary.json"
-        )
     nothing = np.zeros((2, matrix.shape[1]), dtype=np.float32)
     vocabulary = Vocabulary((PAD, UNKNOWN, *known))
     return WordVectors(vocabulary, np.concatenate([nothing, matrix]), np.arange(len(vocabulary)) > 1)
@@ -184,12 +172,8 @@ class Sif(MeanVectors):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         super()._restore(arrays, words)
+        require_shapes(arrays, directions=(self.settings.components, self.vectors.dimension))
         self.directions = arrays["directions"]
-        if self.directions.shape != (expected := (self.settings.components, self.vectors.dimension)):
-            raise ValueError(
-                f"model.safetensors has directions of shape {self.directions.shape}, expected {expected} from its "
-                "settings and the length of its word vectors"
-            )
 
 
 def shares(vectors: WordVectors, texts: Iterable[str]) -> np.ndarray:

@@ -6,7 +6,6 @@
     base_of("vectors.npz", corpus)      the rows of the file
 
 `packed` and `unpacked` store the base in the run folder of the method on top, so that a run is self-contained.
-`base_rows` encodes sentences as dense float32 (n, d).
 
 A `Matrix` looks up sentences in a file of `labkit.embedding_files`. If the file names no sentences, its rows belong to
 the corpus's distinct sentences, all splits, in order of first appearance; the empty text is a row of zeros. It is not
@@ -85,11 +84,16 @@ class Matrix(Method):
         return {"rows": self.rows}, {"sentences": self.sentences}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
+        require_shapes(arrays, rows=(len(words["sentences"]), None))
         self._take(words["sentences"], arrays["rows"])
-        if self.rows.ndim != 2 or len(self.rows) != len(self.sentences):
-            raise ValueError(
-                f"rows has shape {self.rows.shape}, expected a row for each of {len(self.sentences)} sentences"
-            )
+
+
+def require_shapes(arrays: dict[str, np.ndarray], **expected: tuple[int | None, ...]) -> None:
+    """Raise ValueError if an array of a run does not have its shape; None stands for any number."""
+    for name, shape in expected.items():
+        found = arrays[name].shape
+        if len(found) != len(shape) or any(n not in (None, m) for n, m in zip(shape, found, strict=True)):
+            raise ValueError(f"model.safetensors: {name} has shape {found}, expected {shape}")
 
 
 def dense_rows(rows: Any, whose: str) -> np.ndarray:

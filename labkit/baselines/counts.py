@@ -2,12 +2,10 @@
 
     x_w = tf(w) idf(w), idf(w) = log((1 + n) / (1 + n_w)) + 1, and the row at length 1
 
-n training sentences, n_w of them with w. This is scikit-learn's TfidfVectorizer with its default settings. In:
-sentences. Out: CSR float32 (n, words); a sentence without a known word is a row of zeros.
+n training sentences, n_w of them with w, as in scikit-learn. A sentence without a known word is a row of zeros.
 
 `Lsa`, latent semantic analysis, keeps the leading directions of these rows X: X ≈ U Σ Vᵀ with the d largest singular
-values, and a sentence x becomes x V. Words in the same sentences then share directions. Out: float32 (n, d), dense, not
-normalised.
+values, and a sentence x becomes x V (n, d), not normalised. Words in the same sentences then share directions.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 
 from labkit.baselines.averages import by_parts
+from labkit.baselines.base import require_shapes
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.explanation import LEFT_OUT, Parts
@@ -103,14 +102,8 @@ class Tfidf(Method):
 
 def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
     """The vectorizer with these words as columns, in order, and these weights."""
-    if idf.shape != (len(words),):
-        raise ValueError(
-            f"model.safetensors has weights of shape {idf.shape}, expected ({len(words)},), one for each word of "
-            "vocabulary.json"
-        )
     columns: Mapping[str, int] = {str(word): column for column, word in enumerate(words)}
-    if len(columns) != len(words):
-        raise ValueError(f"vocabulary.json has {len(words) - len(columns)} repeated words; each may occur once")
+    require_shapes({"idf": idf}, idf=(len(columns),))
     vectorizer = _empty(settings, vocabulary=columns)
     vectorizer.idf_ = np.asarray(idf, dtype=np.float32)
     return vectorizer
@@ -189,9 +182,5 @@ class Lsa(Tfidf):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         super()._restore(arrays, words)
+        require_shapes(arrays, directions=(len(words["words"]), None))
         self.directions = arrays["directions"]
-        if self.directions.ndim != 2 or len(self.directions) != len(words["words"]):
-            raise ValueError(
-                f"model.safetensors has directions of shape {self.directions.shape}, expected a row for each of "
-                f"{len(words['words'])} words in vocabulary.json"
-            )

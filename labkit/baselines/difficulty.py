@@ -1,12 +1,6 @@
-"""How hard is a corpus? The scores of three methods that use no labels.
+"""How hard is a corpus? The test scores of three methods without labels: random vectors, TF-IDF, mean word vectors.
 
-    chance         a random vector for each sentence
-    tf-idf         scikit-learn's TfidfVectorizer as it is, fitted on the training sentences
-    mean vectors   the mean of word vectors made from the training sentences (PPMI + SVD)
-
-In: any corpus. Out: a `Difficulty`, the test score of each by the metric for the corpus's shape
-(`labkit.evaluation.scores`). A corpus is uninformative if one of the last two methods solves it, or if both score at
-chance.
+A corpus is uninformative if one of the last two methods solves it, or if both score at chance.
 """
 
 from __future__ import annotations

@@ -19,10 +19,11 @@ import torch.nn.functional as F
 from scipy.special import expit
 from torch import Tensor, nn
 
+from labkit.baselines.base import require_shapes
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.method import setting
-from labkit.progress import Progress, note
+from labkit.progress import Progress
 from labkit.text import Vocabulary, buckets, pad, words
 from labkit.training import Training
 from labkit.training.trained import Trained
@@ -97,13 +98,6 @@ class PvDbow(Trained):
             part = order[start : start + batch_size]
             vectors[part] = descent.vectors([rows[row] for row in part])
             progress(min(start + batch_size, len(order)), len(order), "inferring")
-        if descent.unfinished:
-            note(
-                f"the inference of PV-DBOW stopped after {STEPS} steps with {descent.unfinished} of {len(known)} "
-                f"sentences not surely within {NEAR:.0%} of their vectors. Raise penalty ({self.settings.penalty:g}) "
-                "or train with a smaller learning_rate",
-                stacklevel=2,
-            )
         return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -111,14 +105,10 @@ class PvDbow(Trained):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.vocabulary = Vocabulary(tuple(words["words"]))
-        u, self.shares = arrays["u"], arrays["shares"]
-        wanted = (len(self.vocabulary), self.settings.size)
-        if u.shape != wanted or self.shares.shape != wanted[:1]:
-            raise ValueError(
-                f"model.safetensors has u {u.shape} and shares {self.shares.shape}, expected {wanted} and "
-                f"{wanted[:1]} from its settings and vocabulary"
-            )
-        self.words = nn.Embedding.from_pretrained(torch.tensor(u))
+        size = len(self.vocabulary)
+        require_shapes(arrays, u=(size, self.settings.size), shares=(size,))
+        self.shares = arrays["shares"]
+        self.words = nn.Embedding.from_pretrained(torch.tensor(arrays["u"]))
 
 
 def noise_shares(rows: Sequence[Sequence[int]], count: int) -> np.ndarray:
@@ -134,7 +124,7 @@ class Inference:
         d <- d - a M⁻¹ ∇f,   a = s·Ms / s·y        s, y: the last changes of d and of ∇f
 
     In the basis of the sum's eigenvectors M is diagonal. The curvature of f is at least ρ, so that d is within |∇f| / ρ
-    of the minimum. `unfinished` counts the sentences that have not converged after STEPS.
+    of the minimum.
     """
 
     def __init__(self, u: np.ndarray, shares: np.ndarray, noise: int, penalty: float) -> None:
@@ -142,7 +132,6 @@ class Inference:
         self._noise, self._penalty = noise * shares, penalty
         bends, self._axes = np.linalg.eigh((u.T * self._noise) @ u / 4)
         self._u, self._bends = u @ self._axes, bends.clip(min=0)
-        self.unfinished = 0
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """The vectors (n, size) of non-empty rows of word numbers."""
@@ -166,7 +155,6 @@ class Inference:
                 break
             bent = np.maximum(_dots(step, change), self._penalty * _dots(step, step))  # rounding may make it smaller
             rate = _dots(step, most * step) / bent
-        self.unfinished += len(left)
         return found @ self._axes.T
 
     def _slope(self, d: np.ndarray, u: np.ndarray, share: np.ndarray) -> np.ndarray:

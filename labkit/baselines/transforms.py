@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, require_shapes, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.explanation import Parts
@@ -108,12 +108,8 @@ class AffineMethod(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.base = unpacked(arrays, words)
+        require_shapes(arrays, matrix=(arrays["centre"].size, None), centre=arrays["matrix"].shape[:1])
         self.map = Affine(arrays["centre"], arrays["matrix"])
-        if self.map.matrix.ndim != 2 or self.map.centre.shape != self.map.matrix.shape[:1]:
-            raise ValueError(
-                f"model.safetensors has centre {self.map.centre.shape} and matrix {self.map.matrix.shape}, expected "
-                "(d,) and (d, p)"
-            )
 
 
 def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:

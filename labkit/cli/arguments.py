@@ -7,7 +7,7 @@ completion.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import wraps
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from labkit.cli.output import detail_versions, set_verbosity, step
+from labkit.cli.output import set_verbosity, step
 from labkit.progress import note, terminal
 
 if TYPE_CHECKING:
@@ -37,21 +37,20 @@ def command(app: typer.Typer, name: str | None = None, **how: Any) -> Callable[[
     """Make a function a command; the function itself does not change."""
 
     def register(function: F) -> F:
-        app.command(name, **how)(with_verbosity(function, first=detail_versions))
+        app.command(name, **how)(with_verbosity(function))
         return function
 
     return register
 
 
-def with_verbosity(function: Callable[..., Any], *, first: Callable[[], None] = lambda: None) -> Callable[..., Any]:
-    """The function with the options --quiet and --verbose, and a call of `first` before it."""
+def with_verbosity(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the options --quiet and --verbose."""
     hints = get_type_hints(function, include_extras=True)
 
     @wraps(function)
     def called(*, quiet: bool, verbose: bool, **options: Any) -> Any:
         if quiet or verbose:
             set_verbosity(quiet=quiet, verbose=verbose)
-        first()
         return function(**options)
 
     own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]
@@ -72,31 +71,10 @@ def _methods(incomplete: str) -> list[str]:
 
 
 def complete_corpora(incomplete: str) -> list[str]:
-    """Completions of a corpus: names, and files in a readable format."""
+    """The names of corpora; without one, the shell completes files."""
     from labkit.corpora import CORPORA
-    from labkit.corpora.files import FORMATS
 
-    known = [name for name in CORPORA if name.startswith(incomplete)]
-    return known + [
-        path for path in _paths(incomplete) if path.endswith("/") or {*Path(path).suffixes} & {*FORMATS, ".txt"}
-    ]
-
-
-def _runs(incomplete: str) -> list[str]:
-    folders = [path for path in _paths(incomplete) if path.endswith("/")]
-    if not incomplete:
-        folders += _paths("runs/")
-    return [path.removesuffix("/") if (Path(path) / "run.json").is_file() else path for path in dict.fromkeys(folders)]
-
-
-def _paths(incomplete: str) -> Iterator[str]:
-    """Files and folders that begin like this; folders end in a slash."""
-    folder, start = os.path.split(incomplete)
-    if not Path(folder or ".").expanduser().is_dir():
-        return
-    for path in sorted(Path(folder or ".").expanduser().iterdir()):
-        if path.name.startswith(start) and (start.startswith(".") or not path.name.startswith(".")):
-            yield os.path.join(folder, path.name) + "/" * path.is_dir()  # noqa: PTH118
+    return [name for name in CORPORA if name.startswith(incomplete)]
 
 
 # --- options and arguments ---------------------------------------------------------------------------------------
@@ -111,10 +89,8 @@ OptionalMethodName = Annotated[
     str | None,
     typer.Argument(metavar="METHOD", help="One of the methods below; optional with --config.", autocompletion=_methods),
 ]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.", autocompletion=_runs)]
-RunFolders = Annotated[
-    list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.", autocompletion=_runs)
-]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+RunFolders = Annotated[list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.")]
 ExecutorName = Annotated[
     str | None,
     typer.Option("--executor", help="`local:N` processes (default: one per core) or `ray[:HOST:PORT]`."),
@@ -150,8 +126,7 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
 
 def clear_shards(folder: Path, *, force: bool) -> None:
     """Remove the shards of an earlier call if asked to; otherwise their making resumes."""
-    from labkit.corpora.shards import is_folder
-    from labkit.scale import clear
+    from labkit.scale import clear, is_folder
 
     if force and is_folder(folder):
         clear(folder)
@@ -198,12 +173,12 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
     """The given corpus or, if none is given, the one the run was trained on."""
     from labkit.corpora import CORPORA
-    from labkit.scale import is_finished
+    from labkit.scale import is_folder
 
     if named is not None:
         return opened_corpus(named)
     name = record["corpus"]
-    if name not in CORPORA and not (Path(name).is_file() or is_finished(name)):
+    if name not in CORPORA and not (Path(name).is_file() or is_folder(name)):
         raise ValueError(
             f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file found from this "
             "folder; give one with --corpus"

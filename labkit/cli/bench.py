@@ -6,16 +6,13 @@ winning model.
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from labkit.cli.arguments import AnyCorpus, Json, complete_corpora, opened_corpus
-from labkit.cli.output import Stopped, remark, show_result
-from labkit.interrupts import interruptible
+from labkit.cli.output import remark, resumable, show_result
 from labkit.progress import terminal
 
 
@@ -46,23 +43,17 @@ def bench(
     if test:
         opened = with_test(opened, opened_corpus(test))
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    try:
-        with interruptible(), terminal("method") as progress:
-            report = compared(
-                opened,
-                out=out,
-                minutes=minutes,
-                methods=chosen,
-                metric=metric,
-                seeds=seeds,
-                workers=workers,
-                seed=seed,
-                progress=progress,
-                tell=remark,
-            )
-    except KeyboardInterrupt as stop:
-        again = shlex.join(["labkit", *sys.argv[1:]])
-        raise Stopped(
-            f"stopped; the results so far are in {out}; `{again}` resumes", getattr(stop, "status", 130)
-        ) from None
+    with resumable(f"the results so far are in {out}; "), terminal("method") as progress:
+        report = compared(
+            opened,
+            out=out,
+            minutes=minutes,
+            methods=chosen,
+            metric=metric,
+            seeds=seeds,
+            workers=workers,
+            seed=seed,
+            progress=progress,
+            tell=remark,
+        )
     show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)

@@ -49,8 +49,7 @@ def list_corpora(json: Json = False) -> None:
             "name": entry.name,
             "kind": entry.kind,
             "shape": entry.shape,
-            "rows": entry.rows if entry.here() is None else entry.rows_here(),
-            "published": entry.rows,
+            "rows": entry.rows,
             "bytes": entry.size(),
             "here": entry.here() is not None,
             "licence": entry.licence,
@@ -60,18 +59,16 @@ def list_corpora(json: Json = False) -> None:
     ]
     lines = []
     for kind, title in (("embedded", "Bundled"), ("published", "Published: `labkit data get NAME` downloads one")):
-        lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>18}{'size':>9}  {'here':5} what (licence)"]
+        lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>9}{'size':>9}  {'here':5} what (licence)"]
         lines += [_line(row) for row in table if row["kind"] == kind]
     show_result(table, "\n".join(lines), json=json)
 
 
 def _line(row: dict[str, Any]) -> str:
-    rows, published = (f"{row[count]:,}" if row[count] else "?" for count in ("rows", "published"))
-    if rows != published != "?":
-        rows = f"{rows} of {published}"
+    rows = f"{row['rows']:,}" if row["rows"] else "?"
     size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
     here = "yes" if row["here"] else "no"
-    return f"{row['name']:22}{row['shape']:10}{rows:>18}{size:>9}  {here:5} {row['what']} ({row['licence']})"
+    return f"{row['name']:22}{row['shape']:10}{rows:>9}{size:>9}  {here:5} {row['what']} ({row['licence']})"
 
 
 @command(app)
@@ -107,12 +104,8 @@ def check(
     """Read a whole corpus and report what is in it, or which row is wrong and why."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
-    from labkit.corpora.shards import is_folder
     from labkit.progress import note
 
-    if is_folder(name) and not _has_corpus(Path(name)):
-        show_result(*_made_folder(Path(name)), json=json)
-        return
     here = name in CORPORA or not Path(name).is_file()
     if name in CORPORA and encoding != "utf-8-sig":
         raise ValueError(f"--encoding {encoding!r} is for your own files, but {name} is not one; omit it")
@@ -140,23 +133,6 @@ def check(
         record |= {"difficulty": asdict(measured)}
         lines.append(str(measured))
     show_result(record, "\n".join(lines), json=json)
-
-
-def _has_corpus(folder: Path) -> bool:
-    """Whether a finished folder holds sentences rather than vectors or neighbours."""
-    from labkit.scale import manifest
-
-    return manifest(folder)["plan"].get("kind") not in ("vectors", "neighbours")
-
-
-def _made_folder(folder: Path) -> tuple[dict[str, Any], str]:
-    """What a folder of vectors or neighbours contains."""
-    from labkit.corpora.shards import shards_in
-    from labkit.scale import manifest
-
-    made = manifest(folder)
-    record = {"name": str(folder), "kind": made["plan"]["kind"], "shards": len(shards_in(folder)), "rows": made["rows"]}
-    return record, f"{record['kind']} in {record['shards']:,} shards, {record['rows']:,} rows"
 
 
 def _without_labels(corpus: Sentences, name: str) -> list[str]:

@@ -1,17 +1,17 @@
-"""`labkit encode`: write the vectors of sentences to a file, to standard output, or to a folder of shards.
+"""`labkit encode`, and the other commands for more rows than fit in memory: `data dedup` and `neighbours`.
 
-In: the folder of a run; lines of text, a corpus file, Parquet files or folders of shards. Out: a file with sentences
-and vectors, or a folder of .npy shards.
+`encode` writes the vectors of lines of text or of a corpus file to one file or to standard output, and those of Parquet
+files and folders of shards to a folder of .npy shards. The same command resumes an interrupted one.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -22,15 +22,13 @@ from labkit.cli.arguments import (
     RunFolder,
     check_free,
     clear_shards,
+    complete_corpora,
     opened_corpus,
     usable_method,
     workers_of,
 )
 from labkit.cli.output import remark, show_result, standard_output, step
-from labkit.progress import Progress, terminal
-
-if TYPE_CHECKING:
-    from labkit.method import Method
+from labkit.progress import terminal
 
 BATCH = 256  # sentences
 
@@ -117,7 +115,7 @@ def _encode_shards(
 
 
 def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force: bool, json: bool) -> None:
-    from labkit.embedding_files import check_place
+    from labkit.embedding_files import check_place, write_embeddings, write_json_lines
 
     if str(output) != "-":
         check_place(output)
@@ -132,42 +130,28 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
         remark("one sentence per line; Ctrl-D ends the input")
     with step("encoded"), _opened(source, distinct) as (blocks, total, unit), terminal(unit) as progress:
-        rows, width = _written(method, blocks, total, output, progress)
+        rows = width = 0
+
+        def encoded() -> Iterator[tuple[list[str], Any]]:
+            nonlocal rows, width
+            for sentences, done in blocks:
+                vectors = method.encode(sentences, batch_size=BATCH)
+                yield sentences, vectors
+                rows, width = rows + len(sentences), vectors.shape[1]
+                progress(done, total, "encoding")
+            if not rows:
+                raise ValueError("--input is empty; give at least one line with a sentence")
+
+        if str(output) == "-":
+            with standard_output():
+                write_json_lines(sys.stdout.buffer, encoded())
+        else:
+            write_embeddings(output, encoded())
     if str(output) == "-":
         remark(f"{rows:,} sentences, {width:,} columns")
     else:
         record = {"run": run, "file": output, "sentences": rows, "columns": width}
         show_result(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
-
-
-def _written(method: Method, blocks: Blocks, total: int | None, output: Path, progress: Progress) -> tuple[int, int]:
-    """Encode and write block by block; return the number of rows and columns."""
-    from labkit.embedding_files import embedding_file
-
-    count, width = 0, 0
-    with _standard_lines() if str(output) == "-" else embedding_file(output) as add:
-        for sentences, done in blocks:
-            rows = method.encode(sentences, batch_size=BATCH)
-            add(sentences, rows)
-            count, width = count + len(sentences), rows.shape[1]
-            progress(done, total, "encoding")
-        if not count:
-            raise ValueError("--input is empty; give at least one line with a sentence")
-    return count, width
-
-
-@contextmanager
-def _standard_lines() -> Iterator[Callable[[list[str], Any], None]]:
-    """Yield a function that writes a block of sentences and rows to standard output at once."""
-    from labkit.embedding_files import json_lines
-
-    def add(sentences: list[str], rows: Any) -> None:
-        for line in json_lines(sentences, rows):
-            sys.stdout.buffer.write(line)
-        sys.stdout.buffer.flush()
-
-    with standard_output():
-        yield add
 
 
 @contextmanager
@@ -200,3 +184,83 @@ def _texts(path: Path) -> list[str]:
         return (
             opened_corpus(str(path)).sentences() if "sections" in first else texts_of_rows(read_rows(path), path.name)
         )
+
+
+# --- other folders of shards ---------------------------------------------------------------------------------------
+
+
+def dedup(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. The first of equal "
+            "sentences is kept.",
+            autocompletion=complete_corpora,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")],
+    column: Annotated[str, typer.Option(help="Column to compare; whole rows are kept.")] = "text",
+    plain: Annotated[bool, typer.Option("--plain", help="Ignore differences in case and spaces.")] = False,
+    executor: ExecutorName = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Remove rows whose sentence already occurred; the first of equal sentences is kept."""
+    from labkit.corpora.shards import shards_in, write_distinct
+
+    work = workers_of(executor)
+    clear_shards(out, force=force)
+    with step("repeats dropped"), terminal("shard") as progress:
+        made = write_distinct(inputs, out, column=column, plain=plain, **work, progress=progress)
+    record = {
+        "folder": out,
+        "read": made["read"],
+        "repeats": made["repeats"],
+        "left": made["rows"],
+        "shards": len(shards_in(out)),
+        "splits": made["splits"],
+    }
+    share = made["repeats"] / made["read"]
+    text = f"{out}: {made['rows']:,} of {made['read']:,} rows remain, {made['repeats']:,} ({share:.1%}) were duplicates"
+    show_result(record, text, json=json)
+
+
+def neighbours(
+    vectors: Annotated[
+        Path, typer.Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")],
+    queries: Annotated[Path | None, typer.Option(help="Query vectors. Default: every row is a query.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Neighbours per query.")] = 10,
+    index: Annotated[
+        str, typer.Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
+    ] = "exact",
+    yes: Annotated[bool, typer.Option("--yes", help="For exact: run however long it takes.")] = False,
+    executor: ExecutorName = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Find the nearest rows of vectors by cosine, with their numbers and cosines, the nearest first."""
+    from labkit.corpora.shards import shards_in
+    from labkit.evaluation.neighbour_shards import write_neighbours
+
+    work = workers_of(executor)
+    clear_shards(out, force=force)
+    with step("neighbours found"), terminal("shard") as progress:
+        made = write_neighbours(
+            vectors,
+            out,
+            queries=queries,
+            count=count,
+            index=index,
+            insist=yes,
+            **work,
+            progress=progress,
+        )
+    said = {key: value for key, value in made.items() if key not in ("plan", "rows")}
+    record = {"folder": out, "queries": made["rows"], **said, "shards": len(shards_in(out))}
+    text = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,}"
+    if "recall" in made:
+        text += f"; recall {made['recall']:.4f}, measured on {made['recalled']:,} of them"
+    show_result(record, text, json=json)

@@ -6,7 +6,7 @@ In: the folder of a run. Out: a folder that sentence-transformers, onnxruntime o
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +25,6 @@ from labkit.progress import terminal
 
 if TYPE_CHECKING:
     from labkit.corpora.records import Corpus
-    from labkit.method import Method
 
 SAMPLE = 1_000  # sentences with which the exported model is checked
 
@@ -54,7 +53,14 @@ def export(
     check_free(folder, "FOLDER", force=force)
     record = record_of(run)
     method = opened_method(run)
-    opened = _corpus(run, record, corpus)
+    opened: Corpus | None = None
+    try:
+        opened = corpus_for(run, record, corpus)
+        sentences = (opened.part("dev") if "dev" in opened.splits else opened).sentences()[:SAMPLE]
+    except ValueError:
+        if corpus is not None:
+            raise
+        sentences = list(method.snapshots.texts)  # the corpus is gone
     where = f"{record['corpus']}/test"
     intervals = {}
     if opened is not None and opened.fingerprint == record["fingerprint"] and where in record["metrics"]:
@@ -66,7 +72,7 @@ def export(
             folder,
             to,
             quantize=quantize,
-            sentences=_sample(method, opened),
+            sentences=sentences,
             metrics=record["metrics"],
             intervals=intervals,
             force=force,
@@ -74,20 +80,3 @@ def export(
     for limit in outcome.limits:
         remark(f"labkit: note: {limit}")
     show_result({"run": run, **vars(outcome)}, str(outcome), json=json)
-
-
-def _corpus(run: Path, record: dict[str, Any], corpus: str | None) -> Corpus | None:
-    """The run's corpus or the one given; None if the run's corpus is gone."""
-    try:
-        return corpus_for(run, record, corpus)
-    except ValueError:
-        if corpus is not None:
-            raise
-        return None
-
-
-def _sample(method: Method, opened: Corpus | None) -> list[str]:
-    """Sentences of dev, or of the whole corpus without a dev split; if the corpus is gone, those stored in the run."""
-    if opened is None:
-        return list(method.snapshots.texts)
-    return (opened.part("dev") if "dev" in opened.splits else opened).sentences()[:SAMPLE]

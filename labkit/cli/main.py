@@ -23,7 +23,7 @@ import typer
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.cli import bench, data, encode, export, output, reproduce, runs, shards, teaching, train, tune
+from labkit.cli import bench, data, encode, export, output, reproduce, runs, teaching, train, tune
 from labkit.cli.arguments import Force, check_free, command, with_verbosity
 from labkit.course.notebooks import NOTEBOOKS, copied
 from labkit.extras import require
@@ -54,8 +54,8 @@ for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.e
     command(app)(function)
 command(app)(reproduce.reproduce)
 command(app)(runs.paraphrase)
-command(app)(shards.neighbours)
-command(data.app)(shards.dedup)
+command(app)(encode.neighbours)
+command(data.app)(encode.dedup)
 
 
 def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
@@ -174,7 +174,7 @@ def open_lab(
         typer.echo(line)
     if copy_only:
         return
-    from labkit.course.start import start_page
+    from labkit.course.answers import start_page
 
     page = start_page(folder)
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import typer
 
 from labkit import progress
 from labkit.atomic import amount
+from labkit.interrupts import interruptible
 from labkit.progress import first_process
 
 #: fragments of the RuntimeError that torch raises when memory runs out
@@ -35,6 +37,17 @@ class Stopped(Exception):
         self.status = status
 
 
+@contextmanager
+def resumable(kept: str = "") -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into a message with the command that resumes; `kept` says where the results are."""
+    try:
+        with interruptible():
+            yield
+    except KeyboardInterrupt as stop:
+        again = shlex.join(["labkit", *sys.argv[1:]])
+        raise Stopped(f"stopped; {kept}`{again}` resumes", getattr(stop, "status", 130)) from None
+
+
 # --- on standard error -------------------------------------------------------------------------------------------
 
 
@@ -45,6 +58,10 @@ def set_verbosity(*, quiet: bool = False, verbose: bool = False) -> None:
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
     _quiet, _verbose = quiet, verbose
     progress.hush(quiet)
+    if verbose:  # the versions of everything that results depend on
+        from labkit.runs import versions
+
+        detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
 def quiet() -> bool:
@@ -67,14 +84,6 @@ def detail(line: str) -> None:
     """Print a line if --verbose is given."""
     if _verbose and first_process():
         typer.echo(f"labkit: {line}", err=True)
-
-
-def detail_versions() -> None:
-    """Print the versions of everything that results depend on, if --verbose is given."""
-    if _verbose:
-        from labkit.runs import versions
-
-        detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
 @contextmanager

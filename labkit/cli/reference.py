@@ -2,7 +2,7 @@
 
 api()         every public name with its signature, docstring and examples
 commands()    the help of each command
-settings()    the settings of every method: default, meaning, values, and when they apply
+settings()    the settings of every method: default, values, meaning, and when they apply
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
 import click
 from typer.main import get_command
 
+from labkit.cli.train import settings_of
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES
-from labkit.settings import Settings
 
 MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for all names it offers
     "labkit": (),
@@ -35,7 +34,7 @@ MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for
     "labkit.explanation": ("Explanation",),
     "labkit.evaluation.scores": ("Scores",),
     "labkit.evaluation.threshold": ("Threshold",),
-    "labkit.trials.bench": ("Report",),
+    "labkit.trials.report": ("Report",),
     "labkit.adapters.recorder": ("Recorder",),
     "labkit.adapters.export": ("export",),
 }
@@ -136,22 +135,10 @@ def settings() -> str:
     """The settings of every method."""
     parts = []
     for name, kind in METHODS.items():
-        parts += [f"## {name}", f"`labkit.{kind.__name__}`: {SUMMARIES[name]}.", _table(kind.Settings)]
+        rows = [["setting", "default", "values", "meaning"], ["---"] * 4]
+        for each in settings_of(kind):
+            cells = [f"`{each['setting']}`", f"`{each['default']!r}`", each["takes"], each["what"]]
+            rows.append([cell.replace("|", "\\|") for cell in cells])
+        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        parts += [f"## {name}", f"`labkit.{kind.__name__}`: {SUMMARIES[name]}.", table]
     return "\n\n".join(parts)
-
-
-def _table(kind: type[Settings]) -> str:
-    """A table row for each setting of a class."""
-    when = {name: text for name, (_, text) in kind().conditions().items()}
-    rows = [["setting", "default", "what it is", "values", "counts"], ["---"] * 5]
-    for entry in fields(kind):
-        limits = entry.metadata
-        bounds = [
-            f"{words} {limits[bound]:g}"
-            for bound, words in (("minimum", "at least"), ("above", "above"), ("maximum", "at most"))
-            if limits.get(bound) is not None
-        ]
-        values = ", ".join([*limits.get("choices", ()), *bounds])
-        cells = [f"`{entry.name}`", f"`{entry.default!r}`", limits.get("what", ""), values, when.get(entry.name, "")]
-        rows.append([cell.replace("|", "\\|") for cell in cells])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -8,9 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +27,7 @@ from labkit.cli.arguments import (
     usable_method,
 )
 from labkit.cli.output import remark, show_result, step, text_table
-from labkit.progress import Progress, note, terminal
+from labkit.progress import note, terminal
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
@@ -47,15 +45,16 @@ def compare(
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
 
-    folders = list({run.resolve(): run for run in reversed(runs)}.values())[::-1]  # without repeats
-    records = {run: record_of(run) for run in folders}
+    folders: dict[Path, Path] = {}
+    for run in runs:
+        folders.setdefault(run.resolve(), run)  # each counts once
+    records = {run: record_of(run) for run in folders.values()}
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
     results = []
     with step("scored and compared"), terminal("run") as progress:
         for number, (run, record) in enumerate(records.items()):
             progress(number, len(records), f"scoring {run}")
-            part = partial(_tell_part, progress, number, len(records), run)
-            scores = score(opened_method(run), opened, apart=True, progress=part)
+            scores = score(opened_method(run), opened, apart=True)
             results.append(Result.of(str(run), record, scores))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
@@ -79,11 +78,6 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
     if corpus.fingerprint != record["fingerprint"]:
         note(f"{corpus.name} has changed since the runs were trained on it", stacklevel=2)
     return corpus
-
-
-def _tell_part(progress: Progress, before: int, runs: int, run: Path, done: int, total: int | None, what: str) -> None:
-    """Show the progress of scoring one run as a part of that of all."""
-    progress(before, runs, f"scoring {run}, {what} {done:,} of {total or 0:,}")
 
 
 def _figure(line: Line) -> str:
@@ -198,7 +192,6 @@ def explain(
 ) -> None:
     """Show which words make two sentences similar, or one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
-    from labkit.explanation import contrast_text, explanation_text
 
     if json and top is not None:
         raise ValueError(f"--top {top} does not apply to --json, which has all parts; omit one")
@@ -209,10 +202,10 @@ def explain(
             method = adapter.method_of(model)
     if c is None:
         explanation = adapter.explain(method, a, b, way=way, steps=steps)
-        show_result(explanation.record(), explanation_text(explanation, top=top or 8), json=json)
+        show_result(explanation.record(), explanation.text(top=top or 8), json=json)
     else:
         found = method.contrast(a, b, c, way=way, steps=steps)
-        show_result(found.record(), contrast_text(found, top=top or 8), json=json)
+        show_result(found.record(), found.text(top=top or 8), json=json)
 
 
 def paraphrase(
@@ -226,55 +219,23 @@ def paraphrase(
     """Decode a sentence from its vector: itself (auto) and a paraphrase, each with its log-probability."""
     from labkit.pthought.writing import Search, described
 
-    method = _method_with(run, "paraphrase", "has no decoder")
+    method: Any = usable_method(run)
+    if not hasattr(method, "paraphrase"):
+        raise ValueError(
+            f"run {str(run)!r} was trained with {method.name}, which has no decoder; use a run of pthought"
+        )
     search = Search(width=width, max_length=method.settings.max_length) if width > 1 else None
     with step("written"):
         paraphrases = method.paraphrase([sentence], search=search)[0]
     show_result(dataclasses.asdict(paraphrases), described(paraphrases), json=json)
 
 
-def _method_with(run: Path, ability: str, otherwise: str) -> Any:
-    """The method of a run, which must have a function of this name."""
-    from labkit.methods import METHODS
-
-    method = usable_method(run)
-    if not hasattr(method, ability):
-        able = [name for name, entry in METHODS.items() if hasattr(entry, ability)]
-        raise ValueError(
-            f"run {str(run)!r} was trained with {method.name}, which {otherwise}; use a run of {' or '.join(able)}"
-        )
-    return method
-
-
 # --- runs --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RunLine:
-    """A run in the list. `figure`: its main test score; `reason`: why it cannot be used."""
-
-    run: str
-    state: str  # finished, unfinished, training or damaged
-    date: str  # when it was last written
-    method: str = ""
-    corpus: str = ""
-    seed: int | None = None
-    epochs: int | None = None
-    measure: str | None = None
-    figure: float | None = None
-    reason: str | None = None
-
-    def cells(self) -> list[str]:
-        """The cells of a text table."""
-        figure = "-" if self.figure is None else f"{self.measure} {self.figure:.4f}"
-        numbers = ["-" if each is None else str(each) for each in (self.seed, self.epochs)]
-        date = self.date[:16].replace("T", " ")
-        return [self.run, self.method or "?", self.corpus or "?", *numbers, figure, self.reason or self.state, date]
-
 
 HEAD = ["run", "method", "corpus", "seed", "epochs", "on test", "state", "date"]
 _ORDERS = ("date", "figure", "epochs", "run", "method", "corpus", "seed", "state")
 _LARGEST_FIRST = ("date", "figure", "epochs")
+_UNKNOWN = dict.fromkeys(("method", "corpus"), "") | dict.fromkeys(("seed", "epochs", "measure", "figure", "reason"))
 
 
 def runs(
@@ -282,8 +243,6 @@ def runs(
         list[str] | None, typer.Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
     ] = None,
     folder: Annotated[list[Path] | None, typer.Option(help="A folder of runs; repeatable. Default: runs/.")] = None,
-    method: Annotated[str | None, typer.Option(help="Only runs of this method.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="Only runs that were trained on this corpus.")] = None,
     sort: Annotated[
         str, typer.Option(metavar="|".join(_ORDERS), help="Sort key; date, figure and epochs sort in descending order.")
     ] = "date",
@@ -298,15 +257,9 @@ def runs(
         if folder and not place.is_dir():
             raise ValueError(f"--folder {str(place)!r} does not exist; check the path")
     lines = [each for place in places for each in _lines(place)]
-    kept = [
-        line
-        for line, searched in lines
-        if all(word.lower() in searched.lower() for word in words or [])
-        and method in (None, line.method)
-        and corpus in (None, line.corpus, Path(line.corpus).name)
-    ]
-    kept.sort(key=lambda line: line.run)
-    kept.sort(key=lambda line: _without_none(vars(line)[sort]), reverse=sort in _LARGEST_FIRST)
+    kept = [line for line, text in lines if all(word.lower() in text.lower() for word in words or [])]
+    kept.sort(key=lambda line: line["run"])
+    kept.sort(key=lambda line: float("-inf") if line[sort] is None else line[sort], reverse=sort in _LARGEST_FIRST)
     where = " and ".join(map(str, places))
     if words and not kept:
         raise ValueError(
@@ -314,58 +267,70 @@ def runs(
             "folder, use --folder"
         )
     if not kept:
-        remark(f"none of the {len(lines)} runs in {where} matches" if lines else f"no runs in {where}; train one first")
+        remark(f"no runs in {where}; train one first")
     if kept or json:
-        table = text_table([HEAD, *(line.cells() for line in kept)], right=[3, 4])
-        show_result([dataclasses.asdict(line) for line in kept], table, json=json)
+        show_result(kept, text_table([HEAD, *map(_cells, kept)], right=[3, 4]), json=json)
 
 
-def _without_none(value: Any) -> Any:
-    """The value to sort by; a missing one is the smallest."""
-    return float("-inf") if value is None else value
+def _cells(line: Mapping[str, Any]) -> list[str]:
+    """A run as a row of a text table."""
+    figure = "-" if line["figure"] is None else f"{line['measure']} {line['figure']:.4f}"
+    numbers = ["-" if line[name] is None else str(line[name]) for name in ("seed", "epochs")]
+    names = [line["run"], line["method"] or "?", line["corpus"] or "?"]
+    return [*names, *numbers, figure, line["reason"] or line["state"], line["date"][:16].replace("T", " ")]
 
 
-def _lines(place: Path) -> Iterator[tuple[RunLine, str]]:
-    """The runs in a folder, or the folder itself if it is a run; each with the text to search."""
-    from labkit.locks import LOCK
-    from labkit.runs import CHECKPOINT, HISTORY, MODEL
+def _lines(place: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """The runs in a folder, or the folder itself if it is a run; each with the text to search.
+
+    The state of a run is finished, unfinished, training or damaged; `reason` says why it cannot be used.
+    """
+    from labkit.atomic import sentence_of
+    from labkit.locks import LOCK, is_locked
+    from labkit.runs import CHECKPOINT, HISTORY, MODEL, has_checkpoint
 
     signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
     for folder in [place, *(sorted(place.iterdir()) if place.is_dir() else [])]:
-        if folder.name.startswith("."):
-            continue
+        line: dict[str, Any] = {"run": str(folder), "state": "damaged", "date": "", **_UNKNOWN}
+        text = ""
         try:
-            if any((folder / name).is_file() for name in signs):
-                yield _line(folder)
-        except OSError as reason:
-            yield RunLine(str(folder), "damaged", "", reason=f"damaged: {reason.strerror}"), str(folder)
+            if folder.name.startswith(".") or not any((folder / name).is_file() for name in signs):
+                continue
+            line["date"], busy = _date(folder), is_locked(folder)
+            if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
+                line["state"], line["reason"] = "unfinished", "unfinished: no epoch completed"
+            else:
+                known, text = _known(folder)
+                line |= known
+            if busy:
+                line["state"] = line["reason"] = "training"
+        except (ValueError, OSError, TypeError) as reason:
+            line["reason"] = f"damaged: {sentence_of(reason).removeprefix(f'run {str(folder)!r} ')}"
+        yield line, f"{folder} {line['state']} {text}"
 
 
-def _line(folder: Path) -> tuple[RunLine, str]:
-    from labkit.atomic import sentence_of
-    from labkit.locks import is_locked
-    from labkit.runs import has_checkpoint, read_record
+def _known(folder: Path) -> tuple[dict[str, Any], str]:
+    """What a run's record says, and the text to search."""
+    from labkit.figure_names import ordered
+    from labkit.runs import HISTORY, read_record
 
-    date, busy = _date(folder), is_locked(folder)
-    by = "training" if busy else None
-    try:
-        if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
-            state, why = ("training", by) if busy else ("unfinished", "unfinished: no epoch completed")
-            return RunLine(str(folder), state, date, reason=why), f"{folder} {state}"
-        record = read_record(folder)
-        missing = [name for name in record["files"] if not (folder / name).is_file()]
-        if missing:
-            raise ValueError(f"{', '.join(missing)} missing")
-        measure, figure = _headline(record)
-        state = "training" if busy else "finished" if record["state"] == "finished" else "unfinished"
-        origin = {name: record[name] for name in ("method", "corpus", "seed")}
-        epochs = _epochs(folder)
-        line = RunLine(str(folder), state, date, **origin, epochs=epochs, measure=measure, figure=figure, reason=by)
-    except (ValueError, OSError, TypeError) as reason:
-        why = sentence_of(reason).removeprefix(f"run {str(folder)!r} ")
-        return RunLine(str(folder), "damaged", date, reason=f"damaged: {why}"), str(folder)
+    record = read_record(folder)
+    missing = [name for name in record["files"] if not (folder / name).is_file()]
+    if missing:
+        raise ValueError(f"{', '.join(missing)} missing")
+    tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
+    figures: Mapping[str, Any] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
+    names = [name for name in figures if ordered(name)]
+    main = "spearman" if "spearman" in names else next(iter(names), None)
+    history = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []
+    known = {name: record[name] for name in ("method", "corpus", "seed")} | {
+        "state": "finished" if record["state"] == "finished" else "unfinished",
+        "epochs": len(history) - 1 if len(history) > 1 and history[0].startswith("epoch") else None,
+        "measure": main,
+        "figure": None if main is None else figures[main],
+    }
     settings = " ".join(f"{name}={value}" for name, value in record["settings"].items())
-    return line, f"{folder} {line.method} {line.corpus} seed{line.seed} {state} {settings}"
+    return known, f"{known['method']} {known['corpus']} seed{known['seed']} {settings}"
 
 
 def _date(folder: Path) -> str:
@@ -375,22 +340,3 @@ def _date(folder: Path) -> str:
         with suppress(FileNotFoundError):
             times.append(path.stat().st_mtime)
     return datetime.fromtimestamp(max(times[1:] or times)).isoformat(timespec="seconds")
-
-
-def _headline(record: Mapping[str, Any]) -> tuple[str | None, float | None]:
-    """Name and value of the main test score, on the run's own corpus if it has one."""
-    from labkit.figure_names import ordered
-
-    tests = {name: each for name, each in record["metrics"].items() if name.endswith("/test") and each}
-    figures: Mapping[str, float] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
-    names = [name for name in figures if ordered(name)]
-    names = [name for name in ("spearman",) if name in names] or names
-    return (names[0], figures[names[0]]) if names else (None, None)
-
-
-def _epochs(folder: Path) -> int | None:
-    """The number of epochs in its history; None for methods without epochs."""
-    from labkit.runs import HISTORY
-
-    lines = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []
-    return len(lines) - 1 if len(lines) > 1 and lines[0].split(",")[0] == "epoch" else None

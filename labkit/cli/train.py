@@ -7,8 +7,10 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,145 +31,18 @@ from labkit.cli.output import (
     step,
     text_table,
 )
-from labkit.cli.tracking import TRACKERS, Log, check_tracker, tracked
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
 from labkit.interrupts import interruptible
 from labkit.progress import Progress, first_process, note, terminal
-from labkit.settings import EPOCHS, Conditions
+from labkit.settings import EPOCHS
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.evaluation.scores import Scores
     from labkit.method import Method
 
-
-# --- the folder of a training, and the command that resumes it ----------------------------------------------------
-
-
-def run_folder(out: Path | None, experiment: Experiment, *, resume: bool) -> Path:
-    """The folder to train into, or whose name to number; refused if it cannot be used as asked."""
-    if out is not None and first_process():  # the others may come after the first has begun to write
-        _check(out, resume=resume)
-    out = out or experiment.folder
-    if not _writable(out):
-        raise ValueError(f"--out {str(out)!r} cannot be created or written to; choose another folder")
-    return out
-
-
-@contextmanager
-def claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | None]:
-    """The folder to train into; if `numbered`, it is created as the first of name, name-2, ... that does not exist.
-
-    With several processes, only the first one writes; the others read the checkpoint to resume from.
-    """
-    if not first_process():
-        yield folder if resume else None
-        return
-    place = folder
-    for number in count(2) if numbered else ():
-        with suppress(FileExistsError):
-            place.mkdir(parents=True)
-            break
-        place = folder.with_name(f"{folder.name}-{number}")
-    try:
-        yield place
-    finally:
-        if numbered:
-            with suppress(OSError):  # it is not empty
-                place.rmdir()
-
-
-def way_back(folder: Path | None, words: Sequence[str]) -> str:
-    """The message after Ctrl-C: where the last checkpoint is, and the command that resumes."""
-    from labkit.runs import CHECKPOINT, has_checkpoint
-
-    if folder is not None and has_checkpoint(folder):
-        program = ["labkit"]
-        if "WORLD_SIZE" in os.environ and "--processes" not in words:
-            each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
-            program = ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
-        command = shlex.join([*program, *words, "--out", str(folder), "--resume"])
-        return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` resumes"
-    if folder is not None and (folder / "run.json").is_file():
-        return f"stopped; training is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
-    return "stopped before the first checkpoint; nothing was kept"
-
-
-def _check(out: Path, *, resume: bool) -> None:
-    from labkit.locks import is_locked
-    from labkit.runs import has_checkpoint
-
-    if is_locked(out):
-        raise ValueError(f"--out {str(out)!r} is in use by another process; wait for it or choose another folder")
-    if not resume and has_checkpoint(out):
-        raise ValueError(f"--out {str(out)!r} holds an interrupted training; add --resume or choose another folder")
-
-
-def _writable(folder: Path) -> bool:
-    """Whether the nearest existing folder may be written into."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return folder.is_dir() and os.access(folder, os.W_OK)
-
-
-# --- the methods and their settings, as text ---------------------------------------------------------------------
-
-
-class WithMethods(TyperCommand):
-    """A command whose help ends with the table of methods."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        from labkit.methods import SUMMARIES
-
-        with formatter.section("Methods"):
-            formatter.write_dl(list(SUMMARIES.items()))
-        with formatter.indentation():
-            formatter.write_text("`labkit train METHOD --settings` lists the settings of one of them.")
-
-
-def settings_of(entry: type[Method]) -> tuple[list[dict[str, Any]], str]:
-    """Every setting of a method: default, values and meaning, as records and as a text table."""
-    kind = entry.Settings
-    conditions = kind().conditions()
-    records = [
-        {"setting": each.name, "default": each.default, "takes": _takes(each), "what": _does(each, conditions)}
-        for each in dataclasses.fields(kind)
-    ]
-    if not records:
-        return records, f"{entry.name} has no settings."
-    rows = [[shown(value) for value in record.values()] for record in records]
-    return records, text_table([["setting", "default", "values", "meaning"], *rows])
-
-
-def _does(field: dataclasses.Field[Any], conditions: Conditions) -> str:
-    """The meaning of a setting and when it has an effect; that training needs epochs goes without saying."""
-    what, when = field.metadata["what"], conditions.get(field.name, (True, EPOCHS))[1]
-    return what if when == EPOCHS else f"{what} (only {when})"
-
-
-def shown(value: Any) -> str:
-    """The value of a setting as --set takes it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
-
-
-def _takes(field: dataclasses.Field[Any]) -> str:
-    """The values of a setting, in words."""
-    limits = field.metadata
-    if limits.get("choices"):
-        return " | ".join(limits["choices"])
-    kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(field.default), "text")
-    bounds = [
-        f"{word} {limits[name]:g}"
-        for name, word in (("above", "above"), ("minimum", "from"), ("maximum", "to"))
-        if limits.get(name) is not None
-    ]
-    return " ".join([kind, *bounds])
-
-
-# --- train -------------------------------------------------------------------------------------------------------
+TRACKERS = ("tensorboard", "trackio", "wandb")
 
 
 def train(
@@ -205,38 +80,123 @@ def train(
         raise ValueError("METHOD is missing; `labkit train --help` lists the methods")
     entry = entry_of(method)
     if show:
-        show_result(*settings_of(entry), json=json)
+        records = settings_of(entry)
+        rows = [[shown(value) for value in record.values()] for record in records]
+        table = text_table([["setting", "default", "values", "meaning"], *rows])
+        show_result(records, table if rows else f"{method} has no settings.", json=json)
         return
     corpus = corpus or before.get("corpus")
     if corpus is None:
         raise ValueError("--corpus is missing; give a file or a name from `labkit data list`")
     seed = before.get("seed", 0) if seed is None else seed
-    check_tracker(log)
-    changes = changes or []
-    settings = _settings(entry, changes, epochs, device)
+    _check_tracker(log)
+    settings = _settings(entry, changes or [], epochs, device)
     untrained = entry(**before.get("settings", {}) | settings)
     untrained.settings.check_used(settings)
     if _to_launch(entry, processes):
         opened_corpus(corpus).part("train")  # so that an error is printed once, not by each process
         sys.exit(launched(processes or 1, sys.argv[1:]))
-    wanted = run_folder(out, Experiment(method, corpus, seed=seed), resume=resume)
+    wanted = out or Experiment(method, corpus, seed=seed).folder
     folder: Path | None = None
     try:
         with interruptible():
             opened = opened_corpus(corpus)
             opened.part("train")  # an error before anything is created
             untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
-            with claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
+            with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
                 record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
     except KeyboardInterrupt as asked:
-        words = ["train", method, "--corpus", corpus, "--seed", str(seed)]
-        words += [word for change in changes for word in ("--set", change)]
-        given = {"--config": config, "--log": log, "--epochs": epochs, "--device": device, "--processes": processes}
-        for option, value in given.items():
-            words += [] if value is None else [option, str(value)]
-        raise Stopped(way_back(folder, words), getattr(asked, "status", 130)) from None
+        raise Stopped(_way_back(folder, out), getattr(asked, "status", 130)) from None
     if first_process():
         show_result(record, text, json=json)
+
+
+# --- the folder of a training, and the command that resumes it ----------------------------------------------------
+
+
+@contextmanager
+def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | None]:
+    """The folder to train into; if `numbered`, it is created as the first of name, name-2, ... that does not exist.
+
+    With several processes, only the first one writes; the others read the checkpoint to resume from.
+    """
+    from labkit.locks import is_locked
+    from labkit.runs import has_checkpoint
+
+    if not first_process():
+        yield folder if resume else None
+        return
+    for number in count(1):
+        place = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        try:
+            place.mkdir(parents=True, exist_ok=not numbered)
+            break
+        except OSError as reason:
+            if not (numbered and isinstance(reason, FileExistsError)):
+                raise ValueError(f"--out {str(place)!r} cannot be created; choose another folder") from None
+    try:
+        if is_locked(place):
+            raise ValueError(f"--out {str(place)!r} is in use by another process; wait for it or choose another folder")
+        if not resume and has_checkpoint(place):
+            raise ValueError(f"--out {str(place)!r} holds an interrupted training; add --resume or choose another")
+        yield place
+    finally:
+        with suppress(OSError):  # it is not empty
+            place.rmdir()
+
+
+def _way_back(folder: Path | None, out: Path | None) -> str:
+    """The message after Ctrl-C: where the last checkpoint is, and the command that resumes."""
+    from labkit.runs import CHECKPOINT, finished, has_checkpoint
+
+    if folder is not None and has_checkpoint(folder) and "train" in sys.argv:  # `labkit data make runs` starts again
+        words = [word for word in sys.argv[1:] if word != "--resume"]
+        program = ["labkit"]
+        if "WORLD_SIZE" in os.environ and "--processes" not in words:
+            each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
+            program = ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
+        command = shlex.join([*program, *words, *([] if out else ["--out", str(folder)]), "--resume"])
+        return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` resumes"
+    if folder is not None and finished(folder):
+        return f"stopped; training is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
+    return "stopped before the first checkpoint; nothing was kept"
+
+
+# --- the methods and their settings, as text ---------------------------------------------------------------------
+
+
+class WithMethods(TyperCommand):
+    """A command whose help ends with the table of methods."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from labkit.methods import SUMMARIES
+
+        with formatter.section("Methods"):
+            formatter.write_dl(list(SUMMARIES.items()))
+        with formatter.indentation():
+            formatter.write_text("`labkit train METHOD --settings` lists the settings of one of them.")
+
+
+def settings_of(entry: type[Method]) -> list[dict[str, Any]]:
+    """Every setting of a method: default, values, and meaning with the condition under which it counts."""
+    conditions, records = entry.Settings().conditions(), []
+    for each in dataclasses.fields(entry.Settings):
+        limits, when = each.metadata, conditions.get(each.name, (True, EPOCHS))[1]
+        kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(each.default), "text")
+        bounds = [
+            f"{word} {limits[name]:g}"
+            for name, word in (("above", "above"), ("minimum", "from"), ("maximum", "to"))
+            if limits.get(name) is not None
+        ]
+        takes = " | ".join(limits.get("choices") or ()) or " ".join([kind, *bounds])
+        what = limits["what"] if when == EPOCHS else f"{limits['what']} (only {when})"  # all training needs epochs
+        records.append({"setting": each.name, "default": each.default, "takes": takes, "what": what})
+    return records
+
+
+def shown(value: Any) -> str:
+    """The value of a setting as --set takes it."""
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _configuration(file: Path, method: str | None) -> dict[str, Any]:
@@ -288,6 +248,9 @@ def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str
             raise ValueError(f"{option} sets {key} twice, to {values[key]!r} and {value!r}; omit one")
         values[key] = value
     return values
+
+
+# --- several processes -------------------------------------------------------------------------------------------
 
 
 def _to_launch(entry: type[Method], processes: int | None) -> bool:
@@ -387,16 +350,19 @@ def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: 
         method.fit(corpus, seed=seed, folder=folder)
         return
     config = {"method": method.name, "corpus": corpus.name, "seed": seed, **method.settings.values()}
-    with tracked(log, folder, config) as send, terminal("batch") as draw:
+    tracker = nullcontext(None) if log is None or folder is None else _tracked(log, folder, config)
+    with tracker as send, terminal("batch") as draw:
         progress = _WithFigures(method, draw, send)
         method.fit(corpus, seed=seed, progress=progress, folder=folder)
         progress.write_new_rows()
 
 
 class _WithFigures:
-    """Progress that also prints each epoch's metrics and sends them to a tracker."""
+    """Progress that also prints each epoch's metrics, without those of the probe, and sends them to a tracker."""
 
-    def __init__(self, method: Method, draw: Progress, send: Log = lambda row: None) -> None:
+    def __init__(
+        self, method: Method, draw: Progress, send: Callable[[Mapping[str, float]], None] | None = None
+    ) -> None:
         self._method, self._draw, self._send, self._written = method, draw, send, 0
 
     def __call__(self, done: int, total: int | None, what: str) -> None:
@@ -407,20 +373,47 @@ class _WithFigures:
         from tqdm import tqdm
 
         rows = self._method.history.rows
-        for row in () if quiet() else rows[self._written :]:
-            tqdm.write(figures_line(row), file=sys.stderr)  # above the bar, not through it
         for row in rows[self._written :]:
-            self._send(row)
+            line = ", ".join(f"{name} {value:.4g}" for name, value in row.items() if not name.startswith(OF_PROBE))
+            if not quiet():
+                tqdm.write(line, file=sys.stderr)  # above the bar, not through it
+            if self._send:
+                self._send(row)
         self._written = len(rows)
 
 
-def figures_line(figures: Mapping[str, float]) -> str:
-    """An epoch's metrics in one line, without those of the probe, which the history and the app show.
+def _check_tracker(name: str | None) -> None:
+    """Refuse a tracker that is unknown or not installed."""
+    if name is not None and name not in TRACKERS:
+        raise ValueError(f"--log {name!r} is not one of {', '.join(TRACKERS)}; omit it to log nothing")
+    if name is not None and find_spec(name) is None:
+        raise ValueError(f"--log {name} needs {name}, which is not installed; run pip install {name}")
 
-    >>> figures_line({"epoch": 3, "loss": 0.123456, "dev_auc": 0.9})
-    'epoch 3, loss 0.1235, dev_auc 0.9'
-    """
-    return ", ".join(f"{name} {value:.4g}" for name, value in figures.items() if not name.startswith(OF_PROBE))
+
+@contextmanager
+def _tracked(name: str, folder: Path, config: Mapping[str, Any]) -> Iterator[Callable[[Mapping[str, float]], None]]:
+    """Yield a function that logs a row of the history: into the run's folder, or to the project "labkit"."""
+    if name == "tensorboard":
+        opened: list[Any] = []
+
+        def send(row: Mapping[str, float]) -> None:
+            from torch.utils.tensorboard import SummaryWriter
+
+            if not opened:  # at the first row, because a training needs an empty folder to start
+                opened.append(SummaryWriter(str(folder / "tensorboard")))
+            for figure, value in row.items():
+                opened[0].add_scalar(figure, value, int(row["epoch"]))
+
+        yield send
+        for writer in opened:
+            writer.close()
+        return
+    service = import_module(name)
+    service.init(project="labkit", name=folder.name, config=dict(config))
+    try:
+        yield lambda row: service.log(dict(row), step=int(row["epoch"]))
+    finally:
+        service.finish()
 
 
 def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:

@@ -6,7 +6,6 @@ In: a method, a corpus, a search space. Out: the trials, best first, and the com
 from __future__ import annotations
 
 import dataclasses
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labkit.cli.arguments import CorpusName, Json, MethodName, opened_corpus
-from labkit.cli.output import Stopped, quiet, remark, show_result, text_table
+from labkit.cli.output import quiet, remark, resumable, show_result, text_table
 from labkit.cli.train import entry_of, keys_and_values, shown
 from labkit.experiment import Experiment
-from labkit.interrupts import interruptible
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
@@ -61,30 +59,26 @@ def tune(
     entry(**settings).settings.check_used(settings)
     asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
-    try:
-        with interruptible():
-            from labkit.trials.space import Dial
-            from labkit.trials.tune import tune as tuned_by
+    with resumable():
+        from labkit.trials.space import Dial
+        from labkit.trials.tune import tune as tuned_by
 
-            dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
-            experiment = Experiment(method, opened_corpus(corpus), settings)
-            remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
-            with terminal("trial") as progress:
-                tuned = tuned_by(
-                    experiment,
-                    trials=trials,
-                    seed=seed,
-                    space=dials or None,
-                    sampler=sampler,
-                    folder=folder,
-                    part=part,
-                    epochs=epochs_share,
-                    progress=progress,
-                    after_trial=_tell,
-                )
-    except KeyboardInterrupt as stop:
-        again = shlex.join(["labkit", *sys.argv[1:]])
-        raise Stopped(f"stopped; `{again}` resumes", getattr(stop, "status", 130)) from None
+        dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
+        experiment = Experiment(method, opened_corpus(corpus), settings)
+        remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
+        with terminal("trial") as progress:
+            tuned = tuned_by(
+                experiment,
+                trials=trials,
+                seed=seed,
+                space=dials or None,
+                sampler=sampler,
+                folder=folder,
+                part=part,
+                epochs=epochs_share,
+                progress=progress,
+                after_trial=_tell,
+            )
     show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
 
 

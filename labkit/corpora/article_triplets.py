@@ -26,14 +26,15 @@ from labkit.corpora.article_rules import (
     LONGEST,
     PAIR_RULES,
     READ,
+    REPEATED,
     SHORTEST,
     Tally,
     Themes,
-    eligible,
     removing,
     same_text,
+    sifted,
 )
-from labkit.corpora.records import Article, Articles, Triplets
+from labkit.corpora.records import Articles, Triplets
 from labkit.progress import Progress, silent
 
 FURTHER = ("article", "section", "negative_article", "negative_section")  # columns in addition to those of the shape
@@ -83,34 +84,37 @@ def triplets_of(
     seed: int = 0,
     max_per_anchor: int | None = None,
     by: str = "top",
+    tally: Tally | None = None,
     progress: Progress = silent,
 ) -> Triplets:
-    """The triplets of all articles by one rule, each in its article's split; repeated titles are skipped."""
+    """The triplets of all articles by one rule, each in its article's split; repeated titles are skipped.
+
+    The `tally`, if given, counts what each rule removes.
+    """
     if not isinstance(corpus, Articles):
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
-    plan = Plan(rule, seed, max_per_anchor, by)
-    firsts: dict[str, tuple[Article, str]] = {}
-    for article, split in zip(corpus.articles, corpus.splits, strict=True):
-        firsts.setdefault(article.title, (article, split))
+    plan, tally = Plan(rule, seed, max_per_anchor, by), Counter() if tally is None else tally
+    titles: set[str] = set()
     prepared = []
-    for done, (article, split) in enumerate(firsts.values()):
-        progress(done, len(firsts), f"triplets of {corpus.name}")
-        if themes := eligible(article, by=by):
+    for done, (article, split) in enumerate(zip(corpus.articles, corpus.splits, strict=True)):
+        progress(done, len(corpus), f"triplets of {corpus.name}")
+        if article.title in titles:
+            tally.update({(READ, "articles"): 1, (REPEATED, "articles"): 1})
+            continue
+        titles.add(article.title)
+        themes, removed = sifted(article, by=by)
+        tally.update(removed)
+        if themes:
             prepared.append(Prepared(article.title, split, themes))
-    rows = list(triplet_rows(prepared, plan, Counter()))
+    rows = list(triplet_rows(prepared, plan, tally))
     if not rows:
         raise ValueError(
-            f"{corpus.name} gives no triplets ({len(firsts):,} articles were read). Use articles with at least five "
+            f"{corpus.name} gives no triplets ({len(titles):,} articles were read). Use articles with at least five "
             "sections of several paragraphs each"
         )
-    return triplet_record(corpus.name, rows)
-
-
-def triplet_record(name: str, rows: list[Row]) -> Triplets:
-    """The rows of triplets as a corpus."""
     anchors, positives, negatives, splits, *further = ([row[column] for row in rows] for column in rows[0])
     extra = dict(zip(FURTHER, further, strict=True))
-    return Triplets(anchors, positives, negatives, name=name, splits=splits, extra=extra)
+    return Triplets(anchors, positives, negatives, name=corpus.name, splits=splits, extra=extra)
 
 
 def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:

@@ -8,22 +8,22 @@ or an article. `Embedded.stream` generates rows for any seed and any number of r
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from labkit.corpora.files import FORMATS, read_corpus, read_rows
-from labkit.corpora.published import PUBLISHED, load_published, located, rows_here
+from labkit.corpora.published import PUBLISHED, load_published, located
 from labkit.corpora.published.registry import plain_files
 from labkit.corpora.records import Corpus
-from labkit.corpora.shards import corpus_of_folder, is_folder
+from labkit.corpora.shards import corpus_of_folder
+from labkit.scale import is_folder
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # A checkout has the files in data/ next to the package, an installed wheel has them inside it.
@@ -44,15 +44,44 @@ def generator(name: str) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Embedded:
-    """Facts about a bundled corpus that do not require opening it."""
+class Entry:
+    """One corpus of the table: what it contains, its licence, and how to get it. This class is a published one.
+
+    >>> CORPORA["topics"].shape, CORPORA["topics"].licence
+    ('Labelled', 'MIT, made for this project')
+    """
 
     name: str
     shape: str
     summary: str
-    rows: int  # in the committed file
-    ending: str = ".csv"
+    rows: int | None  # of the whole set; None if unknown until it is read
     licence: str = "MIT, made for this project"
+    kind: ClassVar[str] = "published"
+
+    def load(self) -> Corpus:
+        """The corpus, read from this machine."""
+        return load_published(self.name)
+
+    def here(self) -> Path | None:
+        """The file or folder to read from, None if it must be downloaded first."""
+        return located(self.name)
+
+    def size(self) -> int:
+        """Size on disk of its files."""
+        place = self.here()
+        if place is None or place.is_file():
+            return place.stat().st_size if place else 0
+        plain = [place / Path(file).name for file in plain_files(self.name)]  # in a folder that other sets may share
+        files = [file for file in plain if file.is_file()] or [file for file in place.rglob("*") if file.is_file()]
+        return sum(file.stat().st_size for file in files)
+
+
+@dataclass(frozen=True)
+class Embedded(Entry):
+    """A bundled corpus: a file next to the generator that made it."""
+
+    ending: str = ".csv"
+    kind: ClassVar[str] = "embedded"
 
     @property
     def path(self) -> Path:
@@ -65,8 +94,10 @@ class Embedded:
         return generator(self.name)
 
     def load(self) -> Corpus:
-        """The corpus of the committed file."""
         return read_corpus(self.path, name=self.name)
+
+    def here(self) -> Path | None:
+        return self.path if self.path.is_file() else None
 
     def stream(self, *, seed: int | None = None, rows: int | None = None) -> Iterator[dict[str, Any]]:
         """Generated rows: as many units as the bundled file has, or whole units up to `rows`."""
@@ -93,7 +124,9 @@ EMBEDDED: dict[str, Embedded] = {
     for corpus in (
         Embedded("questions", "Pairs", "two questions with the same meaning, or two that only look alike", 4911),
         Embedded("captions", "Groups", "scenes, each described in five ways", 5000),
-        Embedded("articles", "Articles", "articles on invented subjects, with sections and paragraphs", 160, ".jsonl"),
+        Embedded(
+            "articles", "Articles", "articles on invented subjects, with sections and paragraphs", 160, ending=".jsonl"
+        ),
         Embedded("places", "Labelled", "places, each recorded by several people in several scripts", 2845),
         Embedded("relatedness", "Pairs", "two sentences and how similar their meanings are, 0 to 5", 2400),
         Embedded("topics", "Labelled", "short posts on everyday topics, some of them closely related", 2000),
@@ -101,48 +134,10 @@ EMBEDDED: dict[str, Embedded] = {
 }
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One corpus of the table: what it contains, its licence, and how to get it.
-
-    >>> CORPORA["topics"].shape, CORPORA["topics"].licence
-    ('Labelled', 'MIT, made for this project')
-    """
-
-    name: str
-    kind: str  # "embedded" or "published"
-    shape: str
-    summary: str
-    licence: str
-    rows: int | None  # of the whole published set; None if unknown until it is read
-    load: Callable[[], Corpus]
-    here: Callable[[], Path | None]  # the file or folder to read from, None if it must be downloaded
-    rows_here: Callable[[], int | None]  # on this machine, perhaps only a part; None if unknown
-
-    def size(self) -> int:
-        """Size on disk of its files."""
-        place = self.here()
-        if place is None or place.is_file():
-            return place.stat().st_size if place else 0
-        plain = [place / Path(file).name for file in plain_files(self.name)]  # in a folder that other sets may share
-        files = [file for file in plain if file.is_file()] or [file for file in place.rglob("*") if file.is_file()]
-        return sum(file.stat().st_size for file in files)
-
-
-def _entries() -> Iterator[Entry]:
-    for own in EMBEDDED.values():
-        here, rows = partial(_existing, own.path), own.rows
-        yield Entry(own.name, "embedded", own.shape, own.summary, own.licence, rows, own.load, here, partial(int, rows))
-    for name, other in PUBLISHED.items():
-        ways = partial(load_published, name), partial(located, name), partial(rows_here, name)
-        yield Entry(name, "published", other.shape, other.title, other.licence, other.count, *ways)
-
-
-def _existing(path: Path) -> Path | None:
-    return path if path.is_file() else None
-
-
-CORPORA: dict[str, Entry] = {entry.name: entry for entry in _entries()}
+CORPORA: dict[str, Entry] = {
+    **EMBEDDED,
+    **{name: Entry(name, each.shape, each.title, each.count, each.licence) for name, each in PUBLISHED.items()},
+}
 
 
 def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:

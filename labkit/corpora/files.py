@@ -46,15 +46,19 @@ class TooLarge(ValueError):
     """A file unpacks to more than the limit."""
 
 
-def format_of(path: Path) -> tuple[str, bool]:
-    """The format by the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`."""
+def format_of(path: Path, *, text: bool = False) -> tuple[str, bool]:
+    """The format by the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`.
+
+    A .txt is a format only of files to read, with `text`.
+    """
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a .csv, .tsv, .jsonl or .parquet file inside it")
     if ending in _SPREADSHEETS:
         raise ValueError(f"{path.name} is a spreadsheet, which labkit cannot read; save it as CSV (UTF-8)")
-    if ending not in FORMATS or (packed and ending == ".parquet"):
+    known = (*FORMATS, ".txt") if text else FORMATS
+    if ending not in known or (packed and ending in (".parquet", ".txt")):
         raise ValueError(
             f"{path.name} is not a .csv, .tsv or .jsonl (also with .gz), a .parquet, or, for articles, a wiki "
             "dump; rename or convert it"
@@ -66,9 +70,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
     """The rows of a file, streamed. Every fault raises a ValueError that names the row."""
     path = Path(path)
     encoding = known_encoding(encoding)
-    ending, packed = (".txt", False) if path.suffix.lower() == ".txt" else format_of(path)
-    if path.is_dir():
-        raise ValueError(f"{path.name} is a folder; give a file inside it")
+    ending, packed = format_of(path, text=True)
     if not path.exists():
         raise ValueError(f"{path} does not exist; check the name and the current folder")
     if path.stat().st_size > limit:

@@ -104,8 +104,11 @@ def from_groups(
     ('1', '1', '2', '2')
     """
     named = groups.items() if isinstance(groups, Mapping) else enumerate(groups, 1)
-    rows = ({"group": group, "text": text} for group, texts in named for text in _several(group, texts))
-    return cast(Groups, corpus_of_rows(_numbered(rows, "from_groups", splits), "from_groups", name))
+    where = "from_groups"
+    rows = (
+        {"group": group, "text": text} for group, texts in named for text in _list(where, f"group {group!r}", texts)
+    )
+    return cast(Groups, corpus_of_rows(_numbered(rows, where, splits), where, name))
 
 
 def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits = ()) -> Sentences:
@@ -116,12 +119,6 @@ def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits
     """
     rows = _beside("from_sentences", {"text": texts})
     return cast(Sentences, corpus_of_rows(_numbered(rows, "from_sentences", splits), "from_sentences", name))
-
-
-def _several(group: Any, texts: Any) -> Iterable[str]:
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
-        raise ValueError(f"from_groups: group {group!r} is {texts!r}, expected a list of texts; put it in brackets")
-    return texts
 
 
 def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> dict[str, Any]:

@@ -20,14 +20,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labkit.corpora.columns import Column
 from labkit.corpora.splits import by_class, connected, dealt, grouped, portion, together
 
 SPLITS = ("train", "dev", "test")
@@ -43,6 +43,61 @@ def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
     """
     grades = np.asarray(grades, float)
     return (grades >= NEAR * top) & (grades > 0), grades <= FAR * top
+
+
+# --- a column on disk --------------------------------------------------------------------------------------------
+
+TOGETHER = 2**13  # values converted to Python objects at once
+
+
+class Column(Sequence[Any]):
+    """A column of an Arrow table, or some of its rows in any order, used like a tuple and read when accessed."""
+
+    def __init__(self, values: Any) -> None:
+        self._chunks = [chunk for chunk in values.chunks if len(chunk)]
+        self._ends = np.cumsum([len(chunk) for chunk in self._chunks], dtype=np.int64)  # of their rows
+        self._length = len(values)
+        self._rows: np.ndarray | None = None  # all of them
+
+    def __len__(self) -> int:
+        return self._length if self._rows is None else len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Any, ...]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        if not isinstance(place, slice):
+            return self[place : place + 1 or None][0]
+        places = np.arange(*place.indices(len(self)))
+        rows = places if self._rows is None else self._rows[places]
+        owners = np.searchsorted(self._ends, rows, side="right")
+        found = np.empty(len(rows), object)
+        for owner in np.unique(owners):
+            chunk, here = self._chunks[owner], owners == owner
+            found[here] = chunk.take(rows[here] - (self._ends[owner] - len(chunk))).to_pylist()
+        return tuple(found.tolist())
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self), TOGETHER):
+            yield from self[start : start + TOGETHER]
+
+    def take(self, rows: np.ndarray) -> Column:
+        """Select rows as a column, without reading them."""
+        taken = copy(self)
+        taken._rows = rows if self._rows is None else self._rows[rows]
+        return taken
+
+    def rows_of(self, value: Any) -> np.ndarray:
+        """The rows that have this value, int64."""
+        import pyarrow.compute as compute
+
+        equal = [np.asarray(compute.equal(chunk, value)) for chunk in self._chunks]
+        every = np.concatenate([np.zeros(0, bool), *equal])
+        return np.flatnonzero(every if self._rows is None else every[self._rows])
+
+
+# --- what all shapes have in common ------------------------------------------------------------------------------
 
 
 def _held(values: Sequence[Any]) -> Sequence[Any]:

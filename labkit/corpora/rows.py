@@ -344,7 +344,10 @@ def from_columns(shape: type[Corpus], columns: Mapping[str, list[Any]], name: st
     shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
     if shape is Articles:
         titles, sections = rest.pop("title"), rest.pop("sections")
-        articles = [Article(title, parts) for title, parts in zip(titles, sections, strict=True)]
+        articles = [
+            Article(title, tuple(part if isinstance(part, Section) else Section(**part) for part in parts))
+            for title, parts in zip(titles, sections, strict=True)
+        ]
         return Articles(articles, **shared, extra=rest)
     if shape is Pairs:
         graded = "label" not in rest

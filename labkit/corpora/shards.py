@@ -1,10 +1,10 @@
 """Files that may be larger than memory: cut into parts, read as Arrow tables, written as Parquet or Arrow.
 
-    parts_of(sources, columns)    the parts of files and of folders of files, in order
+    parts_of(sources, column)     the parts of files and of folders of files, in order
     tables(part)                  its rows as Arrow tables of a few thousand
     corpus_of_folder(folder)      the corpus in such a folder: Arrow files are mapped, Parquet files read into memory
     write_tables(tables, path)    one file of a folder; `scale.each` writes many, with processes or Ray
-    first_seen(keys)              which rows of many files have a new key
+    write_distinct(sources, folder)   drop rows with a repeated text
 
 A Parquet or Arrow file is cut into equal parts, so that many workers can read it. Other files (CSV, TSV, JSONL, TXT)
 must be read from the start: each is one part, and its cells are texts.
@@ -16,20 +16,20 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from labkit.corpora.columns import Column
+from labkit import scale
 from labkit.corpora.files import STREAMED, parquet_file, read_rows
-from labkit.corpora.records import Corpus, Groups, Labelled, Sentences, Triplets
-from labkit.scale import is_begun, is_finished, manifest
+from labkit.corpora.records import Column, Corpus, Groups, Labelled, Sentences, Triplets
+from labkit.progress import Progress, silent
+from labkit.text import normalise
 
 ROWS = 2**16  # of a part
 GROUP = 2**13  # rows read or written at once
-COMPARED = 2**23  # keys compared in memory at once
 TABLES = (".parquet", ".arrow")
 
 
@@ -47,7 +47,7 @@ def files_of(sources: Iterable[Path | str]) -> list[Path]:
     files: list[Path] = []
     for source in map(Path, sources):
         if source.is_dir():
-            manifest(source)  # raises an error if the folder is not finished
+            scale.manifest(source)  # raises an error if the folder is not finished
             files += shards_in(source)
         elif source.is_file():
             files.append(source)
@@ -61,29 +61,21 @@ def shards_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("part-*") if path.suffix in (*TABLES, ".npy"))
 
 
-def is_folder(path: Path | str) -> bool:
-    """Whether this is a folder of files that labkit has written or is writing."""
-    return is_begun(path) or is_finished(path)
-
-
 def parts_of(
-    sources: Iterable[Path | str], columns: Sequence[str] = ("text",), *, rows: int = ROWS, tables_only: bool = False
+    sources: Iterable[Path | str], column: str = "text", *, rows: int = ROWS, tables_only: bool = False
 ) -> list[Part]:
-    """The parts of files and folders; raises ValueError if a file lacks one of these text columns."""
-    if rows < 1:
-        raise ValueError(f"rows is {rows}, expected at least 1 per part; omit it for {ROWS:,}")
+    """The parts of files and folders; raises ValueError if a file lacks this column of texts."""
     parts: list[Part] = []
     for path in files_of(sources):
+        _check_column(path, column)
+        where = str(path.resolve())
         if path.suffix.lower() in TABLES:
-            _check_columns(path, columns)
             count = rows_in(path)
-            where = str(path.resolve())
             parts += [Part(where, start, min(start + rows, count)) for start in range(0, count, rows)]
         elif tables_only:
             raise ValueError(f"input is {path.name!r}, expected a .parquet, an .arrow or a folder of them; convert it")
         else:
-            _check_columns(path, columns)
-            parts.append(Part(str(path.resolve())))
+            parts.append(Part(where))
     if not parts:
         names = ", ".join(map(str, sources)) or "the list of sources"
         raise ValueError(f"{names} has no rows; give a file with sentences")
@@ -123,20 +115,21 @@ def tables(part: Part, columns: Sequence[str] | None = None) -> Iterator[Any]:
     import pyarrow as arrow
 
     path = Path(part.path)
-    if path.suffix.lower() == ".arrow":
-        whole = mapped(path)
-        stop = len(whole) if part.stop is None else part.stop
-        for start in range(part.start, stop, GROUP):
-            table = whole.slice(start, min(GROUP, stop - start))
-            yield table if columns is None else table.select(list(columns))
-    elif path.suffix.lower() == ".parquet":
+    if path.suffix.lower() == ".parquet":
         yield from _parquet_tables(path, part, columns)
+        return
+    if path.suffix.lower() == ".arrow":
+        whole = mapped(path).slice(part.start, None if part.stop is None else part.stop - part.start)
+        blocks = (whole.slice(start, GROUP) for start in range(0, len(whole), GROUP))
     else:
         schema = schema_of(path)
         rows = ({name: _cell(row.get(name)) for name in schema.names} for _, row in read_rows(path, limit=STREAMED))
-        while group := list(islice(rows, GROUP)):
-            table = arrow.Table.from_pylist(group, schema=schema)
-            yield table if columns is None else table.select(list(columns))
+        blocks = (arrow.Table.from_pylist(group, schema=schema) for group in _grouped(rows))
+    yield from (table if columns is None else table.select(list(columns)) for table in blocks)
+
+
+def _grouped(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    return iter(lambda: list(islice(rows, GROUP)), [])
 
 
 def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> Iterator[Any]:
@@ -156,20 +149,18 @@ def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> It
             first += len(batch)
 
 
-def texts_of(part: Part, columns: Sequence[str] = ("text",)) -> Iterator[list[str]]:
-    """The texts of these columns, row by row; raises ValueError if a row has none."""
+def texts_of(part: Part, column: str = "text") -> Iterator[list[str]]:
+    """The texts of a column, some thousands at a time; raises ValueError if a row has none."""
     row = part.start
-    for table in tables(part, columns):
-        values = [table.column(name).to_pylist() for name in columns]
-        block = [text for texts in zip(*values, strict=True) for text in texts]
-        if None in block:
-            at = block.index(None)
+    for table in tables(part, [column]):
+        texts = table.column(column).to_pylist()
+        if None in texts:
             raise ValueError(
-                f"{Path(part.path).name} row {row + at // len(columns) + 1} has no text in column "
-                f"{columns[at % len(columns)]!r}; fill it in or drop the row"
+                f"{Path(part.path).name} row {row + texts.index(None) + 1} has no text in column {column!r}; fill it "
+                "in or drop the row"
             )
-        yield block
-        row += len(table)
+        yield texts
+        row += len(texts)
 
 
 def rows_in(path: Path) -> int:
@@ -208,18 +199,17 @@ def splits_of(files: Iterable[Path]) -> dict[str, int]:
     return {split: counts[split] for split in ("train", "dev", "test") if counts[split]}
 
 
-def _check_columns(path: Path, columns: Sequence[str]) -> None:
+def _check_column(path: Path, column: str) -> None:
     import pyarrow as arrow
 
     schema = schema_of(path)
-    for column in columns:
-        if schema.names.count(column) != 1 and (schema.names or path.suffix.lower() in TABLES):
-            there = ", ".join(map(repr, schema.names)) or "none"
-            raise ValueError(f"{path.name} has no column {column!r} (it has {there}); choose one with --column")
-        kind = schema.field(column).type if schema.names else arrow.string()
-        kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
-        if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
-            raise ValueError(f"{path.name} has {kind} in column {column!r}, expected text; choose a column of texts")
+    if schema.names.count(column) != 1:
+        there = ", ".join(map(repr, schema.names)) or "none"
+        raise ValueError(f"{path.name} has no column {column!r} (it has {there}); choose one with --column")
+    kind = schema.field(column).type
+    kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
+    if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
+        raise ValueError(f"{path.name} has {kind} in column {column!r}, expected text; choose a column of texts")
 
 
 def _cell(value: Any) -> str | None:
@@ -234,7 +224,7 @@ def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
     import pyarrow as arrow
 
     folder = Path(folder)
-    manifest(folder)  # raises an error if the folder is not finished
+    scale.manifest(folder)  # raises an error if the folder is not finished
     files = [path for path in shards_in(folder) if path.suffix != ".npy"]
     table = arrow.concat_tables([mapped(path) for path in files]) if files else arrow.table({})
     columns: dict[str, Any] = {column: Column(table[column]) for column in table.column_names}
@@ -271,12 +261,11 @@ def write_texts(rows: Iterable[Mapping[str, Any]], path: Path, columns: Sequence
     """Write rows of texts, holding only a few thousand in memory."""
     import pyarrow as arrow
 
-    schema, stream = arrow.schema([(name, arrow.string()) for name in columns]), iter(rows)
-    groups = iter(lambda: list(islice(stream, GROUP)), [])
-    write_tables((arrow.Table.from_pylist(group, schema=schema) for group in groups), path, schema)
+    schema = arrow.schema([(name, arrow.string()) for name in columns])
+    write_tables((arrow.Table.from_pylist(group, schema=schema) for group in _grouped(iter(rows))), path, schema)
 
 
-# --- repeats -----------------------------------------------------------------------------------------------------
+# --- repeats: pass one keeps sixteen bytes per text, pass two writes the distinct rows ---------------------------
 
 
 def key_rows(texts: Iterable[str]) -> np.ndarray:
@@ -286,19 +275,78 @@ def key_rows(texts: Iterable[str]) -> np.ndarray:
 
 
 def first_seen(keys: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Which keys (n, 2) of each file appear in no earlier row and no earlier file, bool (n,).
+    """Which keys (n, 2) of each file appear in no earlier row and no earlier file, bool (n,)."""
+    rows = np.concatenate(keys)
+    order = np.lexsort(rows.T)  # equal keys in the order of their rows
+    new, ordered = np.ones(len(rows), bool), rows[order]
+    new[order[1:]] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return np.split(new, np.cumsum([len(each) for each in keys])[:-1])
 
-    Keys are compared a few million at a time, grouped by remainder across all files.
+
+class Comparison(NamedTuple):
+    """The input rows and the column to compare."""
+
+    part: Part
+    column: str
+    plain: bool
+
+
+def write_distinct(
+    sources: Sequence[Path | str],
+    folder: Path | str,
+    *,
+    column: str = "text",
+    plain: bool = False,
+    size: int = ROWS,
+    workers: int = 1,
+    ray: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write the first row of each distinct text, in order; the manifest counts the rows `read` and kept.
+
+    With `plain`, texts are also equal if they differ only in case, blanks or Unicode composition
+    (`labkit.text.normalise`). The same call resumes an interrupted one.
     """
-    new = [np.zeros(len(each), bool) for each in keys]
-    remainders = 1 + sum(map(len, keys)) // COMPARED
-    for remainder in range(remainders):
-        places = [np.flatnonzero(each[:, 0] % remainders == remainder) for each in keys]
-        owners = np.repeat(np.arange(len(keys)), [len(each) for each in places])
-        rows = np.concatenate([each[place] for each, place in zip(keys, places, strict=True)])
-        order = np.lexsort(rows.T)  # equal keys in the order of their rows
-        first = np.ones(len(rows), bool)
-        first[order[1:]] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
-        for owner, place in enumerate(places):
-            new[owner][place] = first[owners == owner]
-    return new
+    folder, files = Path(folder), files_of(sources)
+    parts = parts_of(sources, column, rows=size)
+    for file in files[1:]:
+        if not schema_of(file).equals(schema_of(files[0])):
+            here, there = (
+                ", ".join(f"{field.name} ({field.type})" for field in schema_of(each)) for each in (file, files[0])
+            )
+            raise ValueError(
+                f"{file} has the columns {here}, {files[0]} has {there}; all files must have the same columns"
+            )
+    plan = {"kind": "distinct", "column": column, "plain": plain, "size": size, "sources": identified(files)}
+    if scale.folder(folder, plan):
+        return scale.manifest(folder)
+    numbered = {number: Comparison(part, column, plain) for number, part in enumerate(parts)}
+    keys = {scale.part(folder / scale.WORK, number, "npy"): each for number, each in numbered.items()}
+    scale.each(_write_keys, keys, workers=workers, ray=ray, progress=progress)
+    new = first_seen([np.load(path, allow_pickle=False) for path in keys])
+    left = {scale.part(folder, number, "parquet"): (each.part, new[number]) for number, each in numbered.items()}
+    scale.each(_write_new, left, workers=workers, ray=ray, progress=progress)
+    read, rows = sum(map(len, new)), sum(int(each.sum()) for each in new)
+    return scale.finish(folder, plan, rows=rows, read=read, repeats=read - rows, splits=splits_of(left))
+
+
+def _write_keys(given: Comparison, path: Path) -> None:
+    texts: Iterable[str] = chain.from_iterable(texts_of(given.part, given.column))
+    with path.open("wb") as file:
+        np.save(file, key_rows(map(normalise, texts) if given.plain else texts))
+
+
+def _write_new(given: tuple[Part, np.ndarray], path: Path) -> None:
+    """Write the new rows of a part."""
+    import pyarrow as arrow
+
+    part, new = given
+
+    def kept() -> Iterator[Any]:
+        at = 0
+        for table in tables(part):
+            yield table.filter(arrow.array(new[at : at + len(table)])).cast(schema)
+            at += len(table)
+
+    schema = schema_of(part.path)
+    write_tables(kept(), path, schema)

@@ -59,13 +59,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is compared. `asks`: the question in a sentence. `measures`: the stored scores, the main one first.
+    """What is compared. `measures`: the stored scores, the main one first.
 
     `recipe` computes the scores, if training on the corpus and scoring on test is not enough.
     """
 
     name: str
-    asks: str
     corpus: str
     variants: tuple[Variant, ...]
     measures: tuple[str, ...]
@@ -179,7 +178,7 @@ def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: 
     cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
     alone = {cell.key: cell for cell in cells.values()}  # variants share cells
     computed = compute([*alone.values()], store, again=again, progress=progress)
-    for reason in filter(None, (computed.interrupted, *computed.broken.values())):
+    for reason in filter(None, (computed.interrupted, *computed.failed.values())):
         raise reason
     figures: dict[str, dict[int, dict[str, float]]] = {}
     for (name, seed), cell in cells.items():

@@ -6,6 +6,7 @@
     predict("01.a", guess)    stores a guess before the cell that shows the truth
     recall("01.a", truth)     compares the two afterwards
     progress()                what is answered so far
+    start_page(folder)        writes the page on which `labkit lab` opens: every lesson, and where you left off
 
 The record is a small file next to the notebooks, `progress.json`, or the file named by LABKIT_ANSWERS:
 
@@ -22,15 +23,16 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from labkit.atomic import in_place
+from labkit.atomic import in_place, write_text
 from labkit.course import exercises  # noqa: F401 (the checks that `judge` makes)
 from labkit.course.exercise import StillOpen, Verdict, array, is_open, judge
-from labkit.course.notebooks import question, questions, solution_of
+from labkit.course.notebooks import question, questions, questions_in, solution_of, sources
 
 __all__ = ["StillOpen", "Verdict", "answer", "array", "hint", "predict", "progress", "recall", "solve"]
 
@@ -123,8 +125,8 @@ def parse_record(data: bytes) -> AnswerRecord:
         slips = each.slips.values() if isinstance(each.slips, dict) else [None]
         if not all(_count(number) for number in (each.tries, each.hints, *slips)):
             raise ValueError(f"exercise {key[:9]!r} has a count that is none")
-        if not isinstance(each.right, bool) or not isinstance(each.seen, bool):
-            raise ValueError(f"exercise {key[:9]!r} says neither true nor false where one of them is expected")
+        if {type(each.right), type(each.seen)} != {bool}:
+            raise ValueError(f"exercise {key[:9]!r} says neither true nor false")
     return AnswerRecord(None, answers, predictions)
 
 
@@ -159,17 +161,6 @@ class Shown:
         colour = PLAIN if self.good is None else GOOD if self.good else BAD
         style = f"border-left: 4px solid {colour}; padding: 2px 10px; margin: 4px 0; white-space: pre-wrap"
         return f'<div style="{style}">{escape(self.text)}</div>'
-
-
-def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
-    """Compare a guess with the truth: numbers by distance, words by equality."""
-    if guess is None:
-        return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
-    if _number(guess) and _number(truth):
-        share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
-        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
-    same = str(guess).strip().lower() == str(truth).strip().lower()
-    return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
 
 
 def _line(record: AnswerRecord, notebook: str) -> str:
@@ -245,8 +236,15 @@ def predict(key: str, guess: Any) -> Shown:
 
 
 def recall(key: str, truth: Any) -> Shown:
-    """Compare the guess with the result."""
-    return _beside_truth(key, open_record().predictions.get(key), truth)
+    """Compare the guess with the result: numbers by distance, words by equality."""
+    guess = open_record().predictions.get(key)
+    if guess is None:
+        return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
+    if _number(guess) and _number(truth):
+        share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
+        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
+    same = str(guess).strip().lower() == str(truth).strip().lower()
+    return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
 
 
 def progress(notebook: str | None = None) -> Shown:
@@ -256,3 +254,45 @@ def progress(notebook: str | None = None) -> Shown:
         raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(numbers)}")
     record = open_record()
     return Shown("\n".join(_line(record, name) for name in ([notebook] if notebook else numbers)))
+
+
+# --- the start page --------------------------------------------------------------------------------------------------
+
+PAGE = "START.ipynb"
+MINUTES = re.compile(r"^# \*(?:Time: )?(\d+) minutes", re.MULTILINE)
+TITLE = re.compile(r"^# # (.+)$", re.MULTILINE)
+FIRST = """# Start here
+
+New to this? Take [0 · A tour](00_tour.ipynb), then [1 · Pairs and weights](01_pairs_and_weights.ipynb), then
+[9 · Break it](09_break_it.ipynb). After these, take what you like; the first lines of each lesson say what it needs.
+
+Run a cell with Shift+Enter. Where a cell says `...  # your turn`, you write code. In a new cell, `hint("01.1")` helps,
+and `solve("01.1")` shows and runs a solution."""
+LAST = "This page is written again each time you run `labkit lab`. Your answers stay in `progress.json`."
+
+
+def start_page(folder: Path) -> Path:
+    """Write the start page to a folder, with the progress recorded there."""
+    try:
+        record = parse_record((folder / NAME).read_bytes())
+    except (OSError, ValueError):
+        record = AnswerRecord()
+    cell = {"cell_type": "markdown", "id": "start", "metadata": {}, "source": _markdown(record)}
+    page = folder / PAGE
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}  # else Jupyter asks
+    write_text(page, json.dumps({"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}) + "\n")
+    return page
+
+
+def _markdown(record: AnswerRecord) -> str:
+    lines = ["| lesson | minutes | exercises answered |", "| --- | ---: | --- |"]
+    left_off, last = "", next((key for key in reversed(record.answers) if record.answers[key].begun), "")
+    for source in sources():
+        text, keys = source.read_text("utf-8"), list(questions_in(source))
+        title, minutes = (found[1] for pattern in (TITLE, MINUTES) if (found := pattern.search(text)))
+        link = f"[{title}]({source.stem}.ipynb)"
+        done = sum(record.of(key).right or record.of(key).seen for key in keys)
+        lines.append(f"| {link} | {minutes} | {done} of {len(keys)} |")
+        if last in keys:
+            left_off = f"**You were last at exercise {last}, in {link}.**"
+    return "\n\n".join(filter(None, [FIRST, left_off, "\n".join(lines), LAST]))

@@ -1,42 +1,45 @@
 """Check the answer to an exercise.
 
-    @check("01.3")
-    def check_triplet_weight(answer, random) -> str | None    None if the answer is right, else what is wrong
+The question, the hints, the solution and the praise are in the notebook's cells. Here an exercise has only cases, drawn
+from `random` at each call, and typical mistakes: what to replace in the solution, with what, and what to say then.
 
-The question, the hints and the praise are in the notebook's cell (`notebooks.questions`). A check has a reference,
-cases drawn from `random` at each call, and a few typical mistakes. An answer is a value, or a function that the check
-calls with its cases. `...` anywhere in it means that it is still open.
+    @exercise("01.3", ("S[i, n] - S[i, p]", "S[i, p] - S[i, n]", "it is σ(S_n - S_p)"), ...)
+    def triplet_weights(random) -> list[tuple]    the cases: arguments for the student's function
 
-    find_mistake(answer, right, cases, mistakes)   for a function; `right` and each mistake take the answer's arguments
-    known_mistake(value, mistakes)                 for a value
-    mistakes                                       a table of rows (functions or values with the mistake, …, message)
+    @check("07.3")
+    def check_split(answer, random) -> str | None    where that is not enough: None if right, else what is wrong
 
-The search order is: a mistake in the table with the same results as the answer in every case; then general mistakes (an
-unused argument, a sign, a factor, a wrong shape, …); then the position of the first wrong number. A right answer must
-not change its arguments. A reader (`array`, `mask`, …) converts answers to arrays, or raises `Unfit` with what was
-expected.
+An answer is a value, or a function that the check calls with its cases. `...` anywhere in it means that it is still
+open. The search order is: a mistake in the table with the same results as the answer in every case; then general
+mistakes (an unused argument, a sign, a factor, a wrong shape, …); then the position of the first wrong number. A right
+answer must not change its arguments. A reader (`array`, `mask`, …) converts answers to arrays, or raises `Unfit` with
+what was expected.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 from scipy import sparse
 from torch import Tensor
-from torch import bool as torch_bool
 
-from labkit.course.notebooks import question
+from labkit.course.notebooks import exercises_in, question, solution_of, sources
 
 Check: TypeAlias = Callable[[Any, np.random.Generator], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
 Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and finally the message
+Edits: TypeAlias = tuple[str, ...]  # a piece of the solution, one or more to replace it with, and finally the message
+Cases: TypeAlias = Iterable[tuple[Any, ...]]
 Arrays: TypeAlias = tuple[np.ndarray, ...]
 CHECKS: dict[str, Check] = {}
 
@@ -51,15 +54,69 @@ def check(key: str) -> Callable[[Check], Check]:
     return keep
 
 
+def exercise(key: str, *mistakes: Edits, **how: Any) -> Callable[[Callable[[np.random.Generator], Cases]], Any]:
+    """Make a function that draws cases the check of an exercise; `how` is passed on to `compared`."""
+
+    def keep(draw: Callable[[np.random.Generator], Cases]) -> Any:
+        CHECKS[key] = lambda answer, random: compared(key, answer, draw(random), *mistakes, **how)
+        return draw
+
+    return keep
+
+
+def compared(
+    key: str,
+    answer: Any,
+    cases: Cases,
+    *mistakes: Edits,
+    through: Callable[[Any], Any] = lambda function: function,
+    otherwise: str = "",
+    **how: Any,
+) -> str | None:
+    """Compare an answer with the notebook's solution, and with what the edits make of it.
+
+    `through` wraps each of these functions before it is called with the cases. `otherwise` is the complaint about an
+    answer that makes no mistake in the table.
+    """
+    rows = [(*(through(solution(key, old, new)) for new in news), says) for old, *news, says in mistakes]
+    complaint = find_mistake(through(answer), through(solution(key)), list(cases), rows, **how)
+    if complaint is None or not otherwise or complaint in {says for *_, says in rows}:
+        return complaint
+    return Unnamed(otherwise)
+
+
+def solution(key: str, old: str = "", new: str = "") -> Any:
+    """The answer of the solved notebook, after one piece of its code has been replaced."""
+    (source,) = (each for each in sources() if each.stem.startswith(key[:2]))
+    code, names = solution_of(key), dict(_names_before(key))
+    if old not in code:
+        raise ValueError(f"the solution of {key} has no {old!r}")
+    exec(compile(code.replace(old, new) if old else code, f"<solution of {key}>", "exec"), names)  # our own code
+    return eval(exercises_in(source)[key], names)
+
+
+@cache
+def _names_before(key: str) -> dict[str, Any]:
+    """What a notebook imports, and what its earlier exercises define."""
+    (source,) = (each for each in sources() if each.stem.startswith(key[:2]))
+    nodes = ast.parse(source.read_text("utf-8")).body
+    imports: list[ast.stmt] = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
+    code = [compile(ast.Module(imports, []), source.stem, "exec")]
+    for earlier in exercises_in(source):
+        if earlier == key:
+            break
+        code.append(compile(solution_of(earlier), f"<solution of {earlier}>", "exec"))
+    names: dict[str, Any] = {}
+    for each in code:
+        exec(each, names)
+    return names
+
+
 class StillOpen(Exception):
     """The answer contains a `...`. Shown as one line, because a traceback would look like an error."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"○ {self}"]
-
-
-class NothingBack(Exception):
-    """The student's function has no `...` left and gives None."""
 
 
 class Unfit(ValueError):
@@ -94,9 +151,6 @@ def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
         complaint = CHECKS[key](_watched(answer, key) if callable(answer) else answer, np.random.default_rng(seed))
     except StillOpen:
         raise
-    except NothingBack:
-        says = "your function returns nothing: every way through it must end with `return` and a value"
-        return Verdict(key, False, says)
     except Unfit as other_kind:
         return Verdict(key, False, str(other_kind))
     except Exception as mistake:  # a student's function may raise anything
@@ -143,7 +197,7 @@ def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
         if is_open(result) or (result is None and _has_dots(function)):
             raise still
         if result is None:
-            raise NothingBack
+            raise Unfit("your function returns nothing: every way through it must end with `return` and a value")
         return result
 
     return call
@@ -186,10 +240,9 @@ def number(answer: Any) -> float:
 
 def mask(answer: Any) -> np.ndarray:
     """A tensor of True and False, with which later cells select entries."""
-    if not isinstance(answer, Tensor):
-        raise Unfit(f"expected a tensor of True and False, got a {type(answer).__name__}")
-    if answer.dtype != torch_bool:
-        raise Unfit(f"expected a tensor of True and False, got one of {answer.dtype}: use `==`, `&`, `~`")
+    if not isinstance(answer, Tensor) or answer.dtype != torch.bool:
+        came = f"one of {answer.dtype}" if isinstance(answer, Tensor) else f"a {type(answer).__name__}"
+        raise Unfit(f"expected a tensor of True and False, got {came}: use `==`, `&`, `~`")
     return np.asarray(answer.detach().cpu().numpy())
 
 
@@ -202,13 +255,11 @@ def learnable(answer: Any) -> np.ndarray:
     return array(answer)
 
 
-def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
-    """The message if no gradient flows back through a function of rows."""
-    rows = rows.clone().requires_grad_()
-    out = made(rows)
+def blocked(out: Tensor, *inputs: Tensor) -> str | None:
+    """The message if no gradient flows back from a result to each of these tensors."""
     if out.requires_grad:
-        out.sum().backward()
-    if rows.grad is None or not rows.grad.any():
+        (out.flatten() * torch.linspace(1, 2, out.numel())).sum().backward()
+    if any(each.grad is None or not each.grad.any() for each in inputs):
         return (
             "the numbers are right, but no gradient comes through them, so a network could not learn. Use tensors in "
             "every step: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()` or `torch.tensor(...)` stop it"
@@ -216,14 +267,14 @@ def blocked(made: Callable[[Tensor], Tensor], rows: Tensor) -> str | None:
     return None
 
 
-def several(count: int, each: Reader, says: str) -> Reader:
-    """A tuple, list or array of the expected length; `says` describes its content."""
+def several(says: str, *readers: Reader) -> Reader:
+    """A tuple, list or array with an answer for each reader; `says` describes all of them."""
 
     def read(answer: Any) -> Arrays:
         one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)
-        if not (isinstance(answer, tuple | list) or one_array) or len(answer) != count:
+        if not (isinstance(answer, tuple | list) or one_array) or len(answer) != len(readers):
             raise Unfit(says)
-        return tuple(np.asarray(each(one)) for one in answer)
+        return tuple(np.asarray(each(one)) for each, one in zip(readers, answer, strict=True))
 
     return read
 
@@ -232,14 +283,6 @@ def close(answer: Any, right: Any, tolerance: float = 1e-5) -> bool:
     """Whether a number, array or tensor is right: same shape, entries within the tolerance, equally finite."""
     mine, wanted = array(answer), array(right)
     return mine.shape == wanted.shape and bool(np.allclose(mine, wanted, rtol=tolerance, atol=tolerance))
-
-
-# --- one value -------------------------------------------------------------------------------------------------
-
-
-def known_mistake(value: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-5) -> str | None:
-    """The message for the typical mistake that gives this value."""
-    return next((says for wrong, says in mistakes if close(value, wrong, tolerance)), None)
 
 
 # --- a function ------------------------------------------------------------------------------------------------
@@ -255,7 +298,7 @@ def find_mistake(
     tolerance: float = 1e-5,
 ) -> str | None:
     """None if the answer is right in every case and leaves its arguments unchanged; else the complaint."""
-    names = list(inspect.signature(right).parameters)
+    names = list(inspect.signature(right).parameters)[: len(cases[0])]  # some have defaults
     given, changed, flags = [], None, False
     for case in cases:
         own = deepcopy(case)
@@ -287,12 +330,9 @@ def find_mistake(
         if changed is not None:
             advice = "leave the arguments as they are, and work on a copy"
             return f"right, but your function changes {changed} itself: {advice}"
-        again = all(agree(mine, parts(answer, case)) for mine, case in zip(given, cases, strict=True))
-        return (
-            None
-            if again
-            else "yours gives another answer the second time: it must not depend on chance or on earlier calls"
-        )
+        if not gives(answer):
+            return "yours gives another answer the second time: it must not depend on chance or on earlier calls"
+        return None
     known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
     if known is not None:
         return known
@@ -393,12 +433,12 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
         return _differ(given, wanted, wrong)
     mine, right = (np.concatenate([part.ravel() for each in answers for part in each]) for answers in (given, wanted))
     pairs = zip(given, cases, strict=True)
-    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case)) for each, case in pairs])
+    sizes = np.concatenate([np.full(sum(part.size for part in each), _rows(case, names)[1]) for each, case in pairs])
     for says, turn in _TURNS:
         with np.errstate(all="ignore"):
             other = turn(right, sizes)
         if np.isfinite(other).all() and np.allclose(mine, other, rtol=1e-5, atol=1e-8):
-            return says.format(_first_with_rows(cases[0], names))
+            return says.format(_rows(cases[0], names)[0])
     if len(right) > 2 and np.isfinite(mine).all() and np.isfinite(right).all() and np.ptp(right) > 0:
         if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
             return f"yours is always {mine[0]:.4g}: compute it from the arguments"
@@ -411,17 +451,12 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
     return _differ(given, wanted, wrong)
 
 
-def _rows(case: tuple[Any, ...]) -> float:
-    """The length of the first argument that has one."""
-    return float(next((len(each) for each in case if _has_rows(each)), 1))
-
-
-def _first_with_rows(case: tuple[Any, ...], names: list[str]) -> str:
-    return next((name for name, each in zip(names, case, strict=True) if _has_rows(each)), "")
-
-
-def _has_rows(each: Any) -> bool:
-    return isinstance(each, list | tuple) or (hasattr(each, "__len__") and bool(np.ndim(each)))
+def _rows(case: tuple[Any, ...], names: list[str]) -> tuple[str, float]:
+    """The name and the length of the first argument that has rows."""
+    for name, each in zip(names, case, strict=True):
+        if isinstance(each, list | tuple) or (hasattr(each, "__len__") and np.ndim(each)):
+            return name, float(len(each))
+    return "", 1.0
 
 
 _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
@@ -456,7 +491,8 @@ def _shape(mine: np.ndarray, right: np.ndarray) -> str:
 def _differ(given: list[Arrays], wanted: list[Arrays], wrong: list[int]) -> str:
     first = wrong[0]
     pairs = list(zip(given[first], wanted[first], strict=True))
-    says = _wrong_entry(*next((pair for pair in pairs if not _equal(*pair, 1e-5)), pairs[0]))
+    place = next((place for place, pair in enumerate(pairs) if not _equal(*pair, 1e-5)), 0)
+    says = (f"in number {place + 1} of {len(pairs)} results, " if len(pairs) > 1 else "") + _wrong_entry(*pairs[place])
     right = len(given) - len(wrong)
     return Unnamed(f"right in {right} of {len(given)} cases; in another, {says}" if right else says)
 

@@ -169,6 +169,7 @@ def _made_from(notebook: Path) -> str | None:
         return None
 
 
+@cache
 def solution_of(key: str) -> str:
     """The solved lines of an exercise's cell, without the call that checks the answer."""
     for source in sources():

@@ -27,6 +27,13 @@ _SMALL: dict[str, dict[str, Any]] = {  # method -> settings with which a cell ta
     },
 }  # fmt: skip
 _FIVE = (0, 1, 2, 3, 4)
+PLANS: dict[str, Ablation] = {}
+
+
+def _plan(*of: Any, **more: Any) -> None:
+    """Add an ablation to PLANS."""
+    plan = Ablation(*of, **more)
+    PLANS[plan.name] = plan
 
 
 def _each(method: str, changes: Mapping[str, Mapping[str, Any]], **base: Any) -> tuple[Variant, ...]:
@@ -56,53 +63,47 @@ _STARTED: dict[str, tuple[str, dict[str, Any]]] = {  # the usual values of multi
 }
 _UNTRAINED = Variant("mean of word vectors, untrained", "mean-vectors", {"dimension": 50})
 
-SENTPWNET = (
-    Ablation(
-        "sentpwnet-encoders",
-        "Which encoder reads questions best, trained in the same way?",
-        "questions",
-        (_UNTRAINED, *_small("sentpwnet", {name: {"encoder": encoder} for name, encoder in _ENCODERS.items()})),
-        _OF_PAIRS,
+_plan(
+    "sentpwnet-encoders",
+    "questions",
+    (_UNTRAINED, *_small("sentpwnet", {name: {"encoder": encoder} for name, encoder in _ENCODERS.items()})),
+    _OF_PAIRS,
+)
+_plan(
+    "sentpwnet-parts",
+    "questions",
+    _small(
+        "sentpwnet",
+        {
+            f"{name}, {choice}": {"miner": miner, **loss}
+            for name, loss in _LOSSES.items()
+            for choice, miner in _MINERS.items()
+        },
     ),
-    Ablation(
-        "sentpwnet-parts",
-        "What does weighting bring, and what does choosing pairs?",
-        "questions",
-        _small(
-            "sentpwnet",
-            {
-                f"{name}, {choice}": {"miner": miner, **loss}
-                for name, loss in _LOSSES.items()
-                for choice, miner in _MINERS.items()
-            },
+    _OF_PAIRS,
+)
+_plan(
+    "sentpwnet-base",
+    "questions",
+    _small("sentpwnet", {f"λ = {value:g}": {"base": value} for value in (0.0, 0.3, 0.5, 0.7, 0.9)}),
+    _OF_PAIRS,
+)
+_plan(
+    "sentpwnet-fair",
+    "questions",
+    (
+        *(
+            Variant(f"{name}, as it started", method, _SMALL["sentpwnet"] | values)
+            for name, (method, values) in _STARTED.items()
         ),
-        _OF_PAIRS,
-    ),
-    Ablation(
-        "sentpwnet-base",
-        "What does λ do to SentPWNet, everything else left alone?",
-        "questions",
-        _small("sentpwnet", {f"λ = {value:g}": {"base": value} for value in (0.0, 0.3, 0.5, 0.7, 0.9)}),
-        _OF_PAIRS,
-    ),
-    Ablation(
-        "sentpwnet-fair",
-        "Who leads with the values that each method started with, and who once all are tuned by as many trials?",
-        "questions",
-        (
-            *(
-                Variant(f"{name}, as it started", method, _SMALL["sentpwnet"] | values)
-                for name, (method, values) in _STARTED.items()
-            ),
-            *(
-                Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], first=values)
-                for name, (method, values) in _STARTED.items()
-            ),
-            Variant("bag of word pieces, tuned", "bag", {"patience": 0}, first={"margin": 0.5}),
+        *(
+            Variant(f"{name}, tuned", method, _SMALL["sentpwnet"], first=values)
+            for name, (method, values) in _STARTED.items()
         ),
-        _OF_PAIRS,
-        _FIVE,
+        Variant("bag of word pieces, tuned", "bag", {"patience": 0}, first={"margin": 0.5}),
     ),
+    _OF_PAIRS,
+    _FIVE,
 )
 
 
@@ -110,20 +111,17 @@ SENTPWNET = (
 
 _NEGATIVES = {"adjacent": "adjacent", "other section": "article", "other article": "other", "titles": "titles"}
 
-THEMATIC = (
-    Ablation(
-        "thematic-rules",
-        "Does it matter where the negative sentence comes from?",
-        "articles",
-        (
-            Variant("mean-vectors, nothing learned", "mean-vectors", {"dimension": 64}),
-            Variant("sif, nothing learned", "sif", {"dimension": 64}),
-            Variant("pv-dbow, learned from words", "pv-dbow", {"size": 64, "epochs": 40, "penalty": 1.0}),
-            *_small("thematic", {name: {"rule": rule} for name, rule in _NEGATIVES.items()}),
-        ),
-        ("triplet_accuracy", "kmeans_ami", "iclust_ami"),
-        recipe=scored_and_clustered,
+_plan(
+    "thematic-rules",
+    "articles",
+    (
+        Variant("mean-vectors, nothing learned", "mean-vectors", {"dimension": 64}),
+        Variant("sif, nothing learned", "sif", {"dimension": 64}),
+        Variant("pv-dbow, learned from words", "pv-dbow", {"size": 64, "epochs": 40, "penalty": 1.0}),
+        *_small("thematic", {name: {"rule": rule} for name, rule in _NEGATIVES.items()}),
     ),
+    ("triplet_accuracy", "kmeans_ami", "iclust_ami"),
+    recipe=scored_and_clustered,
 )
 
 
@@ -147,21 +145,17 @@ def _transformed(base: str, *, pca: int, whitening: int, top: int, k: int, p: in
     )
 
 
-LOCALLY_LINEAR = (
-    Ablation(
-        "lp-topics-mean",
-        "Does locality preserving help plain means of word vectors find sentences of the same topic?",
-        "topics",
-        _transformed("mean-vectors", pca=64, whitening=32, top=4, k=40, p=64),
-        ("hit@1",),
-    ),
-    Ablation(
-        "lp-topics-sif",
-        "Does it help weighted means, which are better to begin with?",
-        "topics",
-        _transformed("sif", pca=16, whitening=16, top=1, k=10, p=16),
-        ("hit@1",),
-    ),
+_plan(
+    "lp-topics-mean",
+    "topics",
+    _transformed("mean-vectors", pca=64, whitening=32, top=4, k=40, p=64),
+    ("hit@1",),
+)
+_plan(
+    "lp-topics-sif",
+    "topics",
+    _transformed("sif", pca=16, whitening=16, top=1, k=10, p=16),
+    ("hit@1",),
 )
 
 
@@ -171,24 +165,20 @@ _COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "cohere
 _FORMS = {form: {"form": form} for form in ("one-bi", "two-forward", "two-bi")}
 _LAMBDAS = {f"both, λ = {value:g}": {"emphasis": value} for value in (0.01, 0.1, 0.5, 0.9)}
 
-PARAPHRASE = (
-    Ablation(
-        "pthought-forms",
-        "Which encoder keeps paraphrases together, and others apart?",
-        "captions",
-        (Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 32}), *_small("pthought", _FORMS)),
-        _COHERENCE,
+_plan(
+    "pthought-forms",
+    "captions",
+    (Variant("mean-vectors, untrained", "mean-vectors", {"dimension": 32}), *_small("pthought", _FORMS)),
+    _COHERENCE,
+)
+_plan(
+    "pthought-lambda",
+    "captions",
+    _small(
+        "pthought",
+        {"copy alone": {"decoders": "auto"}, **_LAMBDAS, "paraphrase alone": {"decoders": "paraphrase"}},
     ),
-    Ablation(
-        "pthought-lambda",
-        "How much should the paraphrase count beside the copy?",
-        "captions",
-        _small(
-            "pthought",
-            {"copy alone": {"decoders": "auto"}, **_LAMBDAS, "paraphrase alone": {"decoders": "paraphrase"}},
-        ),
-        _COHERENCE,
-    ),
+    _COHERENCE,
 )
 
 
@@ -207,22 +197,18 @@ _LABELLED = {
     for share, name in (("0", "FILM alone"), ("dev", "mixed"))
 }
 
-FILM = (
-    Ablation(
-        "film-settings",
-        "What does each setting of FILM bring, against TF-IDF alone?",
-        "questions",
-        (_TFIDF, *_each("film", _SOLVERS, share="0")),
-        _OF_PAIRS,
-    ),
-    Ablation(
-        "film-labels",
-        "How many clusters must be labelled, and what does a share of TF-IDF save where few are?",
-        "questions",
-        (_TFIDF, *_each("film, partly labelled", _LABELLED)),
-        _OF_PAIRS,
-        _FIVE,
-    ),
+_plan(
+    "film-settings",
+    "questions",
+    (_TFIDF, *_each("film", _SOLVERS, share="0")),
+    _OF_PAIRS,
+)
+_plan(
+    "film-labels",
+    "questions",
+    (_TFIDF, *_each("film, partly labelled", _LABELLED)),
+    _OF_PAIRS,
+    _FIVE,
 )
 
 
@@ -242,17 +228,14 @@ _METHODS: dict[str, dict[str, Any]] = {
     "bag": {"dimension": 50, "patience": 0},
 }
 
-TOGETHER = (
-    Ablation(
-        "together",
-        "Which method tells same questions from others best, all of them small?",
-        "questions",
-        tuple(
-            Variant(method + " on mean-vectors" * (method == "sbert-lp"), method, settings)
-            for method, settings in _METHODS.items()
-        ),
-        ("auc", "accuracy", "f1", "inter_intra"),
+_plan(
+    "together",
+    "questions",
+    tuple(
+        Variant(method + " on mean-vectors" * (method == "sbert-lp"), method, settings)
+        for method, settings in _METHODS.items()
     ),
+    ("auc", "accuracy", "f1", "inter_intra"),
 )
 
 
@@ -272,15 +255,12 @@ _CURES: dict[str, dict[str, Any]] = {
     "InfoNCE, and all pairs": {**_INFONCE, "miner": "none"},
 }
 
-BREAK_IT = (
-    Ablation(
-        "break-cures",
-        "Which change keeps a training from collapsing?",
-        "topics",
-        (_UNTRAINED, *_each("sentpwnet", _CURES, **BROKEN)),
-        _OF_A_SPACE,
-        _FIVE,
-    ),
+_plan(
+    "break-cures",
+    "topics",
+    (_UNTRAINED, *_each("sentpwnet", _CURES, **BROKEN)),
+    _OF_A_SPACE,
+    _FIVE,
 )
 
 
@@ -314,31 +294,26 @@ def _curves(shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
     return (Variant("TF-IDF", "tfidf"), *none, *some)
 
 
-STARTS = (
-    Ablation(
-        "start-questions",
-        "How many labelled pairs make up for a start from nothing, where test asks about other questions?",
-        "questions",
-        _curves([*SHARES][1:]),
-        ("auc",),
-        _FIVE,
-    ),
-    Ablation(
-        "start-places",
-        "And where sentences are names, addresses and codes, which no model has read?",
-        "places",
-        _curves(["1/16", "1/4", "all"]),
-        ("hit@1",),
-        _FIVE,
-    ),
-    Ablation(
-        "start-stsb",
-        "And where people have written the sentences?",
-        "stsb",
-        _curves(["1/16", "all"], epochs=4, loss="cosent", labelled=True),
-        ("spearman",),
-        _FIVE,
-    ),
+_plan(
+    "start-questions",
+    "questions",
+    _curves([*SHARES][1:]),
+    ("auc",),
+    _FIVE,
+)
+_plan(
+    "start-places",
+    "places",
+    _curves(["1/16", "1/4", "all"]),
+    ("hit@1",),
+    _FIVE,
+)
+_plan(
+    "start-stsb",
+    "stsb",
+    _curves(["1/16", "all"], epochs=4, loss="cosent", labelled=True),
+    ("spearman",),
+    _FIVE,
 )
 
 
@@ -356,21 +331,14 @@ _EXPLANATIONS = {
     "any order": "any",
 }
 
-WHY_ALIKE = (
-    Ablation(
-        "why-alike",
-        "Which explanation is about the network that it explains?",
-        "topics",
-        tuple(Variant(name, "sentpwnet", EXPLAINED, part=part) for name, part in _EXPLANATIONS.items()),
-        ("below_chance", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false"),
-        _FIVE,
-        explanations_judged,
-    ),
+_plan(
+    "why-alike",
+    "topics",
+    tuple(Variant(name, "sentpwnet", EXPLAINED, part=part) for name, part in _EXPLANATIONS.items()),
+    ("below_chance", "replaced", "first", "shuffled", "another", "hit", "hit_two", "false"),
+    _FIVE,
+    explanations_judged,
 )
-
-
-_ALL = (SENTPWNET, THEMATIC, LOCALLY_LINEAR, PARAPHRASE, FILM, TOGETHER, BREAK_IT, STARTS, WHY_ALIKE)
-PLANS: dict[str, Ablation] = {plan.name: plan for plans in _ALL for plan in plans}
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -194,15 +194,11 @@ def explanations_judged(case: Case) -> Result:
 
 
 Seen: TypeAlias = dict[str, list[float]]
+Ways: TypeAlias = dict[str, Explain]
 
 
 def _by_taking_out(
-    seen: Seen,
-    network: SentPWNet,
-    ways: dict[str, Explain],
-    triple: Triple,
-    vocabulary: Sequence[str],
-    random: np.random.Generator,
+    seen: Seen, network: SentPWNet, ways: Ways, triple: Triple, vocabulary: Sequence[str], random: np.random.Generator
 ) -> None:
     a, b = words(triple.a), triple.same
     at_random = [random.permutation(len(a)) for _ in range(DRAWS)]
@@ -218,7 +214,7 @@ def _by_taking_out(
                 seen[f"{way} first"].append(float(curve[0] - curve[1]))
 
 
-def _by_other_questions(seen: Seen, of_it: dict[str, Explain], of_chance: dict[str, Explain], triple: Triple) -> None:
+def _by_other_questions(seen: Seen, of_it: Ways, of_chance: Ways, triple: Triple) -> None:
     a = words(triple.a)
     for way, explain in of_it.items():
         own = explain(a, triple.same)
@@ -226,7 +222,7 @@ def _by_other_questions(seen: Seen, of_it: dict[str, Explain], of_chance: dict[s
         seen[f"{way} another"].append(correlation(own, explain(a, triple.other)).spearman)
 
 
-def _by_planted_words(seen: Seen, ways: dict[str, Explain], triple: Triple, random: np.random.Generator) -> None:
+def _by_planted_words(seen: Seen, ways: Ways, triple: Triple, random: np.random.Generator) -> None:
     one, two, three = random.permutation(PLANTED)
     a, other = with_word(triple.a, one, random), with_word(triple.other, three, random)
     asked = {

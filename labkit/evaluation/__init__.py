@@ -1,4 +1,4 @@
-"""How good are embeddings? In: numpy arrays. Out: frozen records or floats; every record prints as one line.
+"""How good are embeddings? In: numpy arrays. Out: frozen records or floats.
 
     pairs        pairs of sentences against labels and grades   best_threshold, pair_classification, triplet_accuracy,
                                                                 correlation, reversals, relatedness
@@ -18,13 +18,7 @@ For scores and similarities, larger is closer; for distances, smaller is closer.
 embeddings and scipy's sparse ones are both accepted.
 """
 
-from labkit.evaluation.classes import (
-    Agreement,
-    clustering_agreement,
-    inter_intra,
-    kmeans,
-    logistic_right,
-)
+from labkit.evaluation.classes import Agreement, clustering_agreement, inter_intra, kmeans, logistic_right
 from labkit.evaluation.coherence import Coherence, p_coherence
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.iclust import iclust

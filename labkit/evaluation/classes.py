@@ -39,11 +39,7 @@ from labkit.evaluation.neighbours import (
 
 @dataclass(frozen=True)
 class Agreement:
-    """Mutual information in nats, its adjusted and normalised forms, the Rand indices, and purity.
-
-    >>> print(clustering_agreement([0, 0, 1, 1], [1, 1, 0, 0]))
-    MI 0.6931 nats, AMI 1.0000, NMI 1.0000, RI 1.0000, ARI 1.0000, purity 1.0000
-    """
+    """Mutual information in nats, its adjusted and normalised forms, the Rand indices, and purity."""
 
     mi: float
     ami: float
@@ -51,12 +47,6 @@ class Agreement:
     ri: float
     ari: float
     purity: float
-
-    def __str__(self) -> str:
-        return (
-            f"MI {self.mi:.4f} nats, AMI {self.ami:.4f}, NMI {self.nmi:.4f}, "
-            f"RI {self.ri:.4f}, ARI {self.ari:.4f}, purity {self.purity:.4f}"
-        )
 
 
 def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
@@ -68,34 +58,22 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
     >>> clustering_agreement([0, 0, 1, 1], [0, 0, 0, 1]).purity
     0.75
     """
-    from sklearn.metrics import (
-        adjusted_mutual_info_score,
-        adjusted_rand_score,
-        mutual_info_score,
-        normalized_mutual_info_score,
-        rand_score,
-    )
-    from sklearn.metrics.cluster import contingency_matrix
+    from sklearn import metrics
 
     codes = classes("truth", truth)
     clusters = classes("found", found, count=len(codes))
     return Agreement(
-        mi=float(mutual_info_score(codes, clusters)),
-        ami=float(adjusted_mutual_info_score(codes, clusters)),
-        nmi=float(normalized_mutual_info_score(codes, clusters)),
-        ri=float(rand_score(codes, clusters)),
-        ari=float(adjusted_rand_score(codes, clusters)),
-        purity=float(contingency_matrix(codes, clusters).max(axis=0).sum() / len(codes)),
+        mi=float(metrics.mutual_info_score(codes, clusters)),
+        ami=float(metrics.adjusted_mutual_info_score(codes, clusters)),
+        nmi=float(metrics.normalized_mutual_info_score(codes, clusters)),
+        ri=float(metrics.rand_score(codes, clusters)),
+        ari=float(metrics.adjusted_rand_score(codes, clusters)),
+        purity=float(metrics.cluster.contingency_matrix(codes, clusters).max(axis=0).sum() / len(codes)),
     )
 
 
 def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.ndarray:
-    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs on embeddings (n, d) as they are.
-
-    >>> rows = np.array([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]])
-    >>> kmeans(rows, 2, seed=0, restarts=3)
-    array([1, 1, 0, 0])
-    """
+    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs on embeddings (n, d) as they are."""
     from sklearn.cluster import KMeans
 
     rows = vectors("embeddings", embeddings)
@@ -115,17 +93,20 @@ def hdbscan(embeddings: ArrayLike) -> np.ndarray:
     """Return labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), and OUTLIER for rows in none of them.
 
     scikit-learn's HDBSCAN runs on the first principal directions and keeps the innermost regions, each with at least
-    1 % of the rows, and ten. Above CLUSTERED rows, only a fixed sample is clustered and
-    every other row takes the label of its nearest sampled row.
+    ten rows and 1 % of them. Above CLUSTERED rows, a fixed sample is clustered, and every other row takes the label of
+    its nearest sampled row.
     """
     from sklearn.cluster import HDBSCAN
+    from sklearn.decomposition import PCA
 
     rows = vectors("embeddings", embeddings, keep_single=True)
     asking = sampled(np.arange(rows.shape[0]), CLUSTERED)
     least = max(10, len(asking) // 100)
     if len(asking) <= max(least, AROUND):
         return np.full(rows.shape[0], OUTLIER)
-    rows = _principal(rows)
+    if min(rows.shape) > DIRECTIONS:
+        rows = np.asarray(PCA(DIRECTIONS, svd_solver="arpack", random_state=0).fit_transform(rows))
+    rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
     model = HDBSCAN(least, min_samples=AROUND, cluster_selection_method="leaf", copy=True)
     found = np.asarray(model.fit_predict(rows[asking]), np.int64)
     return found if len(asking) == len(rows) else found[nearest_rows(rows, rows[asking], 1)[0][:, 0]]
@@ -134,15 +115,6 @@ def hdbscan(embeddings: ArrayLike) -> np.ndarray:
 def seconds_of_hdbscan(count: int) -> float:
     """Estimate how many seconds one core takes to find the dense regions of `count` rows."""
     return 10 * (min(count, CLUSTERED) / CLUSTERED) ** 2
-
-
-def _principal(rows: Vectors) -> np.ndarray:
-    """Return the coordinates of rows along their first principal directions, (n, at most DIRECTIONS)."""
-    from sklearn.decomposition import PCA
-
-    if min(rows.shape) <= DIRECTIONS:
-        return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
-    return np.asarray(PCA(DIRECTIONS, svd_solver="arpack", random_state=0).fit_transform(rows))
 
 
 WAYS = {"kmeans": "k-means", "density": "density"}  # of finding classes
@@ -176,10 +148,6 @@ def logistic_right(
 
     The strength C is the one of STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
     normalised: pass them at length 1 if only their direction matters. Nothing is random.
-
-    >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
-    >>> logistic_right(rows, classes, rows, classes, [[0.8, 0.2]], [0])
-    array([ True])
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -199,9 +167,6 @@ class InterIntra:
     intra: float
     ratio: float
 
-    def __str__(self) -> str:
-        return f"inter {self.inter:.4f} / intra {self.intra:.4f} = {self.ratio:.4f}"
-
 
 def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = None) -> InterIntra:
     """Measure embeddings (n, d) with labels (n,) as in section 4.4 of the pair-weighting paper.
@@ -211,8 +176,8 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     sample of them. The ratio is inf if every class is a point, and 0 if all centres coincide, whatever the width.
 
     >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
-    >>> print(inter_intra(rows, classes))
-    inter 1.2728 / intra 0.0707 = 18.0000
+    >>> round(inter_intra(rows, classes).ratio, 6)
+    18.0
     """
     rows = vectors("embeddings", embeddings, keep_single=True)
     codes = classes("labels", labels, count=rows.shape[0])
@@ -225,28 +190,20 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     nearest = nearest_others(centres, 1, asking)[:, 0]
     # the mean of equal vectors differs from them by rounding, which must not count as a distance
     floor = 1e-14 * float(max(rows.max(), -rows.min()))
-    intra = _above(floor, _distances(rows, np.arange(len(codes)), centres, codes))
-    inter = _above(floor, _distances(centres, asking, centres, nearest))
+    intra = _mean_distance(floor, rows, np.arange(len(codes)), centres, codes)
+    inter = _mean_distance(floor, centres, asking, centres, nearest)
     ratio = 0.0 if inter == 0 else np.inf if intra == 0 else inter / intra
     return InterIntra(inter=inter, intra=intra, ratio=ratio)
 
 
-def _above(floor: float, distances: np.ndarray) -> float:
-    return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
-
-
 def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) -> Vectors:
-    """Return the sum of each class's rows, (C, d) in float64, in O(n d). Sparse rows stay sparse.
-
-    With `directions`, each row counts at length 1; none may be zero.
-    """
+    """Return the sum of each class's rows, with `directions` each at length 1, (C, d) in float64, dense or sparse."""
     sums: Any = 0
     for block in blocks(len(codes), 1, MOST_ASKING):  # so that float32 rows are never all copied to float64
         here = rows[block].astype(np.float64, copy=False)
-        members = sparse.csr_matrix(
-            (np.ones(here.shape[0]), (codes[block], np.arange(here.shape[0]))),
-            shape=(int(codes.max()) + 1, here.shape[0]),
-        )
+        count = here.shape[0]
+        one_hot = np.ones(count), (codes[block], np.arange(count))
+        members = sparse.csr_matrix(one_hot, shape=(int(codes.max()) + 1, count))
         sums = sums + members @ (unit(here, refuse="embeddings") if directions else here)
     return sums if isinstance(sums, np.ndarray) else sparse.csr_matrix(sums)
 
@@ -257,10 +214,11 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
     return sums / sizes[:, None] if isinstance(sums, np.ndarray) else sparse.csr_matrix(sparse.diags(1 / sizes) @ sums)
 
 
-def _distances(a: Vectors, from_rows: np.ndarray, b: Vectors, to_rows: np.ndarray) -> np.ndarray:
-    """Return |a_i - b_j| in float64 for each i of `from_rows` and the j at the same place in `to_rows`."""
-    parts = blocks(len(from_rows), filled(b), BLOCK // 4)
-    return np.sqrt(np.concatenate([squares(a[from_rows[part]] - b[to_rows[part]]) for part in parts]))
+def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.ndarray) -> float:
+    """Return the mean |a_i - b_j| in float64; a distance within rounding of `floor` in each dimension counts as 0."""
+    parts = blocks(len(i), filled(b), BLOCK // 4)
+    distances = np.sqrt(np.concatenate([squares(a[i[part]] - b[j[part]]) for part in parts]))
+    return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
 
 
 # --- separation, in a space and in its picture -------------------------------------------------------------------
@@ -297,16 +255,12 @@ def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
     names = dict(zip(codes.tolist(), np.asarray(labels).tolist(), strict=True))
     by_class = {names[code]: float(counts[0][code] / counts[1][code]) for code in np.flatnonzero(counts[1]).tolist()}
     hit = float(right.mean()) if len(right) else float("nan")
-    return Separation(ratio, _silhouette(every[asking], codes[asking]), hit, len(asking), by_class)
+    silhouette = float("nan")
+    if 2 <= len(np.unique(codes[asking])) < len(asking):
+        from sklearn.metrics import silhouette_score
 
-
-def _silhouette(rows: Vectors, codes: np.ndarray) -> float:
-    """Return the silhouette, which is defined from two classes up as long as there are fewer classes than rows."""
-    from sklearn.metrics import silhouette_score  # takes a second, and a picture is shown before its scores
-
-    if not 2 <= len(np.unique(codes)) < len(codes):
-        return float("nan")
-    return float(silhouette_score(rows, codes))
+        silhouette = float(silhouette_score(every[asking], codes[asking]))
+    return Separation(ratio, silhouette, hit, len(asking), by_class)
 
 
 def _right(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -316,6 +270,5 @@ def _right(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> tuple[np.nda
         return asking, np.zeros(0, bool)
     near, distances = nearest_rows(rows[asking], rows, min(TIES + 1, len(codes)))
     distances = np.where(near == asking[:, None], np.inf, distances)
-    nearest = distances.min(axis=1, keepdims=True)
-    tied = distances <= nearest * (1 + EQUAL)
-    return asking, np.asarray(np.where(tied, codes[near] == codes[asking][:, None], True).all(axis=1))
+    tied = distances <= distances.min(axis=1, keepdims=True) * (1 + EQUAL)
+    return asking, (~tied | (codes[near] == codes[asking][:, None])).all(axis=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import pdist
 
 from labkit.arrays import Vectors, classes, unit, vectors
 from labkit.evaluation.classes import class_sums
@@ -23,11 +23,7 @@ MEMBERS = 1_000  # sentences per group whose distances are computed if a sample 
 
 @dataclass(frozen=True)
 class Coherence:
-    """P-coherence (`within`) and the scores it must be read with.
-
-    >>> print(p_coherence([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], ["cat", "cat", "oak", "oak"]))
-    within 0.9939, between 0.1101, lift 0.8838, retrieval 1.0000, distance 0.31 (2 groups, 0 alone)
-    """
+    """P-coherence (`within`) and the scores it must be read with."""
 
     within: float
     between: float
@@ -36,12 +32,6 @@ class Coherence:
     distance: float
     groups: int
     left_out: int
-
-    def __str__(self) -> str:
-        return (
-            f"within {self.within:.4f}, between {self.between:.4f}, lift {self.lift:.4f}, retrieval "
-            f"{self.retrieval:.4f}, distance {self.distance:.2f} ({self.groups} groups, {self.left_out} alone)"
-        )
 
 
 def p_coherence(
@@ -80,41 +70,25 @@ def p_coherence(
     paired = sizes > 1
     within = float(((inside - sizes)[paired] / (sizes * (sizes - 1))[paired]).mean())
     between = float((total @ total - inside.sum()) / (len(codes) ** 2 - (sizes**2).sum()))
+    from sklearn.preprocessing import StandardScaler  # takes a second
+
+    spread = StandardScaler(with_mean=False).fit(rows).scale_
+    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+    looked_at = None if most is None or len(codes) <= most else MEMBERS
+    distances = [_mean_pair_distance(rows[sampled(group, looked_at)], spread) for group in members if len(group) > 1]
     return Coherence(
         within=within,
         between=between,
         lift=within - between,
         retrieval=hit_at(rows, codes, (1,), most=most, progress=progress)[1],
-        distance=_mean_distance(rows, codes, sizes, None if most is None or len(codes) <= most else MEMBERS),
+        distance=float(np.mean(distances)),
         groups=int(paired.sum()),
         left_out=int((~paired).sum()),
     )
 
 
-def _mean_distance(rows: Vectors, codes: np.ndarray, sizes: np.ndarray, most: int | None) -> float:
-    spread = _deviation(rows)
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
-    several = (sampled(group, most) for group in members if len(group) > 1)
-    means = [_mean_pair_distance(rows[group], spread) for group in several]
-    return float(np.mean(means))
-
-
-def _deviation(rows: Vectors) -> np.ndarray:
-    """Return each dimension's standard deviation over the whole set (d,), or 1 for a constant one."""
-    if isinstance(rows, np.ndarray):
-        variance = rows.var(axis=0, dtype=np.float64)
-    else:
-        from sklearn.utils.sparsefuncs import mean_variance_axis  # takes a second, and few rows are sparse
-
-        variance = mean_variance_axis(rows, axis=0)[1]
-    return np.sqrt(np.where(variance > 0, variance, 1))
-
-
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
-    """Return the mean over all pairs of a group, computed in slices of rows so that no square matrix is needed."""
     if not isinstance(group, np.ndarray):
         held = np.unique(group.indices)  # of 100,000 words, a group contains few
         group, spread = group[:, held].toarray(), spread[held]
-    dense = group / spread
-    total = sum(cdist(dense[start : start + 512], dense).sum() for start in range(0, len(dense), 512))
-    return total / (len(dense) * (len(dense) - 1))
+    return float(pdist(group / spread).mean())

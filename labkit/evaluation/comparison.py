@@ -133,15 +133,10 @@ def lead_of(first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1
 
 def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[Parts, Parts]]:
     sizes = {len(side) for parts in (*first, *second) for side in (parts.above, parts.below)}
-    if not first or not second or len(sizes) != 1:
+    counts = sorted((len(first), len(second)))
+    if not counts[0] or len(sizes) != 1 or counts[0] not in (1, counts[1]):
         raise ValueError(
-            f"first and second have {len(first)} and {len(second)} runs, scored on {sorted(sizes)} test items. Each "
-            "needs at least one run, all on the same items; score both on one test set"
+            f"first and second have {len(first)} and {len(second)} runs, scored on {sorted(sizes)} test items. Give "
+            "equal numbers, seed by seed, or a single run of a deterministic method, all scored on the same items"
         )
-    if len(first) != len(second) and min(len(first), len(second)) > 1:
-        raise ValueError(
-            f"first has {len(first)} runs and second has {len(second)}. Give equal numbers, seed by seed, or a single "
-            "run of a deterministic method"
-        )
-    runs = max(len(first), len(second))
-    return [(first[at % len(first)], second[at % len(second)]) for at in range(runs)]
+    return [(first[at % len(first)], second[at % len(second)]) for at in range(counts[1])]

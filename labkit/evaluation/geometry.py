@@ -3,8 +3,7 @@
     alignment(a, b)         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide
     class_alignment         the same, where the positives are all pairs of a class
     uniformity              log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide; lower
-    is
-                            more even (vectors uniform on a high-dimensional sphere: about -4)
+                            is more even (vectors uniform on a high-dimensional sphere: about -4)
     mean_cosine             mean cosine over all pairs; 1: all vectors point the same way
     singular_shares         singular values of the centred rows as shares, the largest first (Jing et al. 2022 look at
                             their squares, the eigenvalues of the covariance)
@@ -81,12 +80,8 @@ def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Prog
     rows = _directions(rows if len(asking) == rows.shape[0] else rows[asking])
     n, total = rows.shape[0], 0.0
     for block in blocks(n, n, BLOCK // 4):
-        near = dots(
-            rows[block], rows[block.start :]
-        )  # (b, n - start): no pair occurs twice, except in the square at its left
-        near *= 4
-        near -= 4
-        np.exp(near, out=near)
+        # (b, n - start): no pair occurs twice, except in the square at its left
+        near = np.exp(4 * dots(rows[block], rows[block.start :]) - 4)
         square = near[:, : len(near)]
         total += float(near.sum() - (square.sum() + np.trace(square)) / 2)
         progress(block.stop, n, "measuring the space")
@@ -111,8 +106,8 @@ def singular_shares(embeddings: ArrayLike) -> np.ndarray:
     total = class_sums(rows, np.zeros(n, np.int64), directions=True)
     mean = np.asarray(total.mean(axis=0), np.float64).ravel() / n
     if n > d:
-        products = (part.T @ part for part in (_directions(rows[block]) for block in blocks(n, filled(rows))))
-        gram = sum((_dense(product) for product in products), np.zeros((d, d))) - n * np.outer(mean, mean)
+        parts = (_directions(rows[block]).T for block in blocks(n, filled(rows)))
+        gram = sum(dots(part, part) for part in parts) - n * np.outer(mean, mean)
     else:
         rows = _directions(rows)
         across = dots(rows, mean[None])  # x · mean, (n, 1)
@@ -127,10 +122,6 @@ def effective_rank(embeddings: ArrayLike) -> float:
     shares = singular_shares(embeddings)
     held = shares[shares > 0]
     return float(np.exp(-(held * np.log(held)).sum())) if len(held) else 0.0
-
-
-def _dense(product: Any) -> np.ndarray:
-    return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
 
 
 def _several(embeddings: ArrayLike) -> Vectors:
@@ -208,17 +199,15 @@ class EpochCosines:
 
     def rows(self) -> list[dict[str, float]]:
         """Return a table row for each epoch and bin."""
-        return [
-            {
-                "epoch": epoch,
-                "cosine from": float(low),
-                "to": float(high),
-                "share of positives": float(positive),
-                "share of negatives": float(negative),
-            }
-            for epoch, own, others in zip(self.epochs, self.positive, self.negative, strict=True)
-            for low, high, positive, negative in zip(self.edges[:-1], self.edges[1:], own, others, strict=True)
-        ]
+        names = ("epoch", "cosine from", "to", "share of positives", "share of negatives")
+        columns = (
+            np.repeat(self.epochs, BINS).tolist(),
+            np.tile(self.edges[:-1], len(self.epochs)).tolist(),
+            np.tile(self.edges[1:], len(self.epochs)).tolist(),
+            self.positive.ravel().tolist(),
+            self.negative.ravel().tolist(),
+        )
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def spectrum_rows(self) -> list[dict[str, float]]:
         """Return a table row for each epoch and singular value."""
@@ -247,23 +236,14 @@ def cosines_over_epochs(snapshots: Snapshots, *, low: float = -1.0) -> EpochCosi
     for embeddings in snapshots.vectors:
         rows = unit(embeddings.astype(np.float64))
         cosines = np.clip((rows @ rows.T)[upper], -1, 1)
-        kinds = [cosines[same], cosines[~same]]
-        shares.append(
-            [
-                np.histogram(kind.clip(low), edges)[0] / len(kind) if len(kind) else np.full(BINS, np.nan)
-                for kind in kinds
-            ]
-        )
-        means.append([kind.mean() if len(kind) else np.nan for kind in kinds])
+        kinds = [kind if len(kind) else np.array([np.nan]) for kind in (cosines[same], cosines[~same])]
+        counts = [np.histogram(kind.clip(low), edges)[0] for kind in kinds]
+        shares.append([count / count.sum() if count.any() else np.full(BINS, np.nan) for count in counts])
+        means.append([kind.mean() for kind in kinds])
         known = rows[not_zero(rows)]
         spectra.append(singular_shares(known) if len(known) > 1 else np.zeros(1))
     places = max(map(len, spectra))
     positive, negative = np.array(shares).transpose(1, 0, 2)
-    return EpochCosines(
-        epochs=tuple(snapshots.epochs.tolist()),
-        edges=edges,
-        positive=positive,
-        negative=negative,
-        means=np.array(means),
-        spectra=np.stack([np.pad(each, (0, places - len(each))) for each in spectra]),
-    )
+    spectra = [np.pad(each, (0, places - len(each))) for each in spectra]
+    epochs = tuple(snapshots.epochs.tolist())
+    return EpochCosines(epochs, edges, positive, negative, np.array(means), np.stack(spectra))

@@ -27,11 +27,6 @@ def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int
 
     At temperature 0 each of the k clusters has a member. Above 0, labels are the largest memberships; heat merges
     clusters, so some of the k may be empty, and at a high temperature only one is left.
-
-    >>> similarity = [[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]]
-    >>> found = iclust(similarity, 2, seed=0, restarts=3)
-    >>> found[0] == found[1], found[0] == found[2]
-    (np.True_, np.False_)
     """
     s = _symmetric(similarity)
     whole("k", k, 1, len(s), "the number of elements")
@@ -125,20 +120,17 @@ def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.
 
 
 def _settled(s: np.ndarray, p: np.ndarray, temperature: float, steps: int) -> np.ndarray:
+    """Apply P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T} until nothing changes."""
     for _ in range(steps):
+        share, to = _cluster_means(s, p)
+        within = (p * to).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300)
+        update = softmax(np.log(np.maximum(share, 1e-300)) + (2 * to - within) / temperature, axis=1)
         # half a step, since the full step can oscillate between two states forever
-        change = (_update(s, p, temperature) - p) / 2
+        change = (update - p) / 2
         p = p + change
         if np.abs(change).max() < 1e-9:
             break
     return p
-
-
-def _update(s: np.ndarray, p: np.ndarray, temperature: float) -> np.ndarray:
-    """Apply P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T} once."""
-    share, to = _cluster_means(s, p)
-    within = (p * to).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300)
-    return softmax(np.log(np.maximum(share, 1e-300)) + (2 * to - within) / temperature, axis=1)
 
 
 def _cluster_means(s: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -96,65 +96,48 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
         verdict: Verdict = "open" if ordered(figure) else "no order"
         return [replace(line, verdict=verdict) for line in lines]
     judged = [line for line in lines if not line.saw_test]
-    if not judged:
-        return [replace(line, verdict="saw test") for line in lines]
-    best = judged[0]
-    level = len(judged) > 1 and judged[1].mean == best.mean
-    return [
-        replace(line, verdict="saw test")
-        if line.saw_test
-        else replace(line, verdict="open" if level else "best")
-        if line is best
-        else _against(best, line)
-        for line in lines
-    ]
+    level = len(judged) > 1 and judged[1].mean == judged[0].mean
+    return [_judged(line, judged[0] if judged else None, level=level) for line in lines]
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:
     """Name each kind: its method, the settings that set it apart from others, and the corpus if there are several."""
-    corpora = {group[0].fingerprint for group in groups}
+    several = len({group[0].fingerprint for group in groups}) > 1
     lines = []
-    for group in groups:
-        mine = group[0]
-        others = [other[0] for other in groups if other[0].method == mine.method]
+    for mine, *_ in groups:
+        others = [other[0].settings for other in groups if other[0].method == mine.method]
         differing = [
             f"{name}={value}"
             for name, value in mine.settings.items()
-            if name not in APART and any(other.settings.get(name) != value for other in others)
+            if name not in APART and any(other.get(name) != value for other in others)
         ]
-        if len(corpora) > 1:
-            differing.append(f"on {mine.trained_on}")
-        lines.append(" ".join([mine.method, *differing]))
+        lines.append(" ".join([mine.method, *differing, *([f"on {mine.trained_on}"] if several else [])]))
     return lines
 
 
 def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
+    known = set.intersection(*(set(result.scores.figures) for result in group))
     figures = {
-        known: [result.scores.figures[known] for result in group]
-        for known in group[0].scores.figures
-        if all(known in result.scores.figures for result in group)
+        name: [result.scores.figures[name] for result in group] for name in group[0].scores.figures if name in known
     }
     values = figures.get(figure, [])
     enough = len(values) >= SEEDS and all(map(math.isfinite, values))
-    return Line(
-        name=name,
-        results=group,
-        means={known: float(np.mean(values)) for known, values in figures.items()},
-        figure=figure,
-        spread=Spread.of(values) if enough else None,
-    )
+    means = {name: float(np.mean(each)) for name, each in figures.items()}
+    return Line(name, group, means, figure, Spread.of(values) if enough else None)
 
 
-def _against(best: Line, line: Line) -> Line:
-    """Return the line with its verdict."""
+def _judged(line: Line, best: Line | None, *, level: bool) -> Line:
+    """Return the line with its verdict; `level`: whether another line has the score of the best."""
+    if best is None or line.saw_test:
+        return replace(line, verdict="saw test")
+    if line is best:
+        return replace(line, verdict="open" if level else "best")
     pair = _paired(best, line)
     if pair is None:
         return replace(line, verdict="open")
     lead = lead_of(*pair)
     low, high = lead.interval()
-    if low <= 0 <= high:
-        return replace(line, verdict="open", lead=lead)
-    certain = lead.error > 0 or len(pair[0][0].above) >= UNITS
+    certain = not low <= 0 <= high and (lead.error > 0 or len(pair[0][0].above) >= UNITS)
     return replace(line, verdict="behind" if certain else "open", lead=lead)
 
 
@@ -163,14 +146,17 @@ def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
 
     Seeds that only one line has are left out, unless the two share fewer than two.
     """
-    sides = [sorted(each.results, key=lambda result: result.seed) for each in (best, line)]
-    one, two = ({result.seed for result in side} for side in sides)
-    if len(one & two) > 1:
-        sides = [[result for result in side if result.seed in one & two] for side in sides]
+    both = [
+        {result.seed: result for result in sorted(each.results, key=lambda result: result.seed)}
+        for each in (best, line)
+    ]
+    common = [seed for seed in both[0] if seed in both[1]]
+    sides = [[side[seed] for seed in (common if len(common) > 1 else side)] for side in both]
     fewer = min(map(len, sides))
     if fewer > 1:
         sides = [side[:fewer] for side in sides]
-    if not all(math.isfinite(result.scores.figures.get(best.figure, math.nan)) for side in sides for result in side):
+    figures = [[result.scores.figures.get(best.figure, math.nan) for result in side] for side in sides]
+    if not all(map(math.isfinite, [*figures[0], *figures[1]])):
         return None
     parts = [[result.scores.parts.get(best.figure) for result in side] for side in sides]
     first, second = ([part for part in side if part is not None] for side in parts)
@@ -179,7 +165,5 @@ def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
         return first, second
     if max(map(len, sides)) < SEEDS:
         return None
-    first, second = (
-        [Parts(np.array([result.scores.figures[best.figure]]), np.ones(1)) for result in side] for side in sides
-    )
+    first, second = ([Parts(np.array([figure]), np.ones(1)) for figure in side] for side in figures)
     return first, second

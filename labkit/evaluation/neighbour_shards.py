@@ -143,21 +143,17 @@ def _exact(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int) -> None:
     """Merge the nearer rows of a tile into the result; ties keep the earlier row."""
-    count = near.shape[1]
-    nearer = scores > cosines[:, -1:]
-    if scores.shape[1] > 4 * count and np.isneginf(cosines[:, -1]).any():  # at first most rows would be nearer
-        last = np.partition(scores, scores.shape[1] - count, axis=1)[:, -count, None]  # of those to take
-        nearer, equal = scores > last, scores == last
-        nearer |= equal & (equal.cumsum(axis=1, dtype=np.int32) <= count - nearer.sum(axis=1, keepdims=True))
-    rows, columns = np.nonzero(nearer)
-    counts = np.bincount(rows, minlength=len(scores))
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    some = np.full((len(scores), counts.max(initial=0)), -np.inf, np.float32)
-    found = np.full(some.shape, -1, np.int64)
-    some[rows, places], found[rows, places] = scores[rows, columns], columns + first
-    every, which = np.concatenate([cosines, some], axis=1), np.concatenate([near, found], axis=1)
-    order = np.lexsort((which, -every))[:, :count]
-    near[:], cosines[:] = np.take_along_axis(which, order, 1), np.take_along_axis(every, order, 1)
+    m, count = near.shape
+    least = cosines[:, -1:]
+    if scores.shape[1] > count and np.isneginf(least).any():  # at first most rows would be nearer
+        least = np.maximum(least, np.partition(scores, -count, axis=1)[:, -count, None])
+    rows, columns = np.nonzero((scores > cosines[:, -1:]) & (scores >= least))
+    owner = np.concatenate([np.repeat(np.arange(m), count), rows])
+    which = np.concatenate([near.ravel(), columns + first])
+    score = np.concatenate([cosines.ravel(), scores[rows, columns]])
+    order = np.lexsort((which, -score, owner))
+    best = order[np.searchsorted(owner[order], np.arange(m))[:, None] + np.arange(count)]
+    near[:], cosines[:] = which[best], score[best]
 
 
 def _tiles(vectors: VectorShards) -> Iterator[tuple[int, np.ndarray]]:
@@ -213,17 +209,12 @@ def _opened_index(path: str) -> Any:
 def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The neighbours that the index finds for these queries, ordered by cosine."""
     index = _opened_index(task.index)
-    near = np.empty((len(numbers), task.count), np.int64)
-    cosines = np.empty(near.shape, np.float32)
-    for start in range(0, len(numbers), TOGETHER):
-        block = slice(start, start + TOGETHER)
-        asked = _directions(task.queries, numbers[block])
-        scores, found = index.search(asked, min(task.count + 1, len(task.base)))
-        scores[found < 0] = -np.inf
-        if task.themselves:
-            scores[found == numbers[block][:, None]] = -np.inf
-        order = np.lexsort((found, -scores))[:, : task.count]
-        near[block], cosines[block] = np.take_along_axis(found, order, 1), np.take_along_axis(scores, order, 1)
+    cosines, near = index.search(_directions(task.queries, numbers), min(task.count + 1, len(task.base)))
+    cosines[near < 0] = -np.inf
+    if task.themselves:
+        cosines[near == numbers[:, None]] = -np.inf
+    order = np.lexsort((near, -cosines))[:, : task.count]
+    near, cosines = np.take_along_axis(near, order, 1), np.take_along_axis(cosines, order, 1)
     few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres have too few rows
     if len(few):
         near[few], cosines[few] = _exact(task, numbers[few])

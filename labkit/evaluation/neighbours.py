@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from labkit.arrays import Vectors, classes, same_length, vectors, whole
-from labkit.progress import Progress, lasting, note, silent
+from labkit.progress import lasting, note
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
 MOST_ASKING = 20_000  # most rows used as queries; above, a sample of this size is used
@@ -38,11 +38,11 @@ def blocks(rows: int, columns: int, entries: int = BLOCK) -> Iterator[slice]:
     yield from (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
-def sampled(rows: np.ndarray, most: int | None) -> np.ndarray:
+def sampled(rows: np.ndarray, most: int | None, seed: int = 0) -> np.ndarray:
     """Return the row numbers, or if there are more than `most`, a fixed sample of them in order; None takes all."""
     if most is None or len(rows) <= whole("most", most, 1, 2**31, "how many may ask"):
         return rows
-    return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
 
 def filled(rows: Vectors) -> int:
@@ -123,10 +123,7 @@ def foreseen(
     dots(few, tile)
     pace = few.shape[0] * tile.shape[0] / max(time.perf_counter() - began, 1e-9)
     seconds = 1.5 * asking * among / pace / workers  # plus half the time for selecting
-    what = (
-        f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)} at the pace of a small "
-        f"block{f' and with as many cores as workers ({workers})' if workers > 1 else ''}"
-    )
+    what = f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)}"
     if seconds > LONGEST and not insist:
         raise ValueError(f"{what}, the limit is {lasting(LONGEST)}; {remedy}")
     if seconds > SAID:
@@ -156,9 +153,7 @@ def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floatin
     halves = squares(sieve) / 2
     near, border = np.empty((m, keep), np.int64), np.empty(m)
     buffer: np.ndarray | None = None
-    for block in blocks(
-        m, n, BLOCK // 4 if sparse.issparse(sieve) else BLOCK
-    ):  # a sparse product needs twice the memory
+    for block in blocks(m, n, BLOCK // 4 if sparse.issparse(sieve) else BLOCK):  # a sparse product needs more memory
         buffer = dots(asked[block], sieve, out=None if buffer is None else buffer[: block.stop - block.start])
         buffer -= halves
         near[block] = _largest(buffer, keep)
@@ -214,7 +209,6 @@ def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.
 # --- who moved ---------------------------------------------------------------------------------------------------
 
 TOGETHER = 10  # groups that are suggested
-ASKING = 10_000  # queries between two progress updates
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,26 +251,19 @@ class MovedTogether:
         return f"{len(self.rows):,} from {self.source} moved to {self.target}"
 
 
-def movement(before: ArrayLike, after: ArrayLike, k: int = 10, *, progress: Progress = silent) -> Movement:
+def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
     """Compare the k nearest of each sentence in two spaces (n, d) and (n, e), exactly: rows i are the same sentence.
 
     >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
     >>> movement(before, after, k=1).change
     array([1., 0., 0., 1.])
     """
-    spaces = [vectors(name, each, keep_single=True) for name, each in (("before", before), ("after", after))]
-    n = spaces[0].shape[0]
-    if spaces[1].shape[0] != n:
-        raise ValueError(f"after has {spaces[1].shape[0]} rows, expected {n} like before; use the same sentences")
+    old, new = vectors("before", before, keep_single=True), vectors("after", after, keep_single=True)
+    n = old.shape[0]
+    if new.shape[0] != n:
+        raise ValueError(f"after has {new.shape[0]} rows, expected {n} like before; use the same sentences")
     whole("k", k, 1, n - 1, "the number of other rows")
-    near: list[np.ndarray] = []
-    for number, rows in enumerate(spaces):
-        parts = []
-        for start in range(0, n, ASKING):
-            progress(number * n + start, 2 * n, "neighbours")
-            parts.append(nearest_others(rows, k, np.arange(start, min(start + ASKING, n))))
-        near.append(np.concatenate(parts))
-    progress(2 * n, 2 * n, "neighbours")
+    near = [nearest_others(rows, k) for rows in (old, new)]
     both = in_both(*near)
     return Movement(near[0], near[1], 1 - both / (2 * k - both))
 
@@ -286,33 +273,28 @@ def in_both(there: np.ndarray, here: np.ndarray) -> np.ndarray:
     return (there[:, :, None] == here[:, None, :]).any(axis=2).sum(axis=1)
 
 
-def majority(near: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the most frequent class among each row's neighbours, (n, k) to (n,); the nearest of them wins a tie."""
-    seen = codes[near]
+def majority(seen: np.ndarray) -> np.ndarray:
+    """Return the most frequent class of each row of classes (n, k), in order of distance; the nearest wins a tie."""
     often = (seen[:, :, None] == seen[:, None, :]).sum(axis=2)
-    first: np.ndarray = np.take_along_axis(seen, often.argmax(axis=1)[:, None], 1)[:, 0]
-    return first
+    # argmax takes the first of a tie
+    return np.asarray(np.take_along_axis(seen, often.argmax(axis=1)[:, None], 1)[:, 0])
 
 
 def moved_together(moved: Movement, labels: Sequence[str]) -> tuple[MovedTogether, ...]:
     """Group sentences by the majority class of their neighbours before and after, if the two differ.
 
     The groups with the largest size · mean change come first; within a group, the sentences that changed most.
-
-    >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
-    >>> print(moved_together(movement(before, after, k=1), ["cat", "cat", "oak", "oak"])[0])
-    1 from cat moved to oak
     """
     codes = classes("labels", labels, count=len(moved.change))
-    names = list(dict.fromkeys(labels))
-    source, target = (majority(near, codes) for near in (moved.before, moved.after))
-    ranked = moved.ranked
-    ranked = ranked[source[ranked] != target[ranked]]
-    keys = source[ranked] * len(names) + target[ranked]
-    groups = []
-    for key in np.unique(keys):
-        rows, (old, new) = ranked[keys == key], divmod(int(key), len(names))
-        groups.append(MovedTogether(str(names[old]), str(names[new]), rows, float(moved.change[rows].mean())))
+    names = list(dict.fromkeys(map(str, labels)))
+    source, target = (majority(codes[near]) for near in (moved.before, moved.after))
+    members: dict[tuple[int, int], list[int]] = {}
+    for row in moved.ranked[source[moved.ranked] != target[moved.ranked]].tolist():
+        members.setdefault((source[row], target[row]), []).append(row)
+    groups = [
+        MovedTogether(names[old], names[new], np.array(rows), float(moved.change[rows].mean()))
+        for (old, new), rows in sorted(members.items())
+    ]
     return tuple(sorted(groups, key=lambda group: -len(group.rows) * group.change)[:TOGETHER])
 
 
@@ -321,18 +303,11 @@ def moved_rows(
 ) -> list[dict[str, float | str]]:
     """Return a table row for each of these rows: its change, and the most frequent classes of its neighbours."""
     same_length("labels", np.asarray(labels, object), len(moved.change))
-
-    def said(near: np.ndarray) -> str:
-        return ", ".join(f"{name} {count}" for name, count in Counter(labels[at] for at in near).most_common(3))
-
-    return [
-        {
-            "row": row,
-            "changed": float(moved.change[row]),
-            "class": str(labels[row]),
-            "neighbours before": said(moved.before[row]),
-            "neighbours after": said(moved.after[row]),
-            "sentence": texts[row],
-        }
-        for row in np.asarray(among, np.int64).tolist()
-    ]
+    near = (moved.before, moved.after)
+    table = []
+    for row in np.asarray(among, np.int64).tolist():
+        counts = [Counter(labels[at] for at in side[row]).most_common(3) for side in near]
+        before, after = (", ".join(f"{name} {count}" for name, count in each) for each in counts)
+        about = {"row": row, "changed": float(moved.change[row]), "class": str(labels[row])}
+        table.append({**about, "neighbours before": before, "neighbours after": after, "sentence": texts[row]})
+    return table

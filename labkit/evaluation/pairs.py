@@ -1,19 +1,20 @@
 """Scores of pairs of sentences compared with human labels: same or different, which is closer, how close.
 
-    0/1 labels   best_threshold, pair_classification      triplets   triplet_accuracy
-    grades       correlation, correlation_parts           two scores and grades       reversals
-    grades learned from two embeddings                    relatedness
+    0/1 labels   best_threshold, pair_classification, auc_parts      triplets   triplet_accuracy
+    grades       correlation, correlation_parts, spearman_error      two scores and grades       reversals
+    grades learned from two embeddings                               relatedness
 
 In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and
 records. A pair is called positive if and only if score > t. Candidates for t are the midpoints between neighbouring
-distinct scores, -inf (all positive) and +inf (all negative); of equally good ones the lowest wins. The threshold comes
-from one set and the scores from another: a threshold chosen on the test set flatters.
+distinct scores, -inf (all positive) and +inf (all negative); of equally good ones the lowest wins. scipy.stats takes a
+second to import, so it is imported where it is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,12 +39,6 @@ class PairClassification:
     precision: float
     recall: float
 
-    def __str__(self) -> str:
-        return (
-            f"accuracy {self.accuracy:.4f}, F1 {self.f1:.4f} (precision {self.precision:.4f}, "
-            f"recall {self.recall:.4f}) at score > {self.threshold:.4f}"
-        )
-
 
 def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
     """Return the threshold of highest accuracy for scores (n,) and 0/1 labels (n,), exactly, in O(n log n).
@@ -56,15 +51,11 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Cut the sorted scores where most decisions are right: negatives below, positives above.
-
-    One running sum evaluates all n + 1 cuts at once.
-    """
+    """Cut the sorted scores where most decisions are right: negatives below, positives above."""
     order = np.argsort(scores)
     ranked = scores[order]
     # right decisions when the lowest `cut` pairs are called negative, less the constant number of positives
-    correct = np.zeros(len(scores) + 1, np.int64)
-    np.cumsum(1 - 2 * positive[order].view(np.int8), out=correct[1:])
+    correct = np.concatenate([[0], np.cumsum(1 - 2 * positive[order].astype(np.int64))])
     # equal scores cannot be separated
     correct[1:-1][ranked[:-1] == ranked[1:]] = -len(scores) - 1
     cut = int(correct.argmax())
@@ -76,9 +67,8 @@ def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
 def _midpoint(below: np.floating, above: np.floating) -> float:
     """Return a float t with below <= t < above that also holds after t is rounded to the precision of the scores."""
     middle = float(below) / 2 + float(above) / 2
-    rounded = type(below)(middle)
     # between neighbouring floats the midpoint rounds onto one of them; on the upper one it would lose it
-    return middle if below <= rounded < above and middle < above else float(below)
+    return middle if below <= type(below)(middle) < above and middle < above else float(below)
 
 
 def pair_classification(
@@ -86,11 +76,10 @@ def pair_classification(
 ) -> PairClassification:
     """Choose the threshold by accuracy on dev; return accuracy, F1, precision and recall of the positives on test.
 
-    Precision is 0 if no pair is called positive. (Using one set for both is the leak of the paper's Algorithm 1; show
-    it only next to the honest score.)
+    Precision is 0 if no pair is called positive. (Using one set for both is the leak of the paper's Algorithm 1.)
 
-    >>> print(pair_classification([0.2, 0.8], [0, 1], [0.1, 0.6, 0.7], [0, 0, 1]))
-    accuracy 0.6667, F1 0.6667 (precision 0.5000, recall 1.0000) at score > 0.5000
+    >>> pair_classification([0.2, 0.8], [0, 1], [0.1, 0.6, 0.7], [0, 0, 1]).recall
+    1.0
     """
     dev_scores = numbers("dev_scores", dev_scores)
     threshold = _best_cut(dev_scores, binary("dev_labels", dev_labels, count=len(dev_scores)))
@@ -134,15 +123,12 @@ class Correlation:
     pearson: float
     spearman: float
 
-    def __str__(self) -> str:
-        return f"Pearson {self.pearson:.4f}, Spearman {self.spearman:.4f}"
-
 
 def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
     """Correlate scores (n,) with gold grades (n,). Constant scores order nothing: their correlation is 0.
 
-    >>> print(correlation([0.1, 0.4, 0.9], [1, 2, 4]))
-    Pearson 0.9989, Spearman 1.0000
+    >>> round(correlation([0.1, 0.4, 0.9], [1, 2, 4]).spearman, 3)
+    1.0
     """
     scores = numbers("scores", scores).astype(np.float64)
     gold = numbers("gold", gold, like=scores).astype(np.float64)
@@ -150,7 +136,7 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
         raise ValueError(f"all {len(gold)} grades are {gold[0]:g}, so correlations are undefined; use more pairs")
     if not np.ptp(scores):
         return Correlation(0.0, 0.0)
-    from scipy.stats import pearsonr, rankdata  # takes a second
+    from scipy.stats import pearsonr, rankdata
 
     return Correlation(*(float(pearsonr(of(scores), of(gold)).statistic) for of in (np.asarray, rankdata)))
 
@@ -163,25 +149,18 @@ def correlation_parts(
     The influence of a pair is (n - 1) times what the correlation loses without it (the jackknife), which takes n² steps
     in total. With `of`, the numbers of some pairs, their influence is measured among themselves, and the score is still
     that of all pairs.
-
-    >>> parts = correlation_parts([0.1, 0.4, 0.9, 0.5], [1, 2, 4, 3])
-    >>> round(parts["spearman"].figure, 3)
-    1.0
     """
-    from scipy.stats import rankdata  # takes a second
+    from scipy.stats import rankdata
 
     x, y = (numbers(name, side).astype(np.float64) for name, side in (("scores", scores), ("gold", gold)))
-    both = correlation(x, y)
-    codes = np.arange(len(x)) if units is None else np.asarray(units)
-    whole = both
-    if of is not None and len(of) < len(x):
+    codes, whole = np.arange(len(x)) if units is None else np.asarray(units), correlation(x, y)
+    if of is not None:
         x, y, codes = x[of], y[of], codes[of]
-        both = correlation(x, y)
-    every, parts = np.arange(len(x)), {}
-    for name, figure, a, b in (("pearson", both.pearson, x, y), ("spearman", both.spearman, rankdata(x), rankdata(y))):
-        rank = name == "spearman"
-        without = np.concatenate([_without(a, b, every[block], ranks=rank) for block in blocks(len(x), len(x))])
-        influence = (len(x) - 1) * (figure - without)
+    every, among, parts = np.arange(len(x)), correlation(x, y), {}
+    for name, a, b in (("pearson", x, y), ("spearman", rankdata(x), rankdata(y))):
+        ranks = name == "spearman"
+        without = np.concatenate([_without(a, b, every[block], ranks=ranks) for block in blocks(len(x), len(x))])
+        influence = (len(x) - 1) * (getattr(among, name) - without)
         parts[name] = Parts.by(codes, getattr(whole, name) + influence - influence.mean())
     return parts
 
@@ -193,11 +172,8 @@ def auc_parts(scores: ArrayLike, labels: ArrayLike, units: ArrayLike | None = No
     means are the area, and each kind has the weight n / (pairs of its kind):
 
         above_i = AUC + n / n_kind · (V_i - AUC)
-
-    >>> auc_parts([0.9, 0.4, 0.5, 0.1], [1, 1, 0, 0]).above.tolist()
-    [1.25, 0.25, 0.25, 1.25]
     """
-    from scipy.stats import rankdata  # takes a second
+    from scipy.stats import rankdata
 
     x, same = numbers("scores", scores).astype(np.float64), np.asarray(labels, bool)
     above = np.empty(len(x))
@@ -230,9 +206,6 @@ def spearman_error(value: float, pairs: int) -> float:
 
     `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). That is 15 % more at 0.8 than `(1 - r²) / √(n - 1)`,
     which holds for Pearson's of normal values, and is too small for ranks.
-
-    >>> round(spearman_error(0.8, 1379), 4)
-    0.0112
     """
     return float((1 - value**2) * np.sqrt((1 + value**2 / 2) / max(pairs - 3, 1)))
 
@@ -243,13 +216,8 @@ CANDIDATES = 40  # considered per example, since no item may appear in two examp
 COUPLES = 2**21  # compared at once
 
 
-@dataclass(frozen=True)
-class Reversal:
-    """Two items by number: `higher` has the higher grade. Each tuple gives the higher item's value first.
-
-    >>> reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]).mended_examples[0]
-    Reversal(higher=1, lower=0, gold=(2.0, 1.0), before=(0.4, 0.5), after=(0.4, 0.1))
-    """
+class Reversal(NamedTuple):
+    """Two items by number: `higher` has the higher grade. Each tuple gives the higher item's value first."""
 
     higher: int
     lower: int
@@ -264,9 +232,6 @@ class Reversals:
 
     Of two items with different grades, the one with the higher grade should have the strictly higher score. (Table 4 of
     the SBERT-LP paper shows one couple that the new space mends, but none that it spoils.)
-
-    >>> reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]).spoilt
-    1
     """
 
     kept: int
@@ -281,21 +246,18 @@ class Reversals:
         """The number of couples with different grades."""
         return self.kept + self.mended + self.spoilt + self.wrong
 
-    def __str__(self) -> str:
-        return (
-            f"of {self.couples:,} couples with different grades {self.mended:,} mended "
-            f"({self.mended / self.couples:.2%}), {self.spoilt:,} spoilt ({self.spoilt / self.couples:.2%})"
-        )
-
 
 def reversals(
     gold: ArrayLike, before: ArrayLike, after: ArrayLike, *, examples: int = 5, least: float = 0.0
 ) -> Reversals:
     """Compare two scores by grades, all (n,). Couples whose grades differ by `least` or less are ignored.
 
-    >>> print(reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3]))
-    of 3 couples with different grades 1 mended (33.33%), 1 spoilt (33.33%)
+    >>> found = reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3])
+    >>> found.couples, found.mended, found.spoilt
+    (3, 1, 1)
     """
+    from scipy.stats import rankdata
+
     gold = numbers("gold", gold).astype(np.float64)
     scores = [
         numbers(name, each, like=gold).astype(np.float64) for name, each in (("before", before), ("after", after))
@@ -306,46 +268,39 @@ def reversals(
             f"all {len(gold)} grades are within {np.ptp(gold):g}, but two must be more than {least:g} apart "
             "(`least`); use more pairs"
         )
-    from scipy.stats import rankdata  # takes a second
-
     ranks = [rankdata(each) for each in scores]  # two scores have different scales, but ranks can be compared
-    counts = np.zeros((2, 2), np.int64)  # [right before, right after]
-    changed: dict[tuple[bool, bool], list[tuple[float, int, int]]] = {(False, True): [], (True, False): []}
+    counts = np.zeros(4, np.int64)  # 2 · right before + right after
+    mended, spoilt = list[tuple[float, int, int]](), list[tuple[float, int, int]]()
     for block in blocks(len(gold), len(gold), COUPLES):
-        asked = gold[block, None] - gold[None, :] > least
-        gaps = [each[block, None] - each[None, :] for each in ranks]
-        right = [gap > 0 for gap in gaps]
-        for kind in ((False, False), (False, True), (True, False), (True, True)):
-            these = asked & (right[0] == kind[0]) & (right[1] == kind[1])
-            counts[int(kind[0]), int(kind[1])] += these.sum()
-            if kind in changed and examples:
-                changed[kind] += _clearest(np.where(these, np.minimum(*np.abs(gaps)), -1), block.start, examples)
+        asked = gold[block, None] - gold > least
+        first, second = (each[block, None] - each for each in ranks)
+        counts += np.bincount(2 * (first[asked] > 0) + (second[asked] > 0), minlength=4)
+        strength = np.minimum(abs(first), abs(second))
+        for clearest, these in ((mended, (first <= 0) & (second > 0)), (spoilt, (first > 0) & (second <= 0))):
+            rows, columns = np.nonzero(asked & these)
+            best = np.argsort(-strength[rows, columns], kind="stable")[: CANDIDATES * examples]
+            clearest += zip(
+                (-strength[rows, columns][best]).tolist(),
+                (rows[best] + block.start).tolist(),
+                columns[best].tolist(),
+                strict=True,
+            )
     shown = [
         tuple(
             Reversal(i, j, *((float(each[i]), float(each[j])) for each in (gold, *scores)))
             for i, j in _apart(couples, examples)
         )
-        for couples in changed.values()
+        for couples in (mended, spoilt)
     ]
-    (wrong, mended), (spoilt, kept) = counts.tolist()
-    return Reversals(kept, mended, spoilt, wrong, *shown)
-
-
-def _clearest(strength: np.ndarray, start: int, examples: int) -> list[tuple[float, int, int]]:
-    """Return (strength, higher, lower) of the clearest couples of a block; -1 marks a couple that does not count."""
-    flat = strength.ravel()
-    count = min(CANDIDATES * examples, len(flat))
-    best = np.argpartition(flat, len(flat) - count)[len(flat) - count :]
-    rows, columns = np.unravel_index(best[flat[best] >= 0], strength.shape)
-    values = strength[rows, columns]
-    return list(zip(values.tolist(), (rows + start).tolist(), columns.tolist(), strict=True))
+    wrong, after_alone, before_alone, kept = counts.tolist()
+    return Reversals(kept, after_alone, before_alone, wrong, *shown)
 
 
 def _apart(couples: list[tuple[float, int, int]], examples: int) -> list[tuple[int, int]]:
-    """Return the clearest couples of which no two share an item; ties by number."""
+    """Return the clearest couples, which come first when sorted, of which no two share an item."""
     used: set[int] = set()
     chosen: list[tuple[int, int]] = []
-    for _, higher, lower in sorted(couples, key=lambda couple: (-couple[0], *couple[1:])):
+    for _, higher, lower in sorted(couples):
         if len(chosen) < examples and not used & {higher, lower}:
             chosen.append((higher, lower))
             used |= {higher, lower}
@@ -358,17 +313,14 @@ STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # of the L2 penalty, t
 HELD_OUT = 5  # every fifth training pair, in order, is held out to choose among them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relatedness:
     """Predicted grades compared with gold ones; `predicted` (m,) are those of the test pairs."""
 
     pearson: float
     spearman: float
     mse: float
-    predicted: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
-
-    def __str__(self) -> str:
-        return f"Pearson {self.pearson:.4f}, Spearman {self.spearman:.4f}, MSE {self.mse:.4f}"
+    predicted: np.ndarray
 
 
 def relatedness(
@@ -386,13 +338,14 @@ def relatedness(
     Logistic regression maps |u - v| and u · v to a distribution over the integer grades, whose mean is the prediction.
     `grades` are the integers of the scale, such as range(1, 6), or its first and last, (1, 5). The penalty is chosen by
     the squared error on every fifth training pair; then all training pairs are used. Nothing is random.
-
-    >>> a, grades = np.eye(20), [1, 5] * 10
-    >>> b = [row if grade == 5 else -row for row, grade in zip(a, grades)]  # 5: the same vector
-    >>> round(relatedness(a, b, grades, a, b, grades, grades=(1, 5)).spearman, 3)
-    1.0
     """
-    scale = _scale(grades)
+    levels = sorted(set(grades))
+    if len(levels) < 2 or len(levels) not in (2, levels[-1] - levels[0] + 1):
+        raise ValueError(
+            f"grades is {grades!r}, expected the consecutive integers of the scale, or its first and last; use "
+            "range(1, 6) for grades 1 to 5"
+        )
+    scale = np.arange(levels[0], levels[-1] + 1)
     u, v, gold = _graded_pairs("train", train_a, train_b, train_scores, scale)
     test_u, test_v, test_gold = _graded_pairs("test", test_a, test_b, test_scores, scale, like=u)
     if len(gold) < 2 * HELD_OUT:
@@ -403,16 +356,6 @@ def relatedness(
     predicted = _predict(test_features, weights, scale)
     both = correlation(predicted, test_gold)
     return Relatedness(both.pearson, both.spearman, float(((predicted - test_gold) ** 2).mean()), predicted)
-
-
-def _scale(grades: Iterable[int]) -> np.ndarray:
-    scale = sorted(set(grades))
-    if len(scale) < 2 or len(scale) not in (2, scale[-1] - scale[0] + 1):
-        raise ValueError(
-            f"grades is {grades!r}, expected the consecutive integers of the scale, or its first and last; use "
-            "range(1, 6) for grades 1 to 5"
-        )
-    return np.arange(scale[0], scale[-1] + 1)
 
 
 def _graded_pairs(
@@ -433,10 +376,17 @@ def _graded_pairs(
 
 def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> Vectors:
     """Return [|u - v|, u · v] (n, 2d), each half divided by its mean length in training, since scale is arbitrary."""
-    halves = [
-        half / (np.sqrt(squares(seen).mean()) or 1.0)
-        for half, seen in zip(_halves(*pair), _halves(*train), strict=True)
-    ]
+    both = zip(_halves(*pair), _halves(*train), strict=True)
+    halves = [half / (np.sqrt(squares(seen).mean()) or 1.0) for half, seen in both]
+    return _stacked(halves)
+
+
+def pair_features(u: Vectors, v: Vectors) -> Vectors:
+    """Return |u - v| and u · v of each pair, elementwise, side by side (n, 2d)."""
+    return _stacked(_halves(u, v))
+
+
+def _stacked(halves: Sequence[Vectors]) -> Vectors:
     return sparse.hstack(halves, format="csr") if sparse.issparse(halves[0]) else np.hstack(halves)
 
 
@@ -451,9 +401,6 @@ def grade_distribution(scores: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Return (n, r): a score y puts y - ⌊y⌋ on the grade above and ⌊y⌋ - y + 1 on the one below, so its mean is y.
 
     (The second line is misprinted in eq. 11 of the P-thought paper.)
-
-    >>> grade_distribution(np.array([3.25]), np.arange(1, 6))
-    array([[0.  , 0.  , 0.75, 0.25, 0.  ]])
     """
     return np.maximum(1 - np.abs(scores[:, None] - scale), 0)
 

@@ -82,19 +82,26 @@ def regions(
     n = counted.counts.shape[0]
     same_length("points", points, n)
     codes = None if labels is None or fine else classes("labels", labels, count=n)
-    if codes is None or not 0 < codes.max() < FEW:
-        low, high, share = (12, FEW, 1) if fine else (4, 12, 4)
-        codes = _clusters(points, max(low, min(high, round(np.sqrt(n) / share))))
-    return _named(counted, codes)
+    if codes is not None and 0 < codes.max() < FEW:
+        return _named(counted, codes)
+    low, high, share = (12, FEW, 1) if fine else (4, 12, 4)
+    return _clusters(counted, points, max(low, min(high, round(np.sqrt(n) / share))))
 
 
-def _clusters(points: np.ndarray, count: int) -> np.ndarray:
-    """Return the k-means cluster of each point; there are at most as many clusters as distinct points."""
-    return kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1)
+def _clusters(counted: CountedWords, points: np.ndarray, count: int) -> Regions:
+    """Name the k-means clusters of the points; there are at most as many as distinct points."""
+    return _named(counted, kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1))
 
 
 def _named(counted: CountedWords, codes: np.ndarray) -> Regions:
-    return Regions(codes, tuple(_fitting(chosen) for chosen in region_words(counted, codes, most=2)))
+    names = []
+    for chosen in region_words(counted, codes, most=2):
+        name = ""
+        for word in chosen:
+            longer = f"{name} {word}".strip()
+            name = longer if len(longer) <= LETTERS else name
+        names.append(name)
+    return Regions(codes, tuple(names))
 
 
 @dataclass(frozen=True)
@@ -115,10 +122,10 @@ def words_on_map(
     Above LOOKED_AT sentences, a fixed sample of them is used.
     """
     same_length("points", points, len(texts))
-    rows = sampled(np.arange(len(texts)), LOOKED_AT)
-    counted, places = counted_words([texts[row] for row in rows.tolist()]), points[rows]
-    whole_map = regions(counted, places, [labels[row] for row in rows.tolist()] if labels else None, fine=fine)
-    close = _named(counted, _clusters(places, max(FEW, min(CLOSE, len(rows) // EACH))))
+    rows = sampled(np.arange(len(texts)), LOOKED_AT).tolist()
+    counted, places = counted_words([texts[row] for row in rows]), points[rows]
+    whole_map = regions(counted, places, [labels[row] for row in rows] if labels else None, fine=fine)
+    close = _clusters(counted, places, max(FEW, min(CLOSE, len(rows) // EACH)))
     return _placed(whole_map, places), _placed(close, places)
 
 
@@ -130,50 +137,35 @@ def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
     return tuple(PlacedName(found.names[code], *middle) for code, middle in zip(order, middles, strict=True))
 
 
-def _fitting(chosen: Sequence[str]) -> str:
-    """Join as many of the words as fit."""
-    name = ""
-    for word in chosen:
-        longer = f"{name} {word}".strip()
-        name = longer if len(longer) <= LETTERS else name
-    return name
-
-
 def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> tuple[tuple[str, ...], ...]:
-    """Choose the words that set each region 0..C-1 apart, the strongest first, by class-based TF-IDF:
+    """Choose the words that set each region 0..C-1 apart, the strongest first, by a G-test over all words (`g_test`).
 
-        w(word, region) = tf(word, region) · log(1 + A / f(word))
-
-    tf: how often the region has the word; f: how often all regions have it; A: the mean number of words per region
-    (BERTopic, Grootendorst 2022). A word counts only if the region has it at least LEAST times and more than TWICE as
-    often as the others, with a G of at least RARE (`g_test`, over words). A region may have no such word.
+    A word counts only if the region has it at least LEAST times and more than TWICE as often as the others, with a G of
+    at least RARE. A region may have no such word.
     """
     whole("most", most, 1, 100, "words of a region")
     same_length("codes", codes, counted.counts.shape[0])
     count = int(codes.max()) + 1
     members = sparse.csr_matrix((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
-    frequencies = (members @ counted.counts).tocsr()
-    weights = class_tf_idf(frequencies)
+    frequencies = (members @ counted.counts).tocsr().sorted_indices()
     of_word, of_region = (np.asarray(frequencies.sum(axis=axis)).ravel() for axis in (0, 1))
-    total = of_region.sum()
     chosen = []
     for region in range(count):
         span = slice(*frequencies.indptr[region : region + 2])
-        columns, tf = frequencies.indices[span], frequencies.data[span]
-        elsewhere, own, rest = of_word[columns] - tf, of_region[region], total - of_region[region]
-        telling = (tf >= LEAST) & (tf * rest > TWICE * elsewhere * own) & (g_test(tf, elsewhere, own, rest) >= RARE)
-        order = np.lexsort((columns, -np.where(telling, weights.data[span], -1.0)))[: min(most, int(telling.sum()))]
+        columns, inside = frequencies.indices[span], frequencies.data[span]
+        sizes = of_region[region], of_region.sum() - of_region[region]
+        order, _ = _telling(inside, of_word[columns] - inside, *sizes, most=most, times=TWICE)
         chosen.append(tuple(counted.words[column] for column in columns[order]))
     return tuple(chosen)
 
 
-def class_tf_idf(frequencies: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Weight counts of V words in C regions, (C, V): tf · log(1 + A / f), as in `region_words`."""
-    of_word = np.asarray(frequencies.sum(axis=0)).ravel()
-    average = of_word.sum() / frequencies.shape[0]
-    weights = frequencies.astype(np.float64)
-    weights.data *= np.log1p(average / of_word[weights.indices])
-    return weights
+def _telling(
+    inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float, *, most: int, times: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the traits that are more than `times` as frequent inside, and not by chance; and each G."""
+    g = g_test(inside, elsewhere, size, rest)
+    counts = (inside >= min(LEAST, size)) & (inside * rest > times * elsewhere * size) & (g >= RARE)
+    return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))], g
 
 
 def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
@@ -181,18 +173,15 @@ def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) ->
 
     No two clusters share a name: a number is added to the smaller one's.
     """
-    numbers, codes = np.unique(np.asarray(clusters, np.int64), return_inverse=True)
-    telling = dict(zip(numbers.tolist(), region_words(counted_words(texts), codes, most=NAMING), strict=True))
-    names = {OUTLIER: NO_CLASS}
-    sizes = Counter(numbers[codes].tolist())
-    for cluster, _ in sizes.most_common():
-        name = plain = ", ".join(telling[cluster]) or "no words"
-        number = 1
-        while cluster != OUTLIER and name in names.values():
-            number += 1
-            name = f"{plain} ({number})"
-        names.setdefault(cluster, name)
-    return [names[code] for code in numbers[codes].tolist()]
+    numbers, codes, sizes = np.unique(np.asarray(clusters, np.int64), return_inverse=True, return_counts=True)
+    telling, names = region_words(counted_words(texts), codes, most=NAMING), [NO_CLASS] * len(numbers)
+    used = Counter({NO_CLASS: 1})
+    for code in np.argsort(-sizes, kind="stable").tolist():
+        if numbers[code] != OUTLIER:
+            name = ", ".join(telling[code]) or "no words"
+            used[name] += 1
+            names[code] = name if used[name] == 1 else f"{name} ({used[name]})"
+    return [names[code] for code in codes.tolist()]
 
 
 # --- a selection against the rest --------------------------------------------------------------------------------
@@ -252,25 +241,18 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
         raise ValueError(f"chosen has {size} of {n} rows, expected some but not all")
     found: list[tuple[Trait, ...]] = []
     has_word = sparse.csr_matrix((counted.counts > 0).astype(np.int64))
-    tables = [(has_word, counted.words)]
+    tables: list[tuple[sparse.csr_matrix, Sequence[str]]] = [(has_word, counted.words)]
     if len(labels):
-        codes, names = classes("labels", labels, count=n), tuple(dict.fromkeys(labels))
-        tables.append((sparse.csr_matrix((np.ones(n, np.int64), (np.arange(n), codes))), names))
+        one_hot = np.ones(n, np.int64), (np.arange(n), classes("labels", labels, count=n))
+        tables.append((sparse.csr_matrix(one_hot), tuple(dict.fromkeys(labels))))
     for table, names in tables:
         there = np.asarray(table[inside].sum(axis=0)).ravel()
-        found.append(_strongest(names, there, np.asarray(table.sum(axis=0)).ravel() - there, size, n - size))
+        elsewhere = np.asarray(table.sum(axis=0)).ravel() - there
+        order, g = _telling(there, elsewhere, size, n - size, most=TRAITS)
+        found.append(tuple(Trait(names[at], int(there[at]), int(elsewhere[at]), float(g[at])) for at in order))
     lengths = counted.lengths
     means = float(lengths[inside].mean()), float(lengths[~inside].mean())
     return Apart(size, n - size, found[0], found[1] if len(labels) else (), *means)
-
-
-def _strongest(
-    names: Sequence[str], inside: np.ndarray, elsewhere: np.ndarray, size: int, rest: int
-) -> tuple[Trait, ...]:
-    g = g_test(inside, elsewhere, size, rest)
-    counts = (inside >= min(LEAST, size)) & (inside * rest > elsewhere * size) & (g >= RARE)
-    order = np.lexsort((np.arange(len(g)), -np.where(counts, g, -1.0)))[: min(TRAITS, int(counts.sum()))]
-    return tuple(Trait(names[at], int(inside[at]), int(elsewhere[at]), float(g[at])) for at in order)
 
 
 def g_test(inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float) -> np.ndarray:

@@ -19,18 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from labkit.arrays import Vectors, classes, same_length, unit, vectors, whole
-from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, nearest_rows, sampled
+from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, majority, nearest_rows, sampled
 from labkit.progress import Progress, silent
 
-Columns: TypeAlias = slice | np.ndarray  # numbers of rows
-Similarity: TypeAlias = Callable[[Any, Any], np.ndarray]  # rows (a, d) and (b, d) -> (a, b)
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 VOTERS = 3
 DEEPEST = MOST_ASKING  # other members of a class, above which its R nearest are neither kept nor sorted
@@ -79,12 +77,16 @@ def _by_cosine(
     codes = classes("labels", labels, count=rows.shape[0])
     if not not_zero(rows).all():
         unit(rows, refuse="embeddings")  # names the row
-    asking = _with_company(codes, most)
-    return retrieved(_numbered(_cosines, rows, rows), codes, asking, progress, deep=deep)
+    return retrieved(partial(_among, _cosines, rows, rows), codes, _with_company(codes, most), progress, deep=deep)
 
 
 def _cosines(a: Vectors, b: Vectors) -> np.ndarray:
     return dots(unit(a), unit(b))
+
+
+def _among(similarity: Any, asked: Any, rows: Any, these: Any, others: Any) -> np.ndarray:
+    """Return the similarities of some rows to others in float64, so that copies of one row are equally near."""
+    return np.asarray(similarity(*(side.astype(np.float64, copy=False) for side in (asked[these], rows[others]))))
 
 
 def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
@@ -98,20 +100,6 @@ def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
     return sampled(having, most)
 
 
-def _numbered(similarity: Similarity, asked: Any, rows: Any) -> Callable[[Columns, Columns], np.ndarray]:
-    """Return a function from row numbers to similarities in float64, so that copies of one row are equally near.
-
-    Large sets are converted to float64 only where they are looked at.
-    """
-    whole = rows.astype(np.float64, copy=False) if rows.shape[0] <= MOST_ASKING else None
-
-    def of_numbers(these: Columns, others: Columns) -> np.ndarray:
-        gallery = rows[others].astype(np.float64, copy=False) if whole is None else whole
-        return np.asarray(similarity(asked[these].astype(np.float64, copy=False), gallery))
-
-    return of_numbers
-
-
 @dataclass(frozen=True, eq=False)
 class Retrieved:
     """What each of the rows in `asking` finds among all other rows, (m,) each; the last two are 0 unless `deep`."""
@@ -123,7 +111,7 @@ class Retrieved:
 
 
 def retrieved(
-    similarity: Callable[[np.ndarray, Columns], np.ndarray],
+    similarity: Callable[[np.ndarray, slice], np.ndarray],
     codes: np.ndarray,
     asking: np.ndarray,
     progress: Progress = silent,
@@ -132,47 +120,38 @@ def retrieved(
 ) -> Retrieved:
     """Find the neighbours of each row in `asking` by a `similarity` between row numbers.
 
-    No (n, n) matrix is held in memory: a block of rows searches one tile of the others after another. In large sets,
-    rows of one class are in adjacent tiles, so the nearest of the own class is found in few of them. With `deep`, the R
-    nearest of each row are kept from tile to tile.
+    A block of rows searches one tile of the others after another. With `deep`, the R nearest of each row are kept from
+    tile to tile.
     """
-    tiles = tiled(len(codes), codes)
-    queue = np.arange(len(asking)) if len(tiles) == 1 else np.argsort(codes[asking], kind="stable")
+    sizes = np.bincount(codes)
     found = Retrieved(asking, np.ones(len(asking), np.int64), *np.zeros((2, len(asking))))
-    for block in blocks(len(asking), len(codes[tiles[0]]), BLOCK // 4):
-        at = queue[block]
-        found.ranks[at], own = _asked(similarity, codes, asking[at], tiles, deep=deep)
+    for at in blocks(len(asking), min(len(codes), MOST_ASKING), BLOCK // 4):
+        others = sizes[codes[asking[at]]] - 1
+        found.ranks[at], own = _asked(similarity, codes, asking[at], int(others.max()) if deep else 0)
         if deep:
-            found.average[at], found.right[at] = _at_r(own, np.bincount(codes)[codes[asking[at]]] - 1)
-        progress(block.stop, len(asking), "looking for neighbours")
+            found.average[at], found.right[at] = _at_r(own, others)
+        progress(at.stop, len(asking), "looking for neighbours")
     return found
 
 
 def _asked(
-    similarity: Callable[[np.ndarray, Columns], np.ndarray],
-    codes: np.ndarray,
-    rows: np.ndarray,
-    tiles: list[Columns],
-    *,
-    deep: bool,
+    similarity: Callable[[np.ndarray, slice], np.ndarray], codes: np.ndarray, rows: np.ndarray, deepest: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rank of the nearest of the own class (b,), and whether each of the R nearest has it (b, largest R)."""
-    look = lru_cache(maxsize=1)(lambda at: similarity(rows, tiles[at]))  # one tile is kept for its second use
+    """Return the rank of the nearest of the own class (b,), and whether each of the `deepest` nearest has it."""
+    look = lru_cache(maxsize=1)(lambda start: similarity(rows, slice(start, start + MOST_ASKING)))
+    tiles = [(at.start, np.arange(at.start, at.stop)) for at in blocks(len(codes), 1, MOST_ASKING)]
     own = codes[rows][:, None]
-    numbers: list[Any] = list(tiles) if len(tiles) > 1 else [np.arange(len(codes))]
-    wanted = np.isin(np.arange(codes.max() + 1), own)
-    home = {at for at, tile in enumerate(numbers) if wanted[codes[tile]].any()}
     best = np.full((len(rows), 1), -np.inf)
-    for at in home:
-        mine = (own == codes[numbers[at]]) & (rows[:, None] != numbers[at])
-        best = np.maximum(best, np.where(mine, look(at), -np.inf).max(axis=1, keepdims=True))
-    ranks, deepest = np.ones(len(rows), np.int64), int(np.bincount(codes)[codes[rows]].max()) - 1
+    for start, columns in tiles:
+        mine = (own == codes[columns]) & (rows[:, None] != columns)
+        best = np.maximum(best, np.where(mine, look(start), -np.inf).max(axis=1, keepdims=True))
+    ranks = np.ones(len(rows), np.int64)
     far, of_own = np.empty((len(rows), 0)), np.empty((len(rows), 0), bool)
-    for at, columns in enumerate(numbers):
-        same = own == codes[columns] if at in home else np.zeros((len(rows), len(columns)), bool)
-        ranks += np.count_nonzero((look(at) >= best - ROUNDING) & ~same, axis=1)
-        if deep:
-            here = -np.asarray(look(at), np.float64)
+    for start, columns in tiles:
+        same = own == codes[columns]
+        ranks += np.count_nonzero((look(start) >= best - ROUNDING) & ~same, axis=1)
+        if deepest:
+            here = -np.asarray(look(start), np.float64)
             # rows of the own class are moved away by the width of a tie, so that others come first
             here += same * (ROUNDING + 4e-16 * np.abs(here))  # relative, too, for long distances
             here[rows[:, None] == columns] = np.inf
@@ -195,14 +174,6 @@ def _at_r(own: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     hits = own & (places <= others[:, None])
     precision = np.where(hits, hits.cumsum(axis=1) / places, 0)  # P(i)
     return precision.sum(axis=1) / others, hits.sum(axis=1) / others
-
-
-def tiled(n: int, codes: np.ndarray | None = None) -> list[Columns]:
-    """Split the numbers of n rows into tiles of at most MOST_ASKING, sorted by `codes` if given."""
-    if n <= MOST_ASKING:
-        return [slice(0, n)]
-    order = np.arange(n) if codes is None else np.argsort(codes, kind="stable")
-    return [order[block] for block in blocks(n, 1, MOST_ASKING)]
 
 
 def knn_accuracy(
@@ -231,18 +202,11 @@ def knn_right(
     """
     base = vectors("train", train)
     queries = vectors("test", test, like=base)
-    codes = classes("train_labels", train_labels, count=base.shape[0])
-    first, asked = np.unique(codes, return_index=True)[1], np.asarray(test_labels)
+    codes, asked = classes("train_labels", train_labels, count=base.shape[0]), np.asarray(test_labels)
     same_length("test_labels", asked, queries.shape[0])
     whole("k", k, 1, base.shape[0], "the number of training rows")
-    won = _winners(codes[nearest_rows(queries, base, k)[0]])
-    return np.asarray(train_labels)[first[won]] == asked
-
-
-def _winners(voters: np.ndarray) -> np.ndarray:
-    """Return the class with most votes, (m,), of voters (m, k) in order of distance; the nearest voter breaks a tie."""
-    votes = (voters[:, :, None] == voters[:, None, :]).sum(axis=2)
-    return np.take_along_axis(voters, votes.argmax(axis=1)[:, None], 1)[:, 0]  # argmax takes the first of a tie
+    first = np.unique(codes, return_index=True)[1]
+    return np.asarray(train_labels)[first[majority(codes[nearest_rows(queries, base, k)[0]])]] == asked
 
 
 # --- rows of a method, by its own similarity ---------------------------------------------------------------------
@@ -264,7 +228,7 @@ def own_retrieved(
     """
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     asking, deep = _with_company(codes, most), deep and sizes.max() <= DEEPEST + 1
-    found = retrieved(_numbered(method.similarity, rows, rows), codes, asking, progress, deep=deep)
+    found = retrieved(partial(_among, method.similarity, rows, rows), codes, asking, progress, deep=deep)
     known = not_zero(rows[asking])
     ranks = np.where(known, found.ranks, len(codes))
     return Retrieved(asking, ranks, found.average * known, found.right * known)
@@ -277,26 +241,21 @@ def voted(method: Any, train: Any, labels: Sequence[Any], test: Any, *, progress
     """
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     won = np.empty(test.shape[0], np.int64)
-    similarity, tiles = _numbered(method.similarity, test, train), tiled(train.shape[0])
-    for block in blocks(test.shape[0], min(train.shape[0], MOST_ASKING), BLOCK // 4):
-        near = np.empty((block.stop - block.start, 0), np.int64)
-        values = np.empty(near.shape)
-        for tile in tiles:
-            columns, largest = _first_largest(np.round(similarity(block, tile), 12), VOTERS)
-            near = np.concatenate([near, np.arange(len(codes))[tile][columns]], axis=1)
-            kept, values = _first_largest(np.concatenate([values, largest], axis=1), VOTERS)
-            near = np.take_along_axis(near, kept, 1)
-        won[block] = _winners(codes[near])
+    for block in blocks(test.shape[0], min(len(codes), MOST_ASKING), BLOCK // 4):
+        near, values = [], []
+        for tile in blocks(len(codes), 1, MOST_ASKING):
+            found = _among(method.similarity, test, train, block, tile)
+            columns, largest = _first_largest(np.round(found, 12), VOTERS)
+            near.append(columns + tile.start)
+            values.append(largest)
+        kept, _ = _first_largest(np.hstack(values), VOTERS)
+        won[block] = majority(codes[np.take_along_axis(np.hstack(near), kept, 1)])
         progress(block.stop, test.shape[0], "looking for neighbours")
     return names[won]
 
 
 def _first_largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of the k largest values of each row and these values, (m, k) each, largest first, ties by
-    column.
-
-    The values are overwritten.
-    """
+    """Return the columns of the k largest values of each row and these values, (m, k), in order; overwrite `values`."""
     rows = np.arange(len(values))
     columns = np.empty((len(values), min(k, values.shape[1])), np.int64)
     largest = np.empty(columns.shape)

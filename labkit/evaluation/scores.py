@@ -14,9 +14,8 @@ In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) 
 over units that could have been drawn independently: pairs that share no sentence, classes, articles. A sentence that
 the method cannot represent (a row of zeros) counts as wrong.
 
-Above 20,000 sentences, only a sample of 20,000 is used as queries, and `asked` and `asked_centres` give its size.
-Distances, uniformity and parts of correlations also come from samples, and MAP@R and R-precision are left out if a
-class is larger than that. So time and memory grow linearly.
+Above 20,000 sentences, only a sample of 20,000 is used as queries; `asked` and `asked_centres` give its size.
+Distances, uniformity and parts of correlations also come from samples, and MAP@R is left out for larger classes.
 """
 
 from __future__ import annotations
@@ -118,7 +117,8 @@ def score(
     else:
         scored = _classes(method, corpus, part, asks)
     measure, figures, items, parts = scored
-    return Scores(corpus.name, split, measure, {name: float(value) for name, value in figures.items()}, items, parts)
+    figures = {name: float(value) for name, value in figures.items()}
+    return Scores(corpus.name, split, measure, figures, items, parts if apart else {})
 
 
 def require_labels(corpus: Corpus) -> None:
@@ -144,13 +144,12 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
     require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
-        scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
+        scores = pair_similarities(method, dev)
         if dev.graded:
             return "dev_spearman", correlation(scores, dev.scores).spearman
         return "dev_auc", float(roc_auc_score(dev.labels, scores))
     if isinstance(dev, Triplets):
-        _, near, far = _sides(method, dev)
-        return "dev_triplets", triplet_accuracy(near, far)
+        return "dev_triplets", triplet_accuracy(*triplet_similarities(method, dev)[1:])
     texts, classes = dev.classified()
     return "dev_hit@1", float((own_retrieved(method, method.encode(texts), classes, deep=False).ranks == 1).mean())
 
@@ -183,8 +182,7 @@ _Scored = tuple[str, dict[str, float], np.ndarray | None, dict[str, Parts]]  # m
 
 def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) -> _Scored:
     dev: Any = corpus.part(threshold_split(corpus, split))
-    dev_scores = _similarity(method, *_columns(method, dev.text_a, dev.text_b))
-    scores = _similarity(method, *_columns(method, test.text_a, test.text_b))
+    dev_scores, scores = (pair_similarities(method, part) for part in (dev, test))
     decided = pair_classification(dev_scores, dev.labels, scores, test.labels)
     figures = {name: getattr(decided, name) for name in ("accuracy", "f1", "precision", "recall", "threshold")}
     if not test.labels.all():  # pairs of one kind alone cannot be ordered
@@ -194,8 +192,8 @@ def _pairs(method: Any, corpus: Corpus, test: Pairs, split: str, asks: _Asks) ->
     figures |= _spread(rows, component, asks) | _space(rows, texts, asks, *sides[:, test.labels == 1])
     # float64, or numpy would round the threshold to the precision of the scores
     called = np.asarray(scores, np.float64) > decided.threshold
-    parts = called_parts(called, test) if asks.apart else {}
-    if asks.apart and "auc" in figures:
+    parts = called_parts(called, test)
+    if "auc" in figures:
         parts["auc"] = auc_parts(scores, test.labels, linked(test))
     return "accuracy", figures, (called == test.labels).astype(np.int64), parts
 
@@ -213,12 +211,11 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
 
 
 def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
-    texts, count = [*test.text_a, *test.text_b], len(test)
-    rows = method.encode(texts)
-    scores = _similarity(method, rows[:count], rows[count:])
-    both = correlation(scores, test.scores)
+    count = len(test)
+    texts, rows, (a, b) = _encoded(method, test.text_a, test.text_b)
+    scores = _similarity(method, a, b)
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
-    figures = {"pearson": both.pearson, "spearman": both.spearman} | _space(rows, texts, asks, near, near + count)
+    figures = vars(correlation(scores, test.scores)) | _space(rows, texts, asks, near, near + count)
     parts: dict[str, Parts] = {}
     if asks.apart and count > 2:  # of a sample, since the time grows with the square of the number of pairs
         parts = correlation_parts(scores, test.scores, linked(test), of=sampled(np.arange(count), asks.most))
@@ -245,8 +242,8 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
     asking = sampled(np.arange(len(texts)), asks.most)
     won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
     right = (won == np.asarray(classes)[asking]) & not_zero(rows[asking])
-    figures = {"knn_accuracy": float(right.mean())} | _of(len(right), len(texts))
-    parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)} if asks.apart else {}
+    figures = {"knn_accuracy": float(right.mean())} | _asked(len(right), len(texts))
+    parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)}
     if len(set(classes)) < len(classes):
         hits, _, of_hits = _hits(method, rows, classes, asks)
         figures, parts = figures | hits, parts | of_hits
@@ -254,13 +251,12 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
 
 
 def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
-    rows, near, far = _sides(method, test)
+    (texts, rows), near, far = triplet_similarities(method, test)
     right, anchors = (near > far).astype(np.int64), np.arange(len(test))
-    texts = [*test.anchors, *test.positives, *test.negatives]
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
     units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
-    return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)} if asks.apart else {}
+    return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)}
 
 
 def _hits(
@@ -271,22 +267,20 @@ def _hits(
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     if sizes.max() > DEEPEST + 1:
         note(
-            f"map@r and r_precision are skipped, because the largest class has {sizes.max():,} sentences, which would "
-            f"have to be sorted for each query; the limit is {DEEPEST:,}",
+            f"map@r and r_precision are skipped, because the largest class has {sizes.max():,} sentences; the limit is "
+            f"{DEEPEST:,}",
             stacklevel=4,
         )
         at_r = {}
-    figures = {f"hit@{k}": float((ranks <= k).mean()) for k in KS}
-    figures |= {name: float(values.mean()) for name, values in at_r.items()}
-    if alone := int((sizes == 1).sum()):
-        figures["alone"] = float(alone)  # sentences alone in their class, which are no queries
-    figures |= _of(len(asking), len(labels) - alone)
-    single = {f"hit@{k}": ranks <= k for k in KS} | at_r if asks.apart else {}
+    single = {f"hit@{k}": ranks <= k for k in KS} | at_r
+    figures = {name: float(values.mean()) for name, values in single.items()}
+    alone = int((sizes == 1).sum())  # sentences alone in their class, which are no queries
+    figures |= ({"alone": float(alone)} if alone else {}) | _asked(len(asking), len(labels) - alone)
     parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
 
 
-def _of(asking: int, having: int) -> dict[str, float]:
+def _asked(asking: int, having: int) -> dict[str, float]:
     """Return the entry that reports the sample."""
     return {"asked": float(asking)} if asking < having else {}
 
@@ -306,12 +300,12 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
-    if len(np.unique(codes[several])) < 2:
+    classes = np.unique(codes[several])
+    if len(classes) < 2:
         return {}
     asks.progress(0, None, "distances between classes")
     spread = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
     figures = {"inter": spread.inter, "intra": spread.intra, "inter_intra": spread.ratio}
-    classes = np.unique(codes[several])
     asked = len(sampled(classes, asks.most))
     return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
 
@@ -321,8 +315,7 @@ def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, flo
     known = np.flatnonzero(not_zero(rows))
     names = np.asarray(labels)[known]
     pairs = len(np.unique(names)) < len(names)
-    directed = rows if len(known) == rows.shape[0] else rows[known]
-    figures = {"alignment": class_alignment(directed, names)} if pairs else {}
+    figures = {"alignment": class_alignment(rows[known], names)} if pairs else {}
     return figures | space_figures(rows, most=asks.most, progress=asks.progress)
 
 
@@ -340,16 +333,20 @@ def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
     return np.concatenate([method.similarity_pairwise(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
 
 
-def _columns(method: Any, *columns: Sequence[str]) -> list[Any]:
-    """Return the rows of each column; all are encoded in one call, so that a repeated sentence is encoded once."""
-    rows = method.encode([text for column in columns for text in column])
+def _encoded(method: Any, *columns: Sequence[str]) -> tuple[list[str], Any, list[Any]]:
+    """Return the sentences of all columns, their rows, encoded in one call, and the rows of each column."""
+    texts = [text for column in columns for text in column]
+    rows = method.encode(texts)
     bounds = np.cumsum([0, *map(len, columns)])
-    return [rows[start:stop] for start, stop in pairwise(bounds)]
+    return texts, rows, [rows[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _sides(method: Any, triplets: Triplets) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the rows of anchors, positives and negatives, and the similarity of each anchor to both others."""
-    count = len(triplets)
-    rows = method.encode([*triplets.anchors, *triplets.positives, *triplets.negatives])
-    anchors, positives, negatives = rows[:count], rows[count : 2 * count], rows[2 * count :]
-    return rows, _similarity(method, anchors, positives), _similarity(method, anchors, negatives)
+def pair_similarities(method: Any, pairs: Pairs) -> np.ndarray:
+    """Return the similarity of each pair, (n,)."""
+    return _similarity(method, *_encoded(method, pairs.text_a, pairs.text_b)[2])
+
+
+def triplet_similarities(method: Any, triplets: Triplets) -> tuple[tuple[list[str], Any], np.ndarray, np.ndarray]:
+    """Return the sentences with their rows, and the similarity of each anchor to both others."""
+    texts, rows, (anchors, near, far) = _encoded(method, triplets.anchors, triplets.positives, triplets.negatives)
+    return (texts, rows), _similarity(method, anchors, near), _similarity(method, anchors, far)

@@ -16,7 +16,7 @@ are treated as independent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ BINS = 10  # of the calibration, with equally many pairs
 
 
 class Share(NamedTuple):
-    """A share of pairs, with its interval."""
+    """A share of pairs, with Wilson's interval."""
 
     value: float
     low: float
@@ -40,6 +40,17 @@ class Share(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+    @classmethod
+    def of(cls, hits: np.ndarray, among: np.ndarray, level: float) -> Self:
+        """How many of `among` (n,) are `hits` (n,), both bool; 0 with the interval [0, 1] if it is none."""
+        from scipy.stats import binomtest
+
+        count, total = int((hits & among).sum()), int(among.sum())
+        if not total:
+            return cls(0.0, 0.0, 1.0)
+        interval = binomtest(count, total).proportion_ci(level, "wilson")
+        return cls(count / total, float(interval.low), float(interval.high))
 
 
 class CurvePoint(NamedTuple):
@@ -97,21 +108,17 @@ class Threshold:
 
 
 def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 0.95) -> Threshold:
-    """Choose the cut, with its interval and scores; `level` applies to all intervals.
-
-    >>> print(threshold([0.1, 0.3, 0.2, 0.7, 0.9, 0.8], [0, 0, 0, 1, 1, 1]))  # doctest: +ELLIPSIS
-    Cut at 0.500; cuts from 0.100 to 0.900 cannot be told from it on 6 pairs. On the same 6 pairs: accuracy 1.000 ...
-    """
+    """Choose the cut, with its interval and scores; `level` applies to all intervals."""
     if not 0.5 < level < 1:
         raise ValueError(f"level is {level}, expected a number above 0.5 and below 1, usually 0.95")
     if not isinstance(pairs, Pairs):
-        scores, labels = _checked(model_or_scores, pairs)
-        return _threshold((scores, labels), (scores, labels), level, f"{len(scores):,} pairs", "")
+        chosen = measured = _checked(model_or_scores, pairs)
+        on = f"{len(chosen[0]):,} pairs"
+        return _threshold(chosen, measured, level, on, f"the same {on}")
     if pairs.graded:
         raise ValueError("pairs have grades, expected labels 0 and 1; convert grades to labels first")
-    if "test" not in pairs.splits or set(pairs.splits) == {"test"}:
-        chosen = _checked(_cosines(model_or_scores, pairs), pairs.labels)
-        return _threshold(chosen, chosen, level, f"{len(pairs):,} pairs", "")
+    if set(pairs.splits) == {"test"} or "test" not in pairs.splits:
+        return threshold(_cosines(model_or_scores, pairs), pairs.labels, level=level)
     split = threshold_split(pairs)
     dev, test = (pairs.part(name) for name in (split, "test"))
     chosen, measured = (_checked(_cosines(model_or_scores, part), part.labels) for part in (dev, test))
@@ -121,27 +128,28 @@ def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 
 def _threshold(
     chosen: tuple[np.ndarray, np.ndarray], measured: tuple[np.ndarray, np.ndarray], level: float, on: str, other: str
 ) -> Threshold:
-    cut = best_threshold(*chosen)
-    low, high = interval(*chosen, level)
-    scores, same = measured
-    z = float(ndtri(0.5 + level / 2))
-    called = scores > cut
-    ranked = np.unique(scores)
-    places = ranked[np.unique(np.linspace(0, len(ranked) - 1, POINTS).astype(int))[:-1]]
+    (cut, (low, high)), (scores, same) = (best_threshold(*chosen), interval(*chosen, level)), measured
+    every, ranked = np.ones(len(same), bool), np.unique(scores)
+
+    def point(at: float) -> CurvePoint:
+        called = scores > at
+        return CurvePoint(at, Share.of(same, called, level), Share.of(called, same, level))
+
+    bins = np.array_split(np.argsort(scores, kind="stable"), min(BINS, len(scores)))
+    places = np.unique(np.linspace(0, len(ranked) - 1, POINTS).astype(int))[:-1]
     return Threshold(
         threshold=float(np.clip(cut, np.nextafter(chosen[0].min(), -np.inf), chosen[0].max())),  # never infinite
         low=low,
         high=high,
-        accuracy=wilson(int((called == same).sum()), len(same), z),
-        precision=wilson(int((called & same).sum()), int(called.sum()), z),
-        recall=wilson(int((called & same).sum()), int(same.sum()), z),
-        curve=tuple(_point(scores, same, float(at), z) for at in places),
+        accuracy=Share.of((scores > cut) == same, every, level),
+        precision=point(cut).precision,
+        recall=point(cut).recall,
+        curve=tuple(point(at) for at in ranked[places].tolist()),
         calibration=tuple(
-            Bin(float(scores[rows].mean()), len(rows), wilson(int(same[rows].sum()), len(rows), z))
-            for rows in np.array_split(np.argsort(scores, kind="stable"), min(BINS, len(scores)))
+            Bin(float(scores[rows].mean()), len(rows), Share.of(same[rows], every[rows], level)) for rows in bins
         ),
         chosen_on=on,
-        measured_on=other or f"the same {on}",
+        measured_on=other,
     )
 
 
@@ -157,22 +165,6 @@ def interval(scores: np.ndarray, same: np.ndarray, level: float = 0.95) -> tuple
     first, last = np.flatnonzero(kept)[[0, -1]].tolist()
     # the cut `k` is between the scores k - 1 and k
     return float(ranked[max(first - 1, 0)]), float(ranked[min(last, len(ranked) - 1)])
-
-
-def wilson(count: int, total: int, z: float) -> Share:
-    """A share with Wilson's interval; without items the share is 0 and the interval is [0, 1]."""
-    if not total:
-        return Share(0.0, 0.0, 1.0)
-    share = count / total
-    middle = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2)) / (1 + z**2 / total)
-    return Share(share, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
-
-
-def _point(scores: np.ndarray, same: np.ndarray, at: float, z: float) -> CurvePoint:
-    called = scores > at
-    hits = int((called & same).sum())
-    return CurvePoint(at, wilson(hits, int(called.sum()), z), wilson(hits, int(same.sum()), z))
 
 
 def _checked(scores: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

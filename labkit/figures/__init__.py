@@ -4,7 +4,7 @@ from labkit.extras import require
 
 require("plots", "plotly")
 
-from labkit.figures.clusters import clusters, movement_bars
+from labkit.figures.clusters import clusters
 from labkit.figures.comparison import (
     label_curves,
     leader_bars,
@@ -16,31 +16,24 @@ from labkit.figures.comparison import (
 from labkit.figures.epochs import (
     clusters_over_epochs,
     cosine_ridges,
-    spectra_over_epochs,
     training_curves,
 )
 from labkit.figures.film import (
     mutual_rule_curves,
-    row_components,
-    row_strengths,
     row_words,
 )
 from labkit.figures.pairs import (
     anchor_bars,
-    false_negatives_mined,
-    kept_heatmap,
     pull_and_push,
     similarity_heatmap,
     triplet_losses,
     weight_curves,
     weight_heatmap,
-    weights_over_epochs,
 )
-from labkit.figures.paraphrases import coherence_hills, paraphrase_groups
+from labkit.figures.paraphrases import coherence_hills
 from labkit.figures.sbert_lp import (
     chosen_bars,
     order_counts,
-    order_slopes,
     star,
     tried_curves,
     unrolled,
@@ -55,9 +48,7 @@ from labkit.figures.similarity import (
     word_pairs,
 )
 from labkit.figures.themes import (
-    agreement_of_articles,
     attention_bars,
-    marked,
     section_counts,
     section_ribbon,
 )

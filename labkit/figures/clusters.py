@@ -20,26 +20,25 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.ndimage import gaussian_filter
 
 from labkit.corpora.records import SPLITS, Labelled
 from labkit.evaluation.classes import NO_CLASS
-from labkit.evaluation.neighbours import Movement
 from labkit.evaluation.regions import Regions
 from labkit.figures.drawing import (
+    EMPTY,
     Entries,
     annotation,
-    bars,
+    below,
     curve,
     figure_of,
     hover_lines,
     margin,
     marks,
+    on,
     short,
     telling,
 )
-from labkit.figures.panels import ABOVE, EMPTY, below, on
-from labkit.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
+from labkit.palette import CLEAR, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -87,10 +86,8 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
     """Colour points by a column; the `most` most frequent names have their own colour, and the others share one.
 
     With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`), the place of a class in
-    it is
-    the number of its colour, whatever else is shown. The first classes have a colour; of two with the same colour, such
-    as
-    the 1st and the 37th, the first has it.
+    it is the number of its colour, whatever else is shown. The first classes have a colour; of two with the same
+    colour, such as the 1st and the 37th, the first has it.
     """
     if most is not None and most < 1:
         raise ValueError(f"most is {most}, expected at least 1 name with a colour")
@@ -155,43 +152,6 @@ def _values(shown: Labelled, column: str) -> Sequence[Any]:
     return shown.extra[column]
 
 
-# --- where points hide one another -------------------------------------------------------------------------------
-
-GRID = 64  # cells per side
-CURVE_WIDTH = 1.5  # of the Gaussian, in cells
-LINES = 8
-
-
-def density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the centres of the cells, (GRID,) each, and the smoothed number of points, (GRID, GRID) by [y, x]."""
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
-    room = 0.1 * np.where(high > low, high - low, 1.0)
-    span = np.stack([low - room, high + room], axis=1)
-    counts, across, upwards = np.histogram2d(points[:, 0], points[:, 1], bins=GRID, range=span)
-    x, y = ((each[1:] + each[:-1]) / 2 for each in (across, upwards))
-    return x, y, gaussian_filter(counts, CURVE_WIDTH, mode="constant").T
-
-
-def contours(points: np.ndarray) -> Entries:
-    """Return a trace of contour lines, each at half the density of the next one inwards.
-
-    It has GRID x GRID cells, however many points there are.
-    """
-    x, y, counts = density(points)
-    return {
-        "type": "contour",
-        "x": x.astype(np.float32),
-        "y": y.astype(np.float32),
-        "z": np.log2(np.maximum(counts / counts.max(), 2.0 ** -(LINES + 1))).astype(np.float32),
-        "contours": {"start": -LINES + 1, "end": -1, "size": 1, "coloring": "none"},
-        "autocontour": False,
-        "line": {"color": INK, "width": 1},
-        "showscale": False,
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-
-
 # --- the picture -------------------------------------------------------------------------------------------------
 
 READABLE = 1_000  # points; above, the figure contains no sentences
@@ -225,7 +185,6 @@ def clusters(
     ring: int | None = None,
     landed: np.ndarray | None = None,
     before: np.ndarray | None = None,
-    density: bool = False,
     named: bool = False,
     regions: Regions | None = None,
     narrow: bool = False,
@@ -239,7 +198,7 @@ def clusters(
     order     the classes of the whole corpus, so that a class has one colour in all pictures
     chosen    rows that stand out while the others fade; in 3-D all fade, and these have a small ring
     found     rows with a small ring            ring      the row with a large ring
-    landed    typed sentences, (m, 2 or 3)      density   whether to draw contour lines
+    landed    typed sentences, (m, 2 or 3)
     before    earlier points, (n, 2): a line from there to here for each chosen row, the first WAYS of them
     named     whether to write the names of classes in the plane, where they do not overlap
     regions   words of regions to write instead
@@ -252,7 +211,7 @@ def clusters(
     if n != len(points):
         raise ValueError(f"projection has {n} points, expected {len(points)}, one per sentence")
     colours = colouring(points, by, most=most, order=order)
-    drawing = [contours(projection.points)] if density and dimensions == 2 else []
+    drawing: list[Entries] = []
     if before is not None and dimensions == 2:
         drawing += _ways(before, projection.points, np.asarray(range(n) if chosen is None else chosen, np.int64))
     cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
@@ -498,35 +457,3 @@ def _cover(points: np.ndarray) -> Entries:
     """Return the empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
     return curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **on(2))
-
-
-# --- who moved ---------------------------------------------------------------------------------------------------
-
-
-def movement_bars(moved: Movement, chosen: Sequence[int] | np.ndarray | None = None) -> go.Figure:
-    """Draw how many sentences have how many new ones among their k nearest; the chosen ones in orange."""
-    new, numbers = moved.new, np.arange(moved.k + 1)
-    groups = [("all sentences", new, COLOURS[0])]
-    if chosen is not None:
-        groups.append(("marked", new[np.asarray(chosen, np.int64)], COLOURS[3]))
-    drawing = [
-        bars(
-            numbers,
-            np.bincount(values, minlength=moved.k + 1),
-            {"color": colour},
-            name=name,
-            customdata=(1 - (moved.k - numbers) / (moved.k + numbers)),
-            hovertemplate=f"%{{x}} of {moved.k} new, changed by %{{customdata:.2f}}: %{{y:,}}<extra>{name}</extra>",
-        )
-        for name, values, colour in groups
-    ]
-    return figure_of(
-        drawing,
-        height=240,
-        barmode="overlay",
-        bargap=0.1,
-        showlegend=len(groups) > 1,
-        legend=ABOVE,
-        xaxis={"title": f"new among the {moved.k} nearest", "dtick": max(1, moved.k // 10)},
-        yaxis={"title": "sentences"},
-    )

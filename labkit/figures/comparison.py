@@ -11,8 +11,24 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from labkit.figure_names import SAW, VERDICTS, spoken
-from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, level_bars, margin, marks, series, short
-from labkit.figures.panels import ABOVE, BARE, EMPTY, below, ticks
+from labkit.figures.drawing import (
+    ABOVE,
+    BARE,
+    EMPTY,
+    NAME,
+    Entries,
+    annotation,
+    below,
+    curve,
+    figure_of,
+    intervals,
+    level_bars,
+    margin,
+    marks,
+    series,
+    short,
+    ticks,
+)
 from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
@@ -106,24 +122,12 @@ def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figur
     """
     if not rows:
         raise ValueError("rows are empty; run the bench to its end, so that there is at least one method")
-    behind = [row["against_best"] == "behind" for row in rows]
-    dots = marks(
+    symbols = ["circle-open" if row["against_best"] == "behind" else "circle" for row in rows]
+    dots = intervals(
         [row["score"] for row in rows],
         list(range(len(rows))),
-        {
-            "size": 11,
-            "color": COLOURS[0],
-            "symbol": ["circle-open" if each else "circle" for each in behind],
-            "line": {"width": 2, "color": COLOURS[0]},
-        },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [row["high"] - row["score"] for row in rows],
-            "arrayminus": [row["score"] - row["low"] for row in rows],
-            "color": COLOURS[0],
-            "thickness": 2,
-        },
+        [(row["low"], row["high"]) for row in rows],
+        {"size": 11, "color": COLOURS[0], "symbol": symbols},
         text=[row["against_best"] for row in rows],
         hovertemplate="%{x:.3f}, %{text}<extra></extra>",
     )
@@ -155,7 +159,6 @@ def ours_beside_paper(
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
     remarked = {figure.row for figure in ours if figure.why}
-    nothing: list[Any] = [None]  # a trace without points would be missing from the legend
     theirs = marks(
         [figure.published for figure in printed],
         [place[figure.row] for figure in printed],
@@ -163,26 +166,18 @@ def ours_beside_paper(
         name="paper",
         hovertemplate=f"%{{x:.4g}}{NAME}",
     )
-    symbols = ["circle-open" if figure.why else "circle" for figure in ours] or "circle"
-    bars = [_bar(figure) for figure in ours]
-    below, above = ([bar[side] for bar in bars] for side in (0, 1))
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
-    own = marks(
-        [figure.mean for figure in ours] or nothing,
-        [place[figure.row] for figure in ours] or nothing,
-        {"symbol": symbols, "size": 10, "color": COLOURS[0], "line": {"width": 2.5, "color": COLOURS[0]}},
-        error_x={
-            "type": "data",
-            "array": above,
-            "arrayminus": below,
-            "symmetric": False,
-            "color": INK,
-            "thickness": 1.5,
-        },
-        name=f"ours, {named}" if ours else "ours: not run here",
+    own = intervals(
+        [figure.mean or 0.0 for figure in ours],
+        [place[figure.row] for figure in ours],
+        [_ends(figure) for figure in ours],
+        {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
+        name=f"ours, {named}",
         text=[f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
         hovertemplate=f"%{{x:.4g}}%{{text}}{NAME}",
     )
+    if not ours:  # a trace without points would be missing from the legend
+        own = marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
     upwards = {
         "tickvals": list(place.values()),
         "ticktext": [short(row, 42) + " *" * (row in remarked) for row in place],
@@ -200,12 +195,10 @@ def ours_beside_paper(
     )
 
 
-def _bar(figure: Figure) -> tuple[float, float]:
-    """Return how far the error bar reaches below and above: to the ends of the interval, or by the spread."""
-    if figure.interval is None or figure.mean is None:
-        return (figure.spread or 0.0,) * 2
-    low, high = figure.interval
-    return figure.mean - low, high - figure.mean
+def _ends(figure: Figure) -> tuple[float, float]:
+    """Return the ends of the interval, or the mean with the spread on either side."""
+    mean, spread = figure.mean or 0.0, figure.spread or 0.0
+    return figure.interval or (mean - spread, mean + spread)
 
 
 # --- over seeds --------------------------------------------------------------------------------------------------
@@ -232,17 +225,12 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         text=[f"seed {seed}" for name in names for seed in ablation.figures[name]],
         hovertemplate="%{text}: %{x:.4f}<extra></extra>",
     )
-    means = marks(
+    means = intervals(
         [spread.mean for spread in spreads],
         list(range(len(names))),
-        {
-            "size": 11,
-            "color": COLOURS[0],
-            "line": {"width": 2, "color": COLOURS[0]},
-            "symbol": ["diamond" if name in ahead else "diamond-open" for name in names],
-        },
+        [(spread.mean - spread.spread, spread.mean + spread.spread) for spread in spreads],
+        {"size": 11, "color": COLOURS[0], "symbol": ["diamond" if name in ahead else "diamond-open" for name in names]},
         name="mean ± spread; open: behind the best",
-        error_x={"array": [spread.spread for spread in spreads], "color": COLOURS[0], "thickness": 2},
         hovertemplate="mean %{x:.4f}<extra></extra>",
     )
     return figure_of(
@@ -268,8 +256,7 @@ def label_curves(
     """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
     The error bars are the spread over the seeds. Zero labels, which a log axis cannot show, are at its left end.
-    `levels`
-    are variants that use no label, each drawn as a horizontal line.
+    `levels` are variants that use no label, each drawn as a horizontal line.
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     if not counts or counts[-1] <= 0:
@@ -320,24 +307,15 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
     )
     traces = []
     for drawn, name, symbol, colour, aside in looks:
-        around = {
-            "type": "data",
-            "symmetric": False,
-            "array": [lead.high - lead.lead for lead in drawn],
-            "arrayminus": [lead.lead - lead.low for lead in drawn],
-            "color": colour,
-            "thickness": 2,
-        }
+        said = [f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in drawn]
         traces.append(
-            marks(
+            intervals(
                 [lead.lead for lead in drawn],
                 [row + aside for row in range(len(leads))],
-                {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2.5, "color": colour}},
-                error_x=around,
+                [(lead.low, lead.high) for lead in drawn],
+                {"symbol": symbol, "size": 10, "color": colour},
                 name=name,
-                text=[
-                    f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in drawn
-                ],
+                text=said,
                 hovertemplate="%{x:+.4f}<br>%{text}<extra></extra>",
             )
         )

@@ -1,4 +1,4 @@
-"""What all figures share: a figure made in one pass, its traces, annotations and shapes, and sentences as labels.
+"""What all figures share: a figure made in one pass, its traces, shapes and panels, and sentences as labels.
 
 Traces and layout are plain dicts with plotly's own names; a `go.Figure` comes out.
 
@@ -16,7 +16,9 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from labkit.palette import CLEAR, DASHES, FAINT, INK, look
 
@@ -70,6 +72,15 @@ def marks(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
     return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker} | more
 
 
+def intervals(x: Sequence[float], y: Any, ends: Iterable[tuple[float, float]], marker: Entries, **more: Any) -> Entries:
+    """Return a trace: a mark at each point, and a line between the two ends of its interval along x."""
+    low, high = zip(*ends, strict=True) if x else ((), ())
+    reach = {"array": np.subtract(high, x), "arrayminus": np.subtract(x, low)}
+    lines = {"type": "data", "symmetric": False, "color": marker["color"], "thickness": 2}
+    outline = {"line": {"width": 2.5, "color": marker["color"]}}
+    return marks(x, y, outline | marker, error_x=lines | reach, **more)
+
+
 def bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
     """Return a trace: a bar for each number."""
     return {"type": "bar", "x": x, "y": y, "marker": marker} | more
@@ -105,6 +116,83 @@ def rectangle(x: tuple[float, float], y: tuple[float, float], colour: str, width
 def stroke(x: tuple[float, float], y: tuple[float, float], line: Entries, **more: Any) -> Entries:
     """Return a shape: a line from one point to another."""
     return {"type": "line", "x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1], "line": line} | more
+
+
+# --- legends, axes and panels --------------------------------------------------------------------------------------
+
+ABOVE: Entries = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}  # a legend above the figure
+BARE: Entries = {"showgrid": False}  # an axis without lines
+EMPTY = BARE | {"showticklabels": False}  # an axis without lines and numbers
+
+
+def below(y: float) -> Entries:
+    """Return a legend below the figure, its upper edge at `y` of the figure's height, which is negative."""
+    return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
+
+
+def ticks(names: Sequence[str], most: int) -> Entries:
+    """Return the part of an axis that puts a name, shortened, at each whole number."""
+    return {"tickvals": list(range(len(names))), "ticktext": [short(name, most) for name in names]}
+
+
+def panel_suffix(panel: int) -> str:
+    """Return plotly's suffix of x and y for this panel: nothing for the first, then its number."""
+    return "" if panel == 1 else str(panel)
+
+
+def on(panel: int) -> Entries:
+    """Return the axes of a panel, as a trace names them.
+
+    >>> on(1), on(2)
+    ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
+    """
+    return {"xaxis": f"x{panel_suffix(panel)}", "yaxis": f"y{panel_suffix(panel)}"}
+
+
+def upright(x: float, line: Entries, panel: int = 1) -> Entries:
+    """Return a shape: a line at `x` over the full height of a panel."""
+    tail = panel_suffix(panel)
+    return stroke((x, x), (0, 1), line, xref=f"x{tail}", yref=f"y{tail} domain")
+
+
+def side_by_side(
+    titles: Sequence[str],
+    *,
+    columns: int | None = None,
+    gap: float | tuple[float, float],
+    size: int,
+    x: Entries,
+    y: Entries,
+    shared: bool = False,
+) -> Entries:
+    """Return the layout of panels of one size, row by row from the top left, with their titles and axes.
+
+    All panels share one row unless there are fewer `columns`. `gap` is the space between columns and between rows; `x`
+    and `y` are set on each axis. With `shared`, the panels of a row share the scale of the first.
+    """
+    columns = columns or len(titles)
+    rows, (across, upwards) = -(-len(titles) // columns), gap if isinstance(gap, tuple) else (gap, gap)
+    grid: list[list[Entries | None]] = [
+        [{} if row * columns + column < len(titles) else None for column in range(columns)] for row in range(rows)
+    ]
+    font, spaces = {"color": INK, "size": size}, {"horizontal_spacing": across, "vertical_spacing": upwards}
+    layout = _panels(x, y, rows, columns, subplot_titles=titles, specs=grid, shared_yaxes=shared, **spaces)
+    layout["annotations"] = [title | {"font": font} for title in layout["annotations"]]
+    return layout
+
+
+def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
+    """Return the layout of panels on top of one another, the first at the top, each with its share of the height."""
+    return _panels(x, y, len(shares), 1, row_heights=list(shares), vertical_spacing=gap)
+
+
+def _panels(x: Entries, y: Entries, *grid: int, **how: Any) -> Entries:
+    layout: Entries = make_subplots(*grid, **how).layout.to_plotly_json()
+    del layout["template"]
+    for name in layout:
+        if name.startswith(("xaxis", "yaxis")):
+            layout[name] |= x if name[0] == "x" else y
+    return layout
 
 
 # --- sentences as labels -----------------------------------------------------------------------------------------

@@ -10,11 +10,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.evaluation.geometry import PROBED, EpochCosines
+from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
-from labkit.figures.drawing import NAME, Entries, annotation, curve, figure_of, margin, marks, series
-from labkit.figures.panels import ABOVE, below, on, panel_suffix, side_by_side, stacked
+from labkit.figures.drawing import (
+    ABOVE,
+    NAME,
+    Entries,
+    annotation,
+    below,
+    curve,
+    figure_of,
+    margin,
+    marks,
+    on,
+    panel_suffix,
+    series,
+    side_by_side,
+    stacked,
+)
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.projection.epochs import Journey
 from labkit.runs import History
@@ -45,9 +59,8 @@ def clusters_over_epochs(
 ) -> go.Figure:
     """Draw a run's probe over the epochs: points that move within fixed axes, and below them curves of inter / intra.
 
-    The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch
-    (by
-    default the last), and its button plays from the first epoch up to it. Everything else is as in `clusters`.
+    The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
+    by default the last, and its button plays from the first epoch up to it. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     if not 0 <= at < len(journey):
@@ -176,12 +189,6 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
     return minimised + [name for name in columns if name.startswith(DEV)]
 
 
-def probe_columns(histories: Mapping[str, History]) -> list[str]:
-    """Return the probe's scores in these histories; histories of older versions have none."""
-    known = {name for history in histories.values() for name in history.columns}
-    return [name for name in PROBED if name in known]
-
-
 ABREAST = 3  # panels per row
 
 
@@ -223,7 +230,6 @@ def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping
 
 
 RIDGES = 9  # epochs that are drawn below each other
-SINGULAR = 100  # values of a spectrum
 
 
 def cosine_ridges(run: EpochCosines) -> go.Figure:
@@ -283,23 +289,6 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
         },
         legend=ABOVE,
         margin=margin(34) | {"r": 100},
-    )
-
-
-def spectra_over_epochs(run: EpochCosines) -> go.Figure:
-    """Draw each singular value's share, the largest first, at some epochs: steeper means fewer directions."""
-    traces: list[Entries] = []
-    for number, at in enumerate(_spread_out(len(run.epochs), len(COLOURS))):
-        shares = np.where(run.spectra[at] > 0, run.spectra[at], np.nan)[:SINGULAR]
-        epoch, places = f"epoch {run.epochs[at]}", np.arange(1, len(shares) + 1)
-        traces.append(series(number, places, shares, epoch, "number %{x}: %{y:.2%}", mode="lines"))
-    return figure_of(
-        traces,
-        height=380,
-        xaxis={"title": "singular value, the largest first"},
-        yaxis={"title": "share of their sum", "type": "log", "tickformat": ".2%", "nticks": 6},
-        legend=ABOVE,
-        margin=margin(34),
     )
 
 

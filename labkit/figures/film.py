@@ -3,31 +3,29 @@
 In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. What a row of L adds
 to one similarity is in `similarity`, next to its parts by words.
 
-row_strengths, row_words, row_components    the rows of L (`WordRow`), figure 5 of the paper
-mutual_rule_curves                          the rule of mutual neighbours for every k (`Rule`), figure 4
+row_words             a row of L (`WordRow`)
+mutual_rule_curves    the rule of mutual neighbours for every k (`Rule`), figure 4
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
     NAME,
-    Entries,
     annotation,
-    bars,
+    below,
     curve,
     figure_of,
     level_bars,
     margin,
-    marks,
-    short,
+    on,
+    side_by_side,
+    ticks,
+    upright,
 )
-from labkit.figures.panels import below, on, side_by_side, ticks, upright
 from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -36,32 +34,6 @@ if TYPE_CHECKING:
 
 
 # --- rows of L ---------------------------------------------------------------------------------------------------
-
-
-def row_strengths(rows: Sequence[WordRow], *, chosen: int | None = None, height: int = 300) -> go.Figure:
-    """Draw a bar for each row of L, its share of the whole, and a mark for its stability if measured."""
-    colours = [COLOURS[3] if row.number == chosen else POSITIVE for row in rows]
-    hover = "row %{customdata[2]}: %{y:.1%} of the whole<br>+ %{customdata[0]}<br>− %{customdata[1]}<extra></extra>"
-    ends = [
-        [*(short(" ".join(word for word, _ in end[:5]) or "–", 60) for end in (row.positive, row.negative)), row.number]
-        for row in rows
-    ]
-    places = [str(row.number) for row in rows]
-    label = {"name": "share of the whole", "customdata": ends, "hovertemplate": hover, "showlegend": False}
-    shares = bars(places, [row.share for row in rows], {"color": colours}) | label
-    across = {"title": "number of the row", "type": "category", "showgrid": False}
-    layout: Entries = {
-        "xaxis": across | {"tickangle": 0, "tickfont": {"size": 12}},
-        "yaxis": {"title": "share of the whole", "tickformat": ".1%"},
-    }
-    stable = np.array([row.stability for row in rows])
-    if not np.isfinite(stable).any():
-        return figure_of([shares], height=height, bargap=0.2, **layout)
-    marker = {"symbol": "diamond", "size": 7, "color": NEGATIVE, "line": {"color": INK, "width": 0.5}}
-    label = {"name": "stability", "hovertemplate": "stability %{y:.2f}<extra></extra>", "showlegend": False}
-    right = {"title": "stability (diamonds)", "overlaying": "y", "side": "right"}
-    layout["yaxis2"] = right | {"range": [0, 1.05], "showgrid": False}
-    return figure_of([shares, marks(places, stable, marker, yaxis="y2") | label], height=height, bargap=0.2, **layout)
 
 
 SMALL = 300  # pixels; a lower picture is one of many
@@ -87,44 +59,6 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
         height=height,
         bargap=0.25,
     )
-
-
-def row_components(row: np.ndarray, words: Sequence[str], *, named: int = 8, height: int = 340) -> go.Figure:
-    """Draw figure 5: every component of one row of L (D,) as a line, the largest ones with their words."""
-    if row.shape != (len(words),):
-        raise ValueError(f"row has shape {row.shape}, expected {(len(words),)}, a component for each word")
-    columns = np.arange(len(row))
-    gap = np.full(len(row), np.nan)
-    x, y = np.stack([columns, columns, gap], axis=1).ravel(), np.stack([np.zeros(len(row)), row, gap], axis=1).ravel()
-    stems = curve(x, y.astype(np.float32), POSITIVE, width=1, hoverinfo="skip", showlegend=False)
-    largest = _apart(np.argsort(-np.abs(row), kind="stable")[: 4 * named], row, len(row) / 9)[:named]
-    named_components = marks(
-        largest,
-        row[largest],
-        {"color": COLOURS[3], "size": 7},
-        text=[short(words[w], 24) for w in largest],
-        textposition=["top center" if row[w] > 0 else "bottom center" for w in largest],
-        textfont={"color": INK, "size": 13},
-        cliponaxis=False,
-        hovertemplate="%{text}: %{y:+.4g}<extra></extra>",
-        showlegend=False,
-    ) | {"mode": "markers+text"}
-    reach = 1.18 * float(np.abs(row).max()) or 1.0
-    return figure_of(
-        [stems, named_components],
-        xaxis={"title": f"the {len(row):,} words, in the order of the alphabet", "showgrid": False},
-        yaxis={"title": "component", "zerolinecolor": INK, "range": [-reach, reach]},
-        height=height,
-    )
-
-
-def _apart(columns: np.ndarray, row: np.ndarray, least: float) -> list[int]:
-    """Return the columns, in order, whose words do not overlap on their side of the axis."""
-    kept: list[int] = []
-    for column in columns.tolist():
-        if all(abs(column - other) >= least or row[column] * row[other] < 0 for other in kept):
-            kept.append(column)
-    return kept
 
 
 # --- the rule of mutual neighbours -------------------------------------------------------------------------------

@@ -1,46 +1,48 @@
-"""Figures of pairs and their weights: a batch, one of its anchors, losses and their slopes, a training.
+"""Figures of pairs and their weights: a batch, one of its anchors, losses and their slopes.
 
 In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
 
-similarity_heatmap, weight_heatmap, kept_heatmap   a batch as a square (`Examined`): a row for each anchor, a column for
-                                                   each other sentence, classes next to one another
-anchor_bars                                        one of its rows as bars
-triplet_losses, weight_curves                      losses and the weights they give (`AnchorCurve`)
-pull_and_push                                      the weights of a triplet as arrows (`Triplet`)
-weights_over_epochs                                the weights of a run's probe (`EpochWeights`)
-false_negatives_mined                              hard negatives of a corpus that are false (`FalseShares`)
+similarity_heatmap, weight_heatmap    a batch as a square (`Examined`): a row for each anchor, a column for each other
+                                      sentence, classes next to one another
+anchor_bars                           one of its rows as bars
+triplet_losses, weight_curves         losses and the weights they give (`AnchorCurve`)
+pull_and_push                         the weights of a triplet as arrows (`Triplet`)
 
-The three squares have the same axes, and `anchor` is the row with a frame. Their cells are labelled with numbers of
+Both squares have the same axes, and `anchor` is the row with a frame. Their cells are labelled with numbers of
 rows and columns, not with sentences, which are in a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
+    BARE,
+    EMPTY,
     NAME,
     Entries,
     annotation,
     bars,
+    below,
     cells,
     curve,
     figure_of,
     hover_lines,
     margin,
     marks,
+    on,
+    panel_suffix,
     rectangle,
-    series,
     short,
+    side_by_side,
+    stacked,
     stroke,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, below, on, panel_suffix, side_by_side, stacked
 from labkit.palette import (
-    CLEAR,
     COLOURS,
     DASHES,
     DIVERGING,
@@ -53,22 +55,13 @@ from labkit.palette import (
 )
 
 if TYPE_CHECKING:
-    from labkit.pairs.hard_negatives import FalseShares
-    from labkit.sentpwnet.view import AnchorCurve, EpochWeights, Examined, WeighedTriplet
+    from labkit.sentpwnet.view import AnchorCurve, Examined, WeighedTriplet
 
 
 # --- a batch as a square -----------------------------------------------------------------------------------------
 
 BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickfont": {"size": 12}}  # below the square
 DECADES = 4  # of weights below the largest that still have a colour
-READABLE = 20  # sentences; in a larger batch, the sign in a cell is too small to read
-PALE = {POSITIVE: "rgba(0, 114, 178, 0.28)", NEGATIVE: "rgba(230, 159, 0, 0.28)"}
-STATES = (  # code of a cell - 1: colour, sign, what it says
-    (POSITIVE, "+", "+ kept"),
-    (PALE[POSITIVE], "", "+ dropped"),
-    (NEGATIVE, "−", "− kept"),
-    (PALE[NEGATIVE], "", "− dropped"),
-)
 
 
 def similarity_heatmap(
@@ -117,33 +110,6 @@ def _targets(examined: Examined) -> Entries:
     return marks(columns, rows, marker, customdata=pairs, text=weights, showlegend=False) | hover
 
 
-def kept_heatmap(examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340) -> go.Figure:
-    """Draw the positive (+) and negative (−) pairs that the miner kept; a cell without colour is no pair."""
-    P, N = examined.batch.positive, examined.batch.negative
-    code = np.where(P, np.where(examined.kept_positive, 1, 2), np.where(N, np.where(examined.kept_negative, 3, 4), 0))
-    colours = [CLEAR, *(colour for colour, _, _ in STATES)]
-    steps = [[(step + end) / 5, colour] for step, colour in enumerate(colours) for end in (0, 1)]
-    small = len(P) <= READABLE
-    heat = cells(
-        code,
-        -0.5,
-        4.5,
-        steps,
-        showscale=False,
-        text=np.array(["", *(sign for _, sign, _ in STATES)])[code] if small else None,
-        texttemplate="%{text}" if small else None,
-        textfont={"color": "#000000" if small else "#FFFFFF", "size": 10},
-        customdata=np.array(["no pair", *(name for _, _, name in STATES)])[code],
-        hovertemplate="row %{y}, column %{x}: %{customdata}<extra></extra>",
-    )
-    entries = [
-        marks([None], [None], {"symbol": "square", "size": 13, "color": colour}, name=name)
-        for colour, _, name in STATES
-    ]  # without a point, for the legend
-    legend = below(-0.02) | {"font": {"size": 12}, "itemclick": False}
-    return _square([heat, *entries], examined, anchor, names, height=height, legend=legend)
-
-
 def _square(traces: list[Entries], examined: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
     """Draw the cells of the first trace: row 0 on top, class names where they fit, lines between classes."""
     classes, m = examined.batch.classes, len(examined.batch)
@@ -184,11 +150,10 @@ BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of 
 def anchor_bars(
     examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
 ) -> go.Figure:
-    """Draw the anchor's others, the most similar on the left: similarities above, weights below. An arrow marks
-    `other`.
+    """Draw the anchor's others, the most similar on the left: similarities above, weights below.
 
-    A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule. With `heaviest`, the axis
-    of the weights ends there, whatever the settings, so that two pictures can be compared.
+    An arrow marks `other`. A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
+    With `heaviest`, the axis of the weights ends there, whatever the settings, so that two pictures can be compared.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
@@ -381,69 +346,5 @@ def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel:
     return {"showarrow": True, "text": ""} | axes | ends | head
 
 
-def weights_over_epochs(run: EpochWeights) -> go.Figure:
-    """Draw the median weight of either kind with the middle 80 %; below it, the shares of pairs kept."""
-    kinds = (
-        ("positive", POSITIVE, "rgba(0, 114, 178, 0.18)", MARKS[0], "solid", run.positive, run.kept_positive),
-        ("negative", NEGATIVE, "rgba(230, 159, 0, 0.18)", MARKS[1], "dash", run.negative, run.kept_negative),
-    )
-    traces: list[Entries] = []
-    for name, colour, pale, mark, dash, weights, kept in kinds:
-        low, middle, high = _visible(weights).T
-        there_and_back = {"x": [*run.epochs, *run.epochs[::-1]], "y": [*high, *low[::-1]]}
-        fill = {"fill": "toself", "fillcolor": pale, "mode": "none", "showlegend": False, "hoverinfo": "skip"}
-        line = marks(
-            run.epochs,
-            None,
-            {"symbol": mark, "size": 8, "color": colour},
-            legendgroup=name,
-            name=name,
-            line={"color": colour, "dash": dash},
-            hovertemplate=f"epoch %{{x}}: %{{y:.3g}}{NAME}",
-        ) | {"mode": "lines+markers"}
-        traces += [
-            {"type": "scatter", "legendgroup": name} | there_and_back | fill | on(1),
-            line | on(1) | {"y": middle},
-            line | on(2) | {"y": kept, "showlegend": False},
-        ]
-    x = {"dtick": max(1, len(run.epochs) // 12)}
-    layout = stacked((0.6, 0.4), gap=0.07, x=x, y={})
-    layout["xaxis"] |= {"matches": "x2", "showticklabels": False}
-    layout["xaxis2"] |= {"title": "epoch (0: before training)"}
-    layout["yaxis"] |= {"title": "weight", "type": "log", "exponentformat": "power"}
-    layout["yaxis"] |= {"dtick": 1, "tickfont": {"size": 13}}
-    layout["yaxis2"] |= {"title": "share kept", "tickformat": ".0%", "range": [-0.03, 1.05]}
-    return figure_of(traces, height=430, legend=ABOVE, **layout)
-
-
 def _visible(weights: np.ndarray) -> np.ndarray:
     return np.maximum(weights, LEAST)
-
-
-# --- hard negatives ----------------------------------------------------------------------------------------------
-
-
-def false_negatives_mined(shares: Mapping[str, FalseShares]) -> go.Figure:
-    """Draw the share of mined negatives that mean the same as their anchor, one line per mining method.
-
-    By rank on the left. On the right, of all that keep a margin; hover labels say how many those are.
-    """
-    traces: list[Entries] = []
-    for number, (name, each) in enumerate(shares.items()):
-        ranks = [str(low) if low == high else f"{low} to {high}" for low, high in each.ranks]
-        kept = {"customdata": each.kept, "mode": "lines", "showlegend": False, "legendgroup": name} | on(2)
-        hover = "margin %{x:.2f}: %{y:.1%} false of the %{customdata:.0%} that keep it"
-        traces += [
-            series(number, ranks, each.by_rank, name, "rank %{x}: %{y:.1%}", legendgroup=name, **on(1)),
-            series(number, each.margins, each.by_margin, name, hover, **kept),
-        ]
-    layout = side_by_side(
-        ["by rank", "by margin"],
-        gap=0.12,
-        size=16,
-        x={},
-        y={"tickformat": ".0%", "rangemode": "tozero"},
-    )
-    layout["xaxis"]["title"], layout["xaxis2"]["title"] = "rank of the negative", "margin to the positive"
-    layout["yaxis"]["title"] = "false negatives"
-    return figure_of(traces, height=360, legend=below(-0.42), margin=margin(34), **layout)

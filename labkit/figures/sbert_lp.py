@@ -3,7 +3,7 @@
 In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly figures.
 
 star                        one sentence and its neighbours, with their weights (an `Around`)
-order_counts, order_slopes  couples of pairs that changed order (a `Changed`)
+order_counts                couples of pairs that changed order (a `Changed`)
 tried_curves, chosen_bars   every k and p on dev, and the chosen ones on test (a `Tried`)
 unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
@@ -18,19 +18,22 @@ import numpy as np
 import plotly.graph_objects as go
 
 from labkit.figures.drawing import (
+    EMPTY,
     NAME,
     Entries,
+    below,
     curve,
     figure_of,
     hover_lines,
     level_bars,
     margin,
     marks,
+    on,
     series,
+    side_by_side,
     words_at,
 )
-from labkit.figures.panels import EMPTY, below, on, side_by_side
-from labkit.palette import CLEAR, COLOURS, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
     from labkit.sbert_lp.sweeps import Point, Tried
@@ -127,7 +130,6 @@ KINDS = (  # field of the record, what it says, colour, colour of the text on it
     ("spoilt", "spoilt", NEGATIVE, "#000000"),
     ("wrong", "wrong in both", "#D0D0D0", "#000000"),
 )
-SIDES = (("the closer pair", COLOURS[2], MARKS[0], "solid"), ("the farther pair", COLOURS[3], MARKS[1], "dash"))
 
 
 def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
@@ -159,34 +161,6 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
         bargap=0.1,
         height=height,
     )
-
-
-def order_slopes(changed: Changed, kind: str, *, height: int = 280) -> go.Figure:
-    """Draw the clearest couples that were mended, or spoilt: two cosines each, the closer pair right if above."""
-    examples = [example for name, example in changed.examples if name == kind]
-    if not examples:
-        raise ValueError(f"changed has no couple that was {kind}, so there is nothing to draw; ask for more pairs")
-    titles = [f"{kind} {number}" for number in range(1, len(examples) + 1)]
-    traces = []
-    for panel, example in enumerate(examples, 1):
-        for side, (name, colour, mark, dash) in enumerate(SIDES):
-            pair = (example.higher, example.lower)[side]
-            text = "<br>".join(hover_lines(each[pair]) for each in (changed.pairs.text_a, changed.pairs.text_b))
-            ends = ["before", "after"], [example.before[side], example.after[side]]
-            label = {"name": name, "legendgroup": name, "showlegend": panel == 1}
-            hover = f"grade {example.gold[side]:g}, cosine %{{y:.3f}}<br>{text}<extra></extra>"
-            look = {"mode": "lines+markers", "marker": {"symbol": mark, "size": 10}, "hovertemplate": hover}
-            traces.append(curve(*ends, colour, dash, 3) | label | look | on(panel))
-    layout = side_by_side(
-        titles,
-        gap=0.04,
-        size=13,
-        x={"range": [-0.3, 1.3], "showgrid": False, "tickfont": {"size": 11}, "tickangle": -40},
-        y={"zerolinecolor": INK},
-        shared=True,
-    )
-    layout["yaxis"] |= {"title": "cosine"}
-    return figure_of(traces, height=height, legend=below(-0.22), margin=margin(30), **layout)
 
 
 # --- k and p tried -----------------------------------------------------------------------------------------------
@@ -277,8 +251,7 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     each point. In every panel, colours and ticks give the position along the line.
 
     A method has unrolled the line if its numbers rise, or fall, all the way. They are scaled to 0 to 1 and flipped to
-    rise,
-    since such a method determines neither sign nor scale.
+    rise, since such a method determines neither sign nor scale.
     """
     points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
     if points.shape != (len(along), 2):

@@ -23,21 +23,26 @@ from plotly.colors import find_intermediate_color, hex_to_rgb, label_rgb
 
 from labkit.explanation import LEFT_OUT, REST
 from labkit.figures.drawing import (
+    ABOVE,
+    BARE,
+    EMPTY,
     NAME,
     Entries,
     annotation,
-    bars,
     cells,
     figure_of,
     marks,
+    on,
+    panel_suffix,
     rectangle,
     series,
     short,
+    stacked,
     stroke,
     telling,
+    ticks,
     words_at,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, on, panel_suffix, stacked, ticks
 from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 
 if TYPE_CHECKING:
@@ -108,8 +113,8 @@ def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.F
     square, lines, x, y = _square(e, most, letters=13, panel=2)
     traces, shapes, notes, count = _cards(e, across)
     met = "what two do only together" if e.way == LEFT_OUT else f"which {_what(e)} meet"
-    if len(square) == 1:
-        met += f", up to {_number(_strongest(square[0]['z']))}"
+    if "text" not in square:
+        met += f", up to {_number(_strongest(square['z']))}"
     heights = [LINE * count, float(np.clip(CELL * len(y["tickvals"]), *SQUARE))]
     room = sum(heights) + TITLE
     layout = stacked(heights, gap=TITLE / room, x={}, y={})
@@ -121,7 +126,7 @@ def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.F
     names = LETTER * max(len(unescape(name)) for name in x["ticktext"])
     foot = 30 + names * (1.0 if x["tickangle"] == STEEP else 0.7)
     return figure_of(
-        [*traces, *square],
+        [*traces, square],
         shapes=shapes + lines,
         annotations=notes,
         height=room + foot + 4,
@@ -182,15 +187,15 @@ def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
     square, lines, x, y = _square(explanation, most, letters=16)
     what, rows = _what(explanation), len(y["tickvals"])
     return figure_of(
-        square, shapes=lines, xaxis=x | {"title": f"{what} of b"}, yaxis=y | {"title": f"{what} of a"},
+        [square], shapes=lines, xaxis=x | {"title": f"{what} of b"}, yaxis=y | {"title": f"{what} of a"},
         height=max(420, 15 * rows),
     )  # fmt: skip
 
 
 def _square(
     explanation: Explanation, most: int, *, letters: int, panel: int = 1
-) -> tuple[list[Entries], list[Entries], Entries, Entries]:
-    """Return the cells of the strongest words, their numbers if they fit, lines before `(rest)`, and both axes."""
+) -> tuple[Entries, list[Entries], Entries, Entries]:
+    """Return the cells of the strongest words, with numbers if they fit, lines before `(rest)`, and both axes."""
     e = explanation
     if not e.word_pairs:
         raise ValueError(
@@ -211,22 +216,17 @@ def _square(
     tail, thick = panel_suffix(panel), {"color": INK, "width": 2}
     lines = [stroke((len(b) - 1.5,) * 2, (0, 1), thick, xref=f"x{tail}", yref=f"y{tail} domain")] * (b[-1] == REST)
     lines += [stroke((0, 1), (len(a) - 1.5,) * 2, thick, xref=f"x{tail} domain", yref=f"y{tail}")] * (a[-1] == REST)
-    traces = [heat, _numbers(z, reach)] if few else [heat]
-    return [trace | on(panel) for trace in traces], lines, x, y
+    if few:  # the numbers of the coloured cells, without the leading 0
+        seen = (np.abs(z) >= NOTHING * reach) & (z.round(_digits(reach)) != 0)
+        written = np.where(seen, np.vectorize(lambda part: _number(part, reach).replace("0.", ".", 1))(z), "")
+        font = {"size": 12 if reach >= FINE else 11, "color": "#000000"}
+        heat |= {"text": written.tolist(), "texttemplate": "%{text}", "textfont": font}
+    return heat | on(panel), lines, x, y
 
 
 def _largest(own: Sequence[float], most: int) -> list[int]:
     """Return the places of the largest parts, in sentence order."""
     return sorted(np.argsort(-np.abs(own), kind="stable")[:most].tolist())
-
-
-def _numbers(z: np.ndarray, reach: float) -> Entries:
-    """Return the numbers of the coloured cells, without the leading 0."""
-    rows, columns = np.nonzero((np.abs(z) >= NOTHING * reach) & (z.round(_digits(reach)) != 0))
-    values = z[rows, columns].tolist()
-    font = {"size": 12 if reach >= FINE else 11, "color": [_card(value / reach)[1] for value in values]}
-    written = [_number(value, reach).replace("0.", ".", 1) for value in values]
-    return words_at(columns, rows, written, font, showlegend=False)
 
 
 def _number(part: float, largest: float = 1.0, sign: str = "-") -> str:
@@ -281,7 +281,7 @@ def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
     """Draw a step for each of the strongest rows, one for the words in common (TF-IDF), one for all other rows."""
     parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
     parts += [("words in common", explanation.shared)] if explanation.shared else []
-    return _staircase(parts, explanation.similarity)
+    return _steps(parts, explanation.similarity)
 
 
 def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
@@ -293,9 +293,9 @@ def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
     named = [(f"{word} ({side})", part) for side, words in (("a", e.words_a), ("b", e.words_b)) for word, part in words]
     named.sort(key=lambda entry: -abs(entry[1]))
     if e.way == LEFT_OUT:
-        return _bars_without_total(named[:top], "what is lost without the word")
+        return _steps(named[:top])
     gap = [("gap", e.gap)] if abs(e.gap) > LEAST_GAP else []
-    return _staircase(_with_rest(named, top, "words") + gap, e.similarity)
+    return _steps(_with_rest(named, top, "words") + gap, e.similarity)
 
 
 def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tuple[str, float]]:
@@ -304,46 +304,30 @@ def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tupl
     return parts[:top] + ([(f"{len(rest)} other {what}", sum(part for _, part in rest))] if rest else [])
 
 
-def _bars_without_total(parts: Sequence[tuple[str, float]], title: str) -> go.Figure:
-    values = [part for _, part in parts]
-    marker = {"color": [POSITIVE if value > 0 else NEGATIVE for value in values]}
-    label = {"text": [f"{value:+.2f}" for value in values], "textposition": "outside", "cliponaxis": False}
-    hover = {"hovertemplate": "%{y:+.4f}<extra></extra>", "textfont": {"size": 12, "color": INK}}
-    drawn = bars(list(range(len(parts))), values, marker, **label, **hover)
-    return _stepped(drawn, [name for name, _ in parts], [0.0, *values], title)
-
-
-def _staircase(parts: Sequence[tuple[str, float]], total: float) -> go.Figure:
-    """Draw steps from 0 to the total; what is not shown separately is one more step, so nothing is lost."""
-    values = [part for _, part in parts]
-    steps = {
-        "type": "waterfall",
-        "x": list(range(len(parts) + 1)),
-        "y": [*values, total],
-        "measure": ["relative"] * len(parts) + ["total"],
-        "text": [f"{value:+.2f}" for value in values] + [f"{total:.3f}"],
-        "textposition": "outside",
-        "textfont": {"size": 12, "color": INK},
-        "textangle": 0,
-        "constraintext": "none",
-        "cliponaxis": False,
-        "increasing": {"marker": {"color": POSITIVE}},
-        "decreasing": {"marker": {"color": NEGATIVE}},
-        "totals": {"marker": {"color": COLOURS[2]}},
-        "connector": {"line": {"color": INK, "width": 1}},
-        "hovertemplate": "%{customdata:+.4f}<extra></extra>",
-        "customdata": [*values, total],
-    }
-    levels = [0.0, *np.cumsum(values).tolist(), total]
-    return _stepped(steps, [*(name for name, _ in parts), "similarity"], levels, "similarity")
-
-
-def _stepped(drawn: Entries, names: Sequence[str], levels: Sequence[float], title: str) -> go.Figure:
-    """Draw steps or bars above their names, with room for the numbers at their ends."""
+def _steps(parts: Sequence[tuple[str, float]], total: float | None = None) -> go.Figure:
+    """Draw steps from 0 to the total, or without one a bar for each part, with room for the numbers at their ends."""
+    names, values = [name for name, _ in parts], [part for _, part in parts]
+    texts, levels = [f"{value:+.2f}" for value in values], [0.0, *values]
+    drawn: Entries = {"type": "bar", "marker": {"color": [POSITIVE if value > 0 else NEGATIVE for value in values]}}
+    if total is not None:
+        levels = [0.0, *np.cumsum(values).tolist(), total]
+        drawn = {
+            "type": "waterfall",
+            "measure": ["relative"] * len(parts) + ["total"],
+            "increasing": {"marker": {"color": POSITIVE}},
+            "decreasing": {"marker": {"color": NEGATIVE}},
+            "totals": {"marker": {"color": COLOURS[2]}},
+            "connector": {"line": {"color": INK, "width": 1}},
+        }
+        names, values, texts = [*names, "similarity"], [*values, total], [*texts, f"{total:.3f}"]
+    label = {"text": texts, "textposition": "outside", "textangle": 0, "textfont": {"size": 12, "color": INK}}
+    hover = {"customdata": values, "hovertemplate": "%{customdata:+.4f}<extra></extra>"}
     room = 0.12 * (max(levels) - min(levels) or 1.0)
     span = [min(levels) - (room if min(levels) < 0 else 0), max(levels) + room]
+    title = "what is lost without the word" if total is None else "similarity"
+    free = {"cliponaxis": False, "constraintext": "none", "x": list(range(len(values))), "y": values}
     return figure_of(
-        [drawn],
+        [drawn | label | hover | free],
         xaxis=ticks(names, 22) | {"tickangle": -40, "showgrid": False},
         yaxis={"title": title, "zerolinecolor": INK, "range": span},
         height=380,

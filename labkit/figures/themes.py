@@ -1,29 +1,28 @@
 """Figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
 
-In: records of `labkit.thematic`. Out: plotly figures; `marked` returns HTML.
+In: records of `labkit.thematic`. Out: plotly figures.
 
 section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
-agreement_of_articles           the same for many articles, in one figure (`SectionAgreement`)
-marked, attention_bars          how much each word of a sentence counts (`Attended`)
+attention_bars                  how much each word of a sentence counts (`Attended`)
 
 Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
 """
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figure_names import spoken
 from labkit.figures.drawing import (
+    ABOVE,
+    BARE,
+    EMPTY,
     Entries,
     annotation,
     bars,
     cells,
-    curve,
     figure_of,
     hover_lines,
     margin,
@@ -31,14 +30,14 @@ from labkit.figures.drawing import (
     rectangle,
     short,
     stroke,
+    ticks,
     words_at,
 )
-from labkit.figures.panels import ABOVE, BARE, EMPTY, ticks
-from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from labkit.thematic.method import Attended
-    from labkit.thematic.sections import Clustering, SectionAgreement, Themes
+    from labkit.thematic.sections import Clustering, Themes
 
 
 # --- sections and clusters ---------------------------------------------------------------------------------------
@@ -112,76 +111,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
     )
 
 
-def agreement_of_articles(agreement: SectionAgreement, figure_name: str = "ami", *, height: int = 330) -> go.Figure:
-    """Draw a line for each article from k-means to Iclust, and the means: table 4, article by article."""
-    sides = [agreement.values(name, figure_name) for name in ("kmeans", "iclust")]
-    ways = ["k-means", "Iclust"]
-    traces = [
-        curve(
-            ways,
-            [left, right],
-            FAINT,
-            width=1.5,
-            marker={"size": 7, "color": INK},
-            hovertemplate=f"{short(article.title, 40)}: %{{y:.3f}}<extra>%{{x}}</extra>",
-            showlegend=False,
-        )
-        | {"mode": "lines+markers"}
-        for article, left, right in zip(agreement.articles, *sides, strict=True)
-    ]
-    means = [float(side.mean()) for side in sides]
-    mean = curve(
-        ways,
-        means,
-        POSITIVE,
-        width=3,
-        error_y={"type": "data", "array": [float(side.std()) for side in sides], "thickness": 2, "width": 9},
-        text=[f"{value:.3f}" for value in means],
-        textposition=["middle left", "middle right"],
-        textfont={"size": 15, "color": INK},
-        marker={"size": 12, "symbol": "diamond", "color": POSITIVE},
-        hovertemplate="mean %{y:.3f}<extra>%{x}</extra>",
-        showlegend=False,
-    )
-    return figure_of(
-        [*traces, mean | {"mode": "lines+markers+text"}],
-        xaxis={"range": [-0.5, 1.5], "showgrid": False},
-        yaxis={"title": spoken(figure_name)},
-        height=height,
-    )
-
-
 # --- the words of a sentence -------------------------------------------------------------------------------------
-
-HEAVY = 1.5  # times an even share above which a word is bold
-
-
-def marked(attended: Attended, *, before: str = "") -> str:
-    """Return the sentence as HTML: each word on a shade, with its share in percent below it. Every word is escaped.
-
-    The shade is only an aid: the share is written under each word, and heavy words are bold. `before` is a text in
-    front,
-    such as the number of a cluster.
-    """
-    largest = max(float(attended.shares.max()), 1e-9)
-    even = 1 / len(attended.words)
-    parts = []
-    for word, share in zip(attended.words, attended.shares.tolist(), strict=True):
-        shade = 0.55 * share / largest
-        weight = 700 if share > HEAVY * even else 400
-        parts.append(
-            '<span style="display:inline-block;vertical-align:top;text-align:center;margin:0 .12em .35em 0;'
-            'line-height:1.05">'
-            f'<span style="background:rgba(0,114,178,{shade:.2f});border-radius:.2em;padding:0 .18em;'
-            f'font-weight:{weight}">{escape(word)}</span><br>'
-            f'<span style="font-size:.62em;opacity:.75">{100 * share:.0f}</span></span>'
-        )
-    head = (
-        f'<span style="margin-right:.6em;opacity:.75;vertical-align:top;line-height:1.05">{escape(before)}</span>'
-        if before
-        else ""
-    )
-    return f'<p style="margin:0 0 .2em 0">{head}{" ".join(parts)}</p>'
 
 
 def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:

@@ -20,6 +20,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
+from labkit.baselines.base import require_shapes
 from labkit.baselines.counts import parts_of_counts
 from labkit.corpora.records import Corpus
 from labkit.evaluation.neighbours import nearest_others
@@ -48,17 +49,8 @@ class FilmSettings(Settings):
         0, "number of features before L; 0: as many as rows of L, or three times as many for an SVD", minimum=0
     )
     ridge: float = setting(1.0, "full-rank: regularisation of rare directions", above=0, tune=(0.01, 100))
-    margin: float = setting(
-        1.0,
-        "margin, in units of the typical difference of similarity",
-        above=0,
-        tune=(0.1, 10),
-    )
-    iterations: int = setting(
-        12,
-        "descent steps on the hinge loss (Stiefel needs at least 100)",
-        minimum=0,
-    )
+    margin: float = setting(1.0, "margin, in units of the typical difference of similarity", above=0, tune=(0.1, 10))
+    iterations: int = setting(12, "descent steps on the hinge loss (Stiefel needs at least 100)", minimum=0)
     batch: int = setting(0, "anchors per step, to save memory; 0: all at once", minimum=0)
     epochs: int = setting(3, "passes through the anchors", minimum=1)
     positives: int = setting(2, "maximum number of positives per anchor", minimum=1)
@@ -68,11 +60,7 @@ class FilmSettings(Settings):
     min_count: int = setting(1, "minimum number of sentences with a word", minimum=1)
     word_pairs: bool = setting(False, "also count pairs of adjacent words", tune=(True, False))
     share: str = setting("dev", "share of TF-IDF in the similarity, from 0 to 1; dev: the best on dev")
-    device: str = setting(
-        "auto",
-        "device for the hinge loss",
-        choices=("auto", "cpu", "cuda"),
-    )
+    device: str = setting("auto", "device for the hinge loss", choices=("auto", "cpu", "cuda"))
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
         """Margin and steps need the hinge; sampling settings apply only if the corpus does not list triplets."""
@@ -123,7 +111,6 @@ class Film(Method):
         settings: FilmSettings = self.settings
         progress(0, None, "words and triplets")
         source = source_of(corpus.part("train"))
-        _warn_of_contradictions(source)
         self.vectorizer = fitted_vectorizer(source.texts, min_count=settings.min_count, pairs=settings.word_pairs)
         X = self.vectorizer.transform(source.texts)
         if X.shape[1] < 2:
@@ -177,21 +164,10 @@ class Film(Method):
 
     def _embedded(self, sentences: list[str]) -> Embeddings:
         X = self.vectorizer.transform(sentences)
-        self._warn_of_unknown(sentences, X)
         Y = unit(X @ self.L.T.astype(np.float64))
         if not self.share:
             return Y.astype(np.float32)
         return sparse.hstack([np.sqrt(self.share) * X, np.sqrt(1 - self.share) * Y], "csr", dtype=np.float32)
-
-    def _warn_of_unknown(self, sentences: list[str], X: sparse.csr_matrix) -> None:
-        empty = np.flatnonzero(np.diff(X.indptr) == 0)
-        unknown = [sentences[row] for row in empty if sentences[row].strip()]
-        if unknown:
-            note(
-                f"{len(unknown)} of {len(sentences)} sentences have no word from the training data, first "
-                f"{unknown[0]!r}; their similarity to all others is 0",
-                stacklevel=2,
-            )
 
     # --- reading it ---------------------------------------------------------------------------------------------
 
@@ -247,20 +223,8 @@ class Film(Method):
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         names: Sequence[str] = words["words"]
         d, D = len(arrays["stability"]), len(set(names))
-        shapes = [arrays[name].shape for name in ("L", "idf", "documents", "rms")]
-        if shapes != [(d, D), (D,), (D,), (D,)] or len(names) != D:
-            raise ValueError(f"L, idf, documents and rms have the shapes {shapes}, expected {d} rows and {D} words")
+        require_shapes(arrays, L=(d, D), idf=(len(names),), documents=(D,), rms=(D,))
         self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])
-
-
-def _warn_of_contradictions(source: FilmSource) -> None:
-    if source.contradictions:
-        a, b = source.contradictions[0]
-        note(
-            f"{len(source.contradictions)} labels contradict others and are ignored: they separate sentences that "
-            f"other labels connect, first {a!r} and {b!r}",
-            stacklevel=3,
-        )

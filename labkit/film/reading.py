@@ -1,7 +1,5 @@
 """L in words: the words that move each row (`word_rows`), and the parts of a similarity (`film_explanation`).
 
-In: L (d, D), and counts of the words. Out: records.
-
 `L[l, w]` is the change of y_l per unit of the TF-IDF of word w. That favours rare words, which seldom reach a unit; so
 words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
 

@@ -1,11 +1,6 @@
 """The paper's decision rule (section 3.3, figure 4): two sentences match if each is among the other's k nearest.
 
-    R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
-
-mutual_ranks   rows of all sentences of a split, and pairs of row numbers -> R of every pair
-curves         R and labels -> the rates for every k at once
-two_level      rates -> the log loss for every k, with probabilities estimated for yes and no
-mutual_rule    a method and a corpus -> a `Rule`: rates and log losses on test for every k, and the k chosen on dev
+R = max(rank of b among a's neighbours, rank of a among b's)          same iff R <= k
 """
 
 from __future__ import annotations
@@ -34,9 +29,7 @@ def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most:
     Neighbours are ranked by cosine among all other rows; ties are in row order. A row paired with itself has R = 1. A
     row of zeros is near to no row, not even to another row of zeros.
     """
-    rows, pairs = vectors("rows", rows, keep_single=True), np.asarray(pairs)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or pairs.max() >= rows.shape[0]:
-        raise ValueError(f"pairs has shape {pairs.shape}, expected (p, 2) numbers of the {rows.shape[0]} rows")
+    rows = vectors("rows", rows, keep_single=True)
     known = np.flatnonzero(not_zero(rows))
     place = np.full(rows.shape[0], -1)
     place[known] = np.arange(len(known))

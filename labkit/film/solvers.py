@@ -1,21 +1,13 @@
 """Compute L: `learn` takes rows X (n, D) and triplets (t, 3), the solvers it calls take an objective.
 
-`learn` makes features `X R` for some R (D, r), a solver gives B (d, r), and `L = B Rᵀ` (d, D). There are three solvers:
+`learn` makes features `V = X R` for some R (D, r), a solver gives B (d, r), and `L = B Rᵀ` (d, D):
 
-    paper         features V of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps
-    closed-form   the same features; the exact minimum of the objective in which every hinge is active
-    full-rank     features X W of the generalised eigenproblem, which keeps rare words; then the hinge by L-BFGS
+    paper         features of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps      `cayley_bb`
+    closed-form   the same features; the minimum if every hinge is active: the top d positive eigenpairs of -(K + Kᵀ)/2
+    full-rank     features X W of the generalised eigenproblem, which keeps rare words; the hinge by L-BFGS `factorised`
 
-With `batch` the features are computed in batches and only G is kept (M-FILM): this saves memory, not time.
-
-Each takes a `TripletHinge` and d, or a start, and returns a `Solution`, a G of rank d:
-
-    closed_form   exact if every hinge is active: the top d positive eigenpairs of -(K + Kᵀ)/2
-    cayley_bb     the paper's: P on the Stiefel manifold, s eliminated                        (for teaching)
-    factorised    the same objective over B, by L-BFGS from the exact minimum of a first model   (the best)
-    averaged      M-FILM, from batches of anchors
-
-All but the last return the same form: s falling, the largest entry of each column of P positive.
+With `batch` the features are computed in batches and only G is kept (M-FILM, `averaged`): this saves memory, not time.
+All other solvers return the same form: s falling, the largest entry of each column of P positive.
 """
 
 from __future__ import annotations
@@ -104,20 +96,16 @@ def cayley_bb(
         value, gradient, s = objective.by_stiefel(P, s)
         return value, gradient
 
-    descent = stiefel.minimise(
+    P, rows = stiefel.minimise(
         reduced,
         start.P,
         iterations=iterations,
         tolerance=tolerance,
-        report=lambda number, step: progress(number, iterations, f"Stiefel descent, objective {step.value:.6g}"),
+        report=lambda number, value: progress(number, iterations, f"Stiefel descent, objective {value:.6g}"),
     )
-    s = objective.by_stiefel(descent.point, s)[2]
-    rows = [
-        {"epoch": number, "objective": step.value, "stationarity": step.stationarity, "drift": step.drift}
-        for number, step in enumerate(descent.steps)
-    ]
+    s = objective.by_stiefel(P, s)[2]
     order = np.argsort(-s, kind="stable")
-    return _with_gap(objective, Solution(positive_peaks(descent.point[:, order]), s[order], tuple(rows)))
+    return _with_gap(objective, Solution(positive_peaks(P[:, order]), s[order], tuple(rows)))
 
 
 def factorised(
@@ -126,19 +114,12 @@ def factorised(
     *,
     iterations: int = 100,
     tolerance: float = 1e-9,
-    model: bool = True,
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Solution:
-    """L-BFGS over B, until an iteration gains less than `tolerance` of the objective.
-
-    `model`: first replace each hinge by its tangent at the start. The rest is quadratic in G and has a closed form,
-    which becomes the start if it is better. `device` computes the products.
-    """
+    """L-BFGS over B until an iteration gains less than `tolerance` of the objective; `device` computes the products."""
     evaluate = _evaluator(objective, device)
     B = start.B
-    if model:
-        B = min(B, nearest_of_rank(-objective.K(objective.slopes(B)), len(B)).B, key=lambda B: evaluate(B)[0])
     latest = evaluate(B)
     rows: list[dict[str, float]] = []
 
@@ -382,6 +363,4 @@ def _solved(objective: TripletHinge, settings: FilmSettings, d: int, seed: int, 
         return cayley_bb(objective, start, iterations=iterations, progress=progress)
     iterations = 0 if settings.solver == "closed-form" else iterations
     device = cuda_or_cpu(settings.device)
-    return factorised(
-        objective, start, iterations=iterations, tolerance=1e-5, model=False, device=device, progress=progress
-    )
+    return factorised(objective, start, iterations=iterations, tolerance=1e-5, device=device, progress=progress)

@@ -1,7 +1,7 @@
 """Descent on the Stiefel manifold: matrices P (r, d) with orthonormal columns, `PᵀP = I`.
 
     objective(P) -> (φ, ∇φ)          any function of P with its ordinary gradient, (r, d)
-    minimise(objective, P) -> Descent
+    minimise(objective, P) -> the minimum, and a history row for each step
 
 A step moves along a Cayley curve (eq. 24, 25), which stays on the manifold. Its length is Barzilai and Borwein's (eq.
 26, 27), limited by a line search in which φ may rise but its running mean may not (Zhang and Hager).
@@ -10,7 +10,6 @@ A step moves along a Cayley curve (eq. 24, 25), which stays on the manifold. Its
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,29 +19,6 @@ DRIFT = 1e-13  # above this the columns are made orthonormal again
 SHORTEST, FIRST, LONGEST_STEP = 1e-15, 1e-3, 1e15  # lengths of a step
 DECREASE = 1e-4  # ρ: the share of the decrease predicted by the slope that a step must achieve
 SHRINK = 0.2  # factor on a step that is too long
-
-
-@dataclass(frozen=True)
-class Step:
-    """The state after a step: φ, `‖F(P)‖`, the largest entry of `|PᵀP - I|`, and the step length."""
-
-    value: float
-    stationarity: float
-    drift: float
-    length: float
-
-
-@dataclass(frozen=True, eq=False)
-class Descent:
-    """The point P (r, d) reached, every step including the start, and whether it converged."""
-
-    point: np.ndarray
-    steps: tuple[Step, ...]
-    converged: bool
-
-    @property
-    def value(self) -> float:
-        return self.steps[-1].value
 
 
 def stationarity(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
@@ -89,13 +65,14 @@ def minimise(
     iterations: int = 300,
     tolerance: float = 1e-6,
     memory: float = 0.85,
-    report: Callable[[int, Step], None] | None = None,
-) -> Descent:
+    report: Callable[[int, float], None] | None = None,
+) -> tuple[np.ndarray, list[dict[str, float]]]:
     """Descend from `start` until `‖F(P)‖ <= tolerance * ‖F(start)‖`, or `iterations` steps are done.
 
     A step of length τ is accepted when `φ(P_τ) <= C - ρ τ ‖A‖²/2`, where C is an average of past values with decay
     `memory` (0: only the last value counts, and φ falls at every step); else τ shrinks. The slope of φ at the start of
-    the curve is `-‖A‖²/2`. `report(number, step)` is called after each step.
+    the curve is `-‖A‖²/2`. `report(number, φ)` is called after each step.
+    A row of the history has φ, `‖F(P)‖`, and the largest entry of `|PᵀP - I|`.
     """
     P = np.asarray(start, dtype=np.float64)
     if drift(P) > 1e-6:
@@ -104,8 +81,14 @@ def minimise(
     F = stationarity(P, gradient)
     goal, length = tolerance * np.linalg.norm(F), FIRST
     mean, weight = value, 1.0
-    steps = [Step(value, float(np.linalg.norm(F)), drift(P), 0.0)]
-    while steps[-1].stationarity > goal and len(steps) <= iterations:
+    rows: list[dict[str, float]] = []
+
+    def record() -> float:
+        size = float(np.linalg.norm(F))
+        rows.append({"epoch": len(rows), "objective": value, "stationarity": size, "drift": drift(P)})
+        return size
+
+    while record() > goal and len(rows) <= iterations:
         fall = DECREASE * _squared_skew(P, gradient) / 2  # for a step of length 1
         while True:  # shorten the step until it is accepted
             after = cayley(P, gradient, length)
@@ -118,15 +101,14 @@ def minimise(
         if length <= SHORTEST:  # rounding hides any descent that is left
             break
         new_F = stationarity(after, new_gradient)
-        next_length = bb_length(after - P, new_F - F, long=len(steps) % 2 == 1)
+        next_length = bb_length(after - P, new_F - F, long=len(rows) % 2 == 1)
         P, value, gradient, F = after, new_value, new_gradient, new_F
-        steps.append(Step(value, float(np.linalg.norm(F)), drift(P), length))
         if report is not None:
-            report(len(steps) - 1, steps[-1])
+            report(len(rows), value)
         length = next_length or FIRST  # two steps to the same point give no length
         mean = (memory * weight * mean + value) / (memory * weight + 1)
         weight = memory * weight + 1
-    return Descent(P, tuple(steps), bool(steps[-1].stationarity <= goal))
+    return P, rows
 
 
 def drift(P: np.ndarray) -> float:

@@ -1,23 +1,19 @@
 """A corpus of any shape as FILM's input: sparse rows of TF-IDF, and triplets (i, j, k), "i is closer to j than to k".
 
-Rows. In: texts. Out: CSR (n, D), unit rows.
-
     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
 
-scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes. Writers differ there without a change of
+scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers differ there without a change of
 meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
 
-Triplets. The paper does not specify how it makes them ("clustering triplet generating method"). Here j is in i's
-cluster; k is first a sentence labelled as different from that cluster, then a near sentence of another cluster, then
-any other. In: the training split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
+The paper does not specify its "clustering triplet generating method". Here j is in i's cluster; k is first a sentence
+labelled as different from that cluster, then a near sentence of another cluster, then any other. In: the training
+split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
 
     Pairs            clusters: the components of the pairs labelled 1; pairs labelled 0 are different
     graded Pairs     the same: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
     Labelled, Groups clusters: the classes, the groups
     Triplets         the triplets as they are
     Articles         triplets of paragraph openings: same section, section before or after
-
-Two texts with the same words in the same order are one: case and punctuation do not change the meaning.
 """
 
 from __future__ import annotations
@@ -41,28 +37,21 @@ from labkit.corpora.splits import connected
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The cluster of each sentence (n,), the pairs labelled different (p, 2), and those within one cluster (q, 2).
-
-    The last contradict the pairs that connect the cluster, and are not among the first.
-    """
+    """The cluster of each sentence (n,), and the pairs labelled different that are not within one cluster (p, 2)."""
 
     of: np.ndarray
     apart: np.ndarray
-    contradictions: np.ndarray
 
     @classmethod
     def from_pairs(cls, pairs: np.ndarray, same: np.ndarray, count: int) -> Clusters:
         """Components of the graph of the `same` (p,) pairs among the pairs (p, 2), over `count` sentences."""
-        near, far = pairs[same], pairs[~same]
-        of = connected(count, *near.T)
-        inside = of[far[:, 0]] == of[far[:, 1]]
-        return cls(of, far[~inside], far[inside])
+        of, far = connected(count, *pairs[same].T), pairs[~same]
+        return cls(of, far[of[far[:, 0]] != of[far[:, 1]]])
 
     @classmethod
     def from_classes(cls, classes: np.ndarray) -> Clusters:
         """One cluster for each class (n,)."""
-        none = np.zeros((0, 2), np.int64)
-        return cls(np.unique(classes, return_inverse=True)[1].ravel().astype(np.int64), none, none)
+        return cls(np.unique(classes, return_inverse=True)[1].ravel().astype(np.int64), np.zeros((0, 2), np.int64))
 
 
 @dataclass(frozen=True)
@@ -190,16 +179,16 @@ def _empty(pairs: bool, **known: Any) -> TfidfVectorizer:
 
 @dataclass(frozen=True, eq=False)
 class FilmSource:
-    """Distinct texts; their clusters, or else triplets of their numbers; and contradictory pairs."""
+    """Distinct texts; their clusters, or else triplets of their numbers."""
 
     texts: list[str]
     clusters: Clusters | None
-    fixed: np.ndarray
-    contradictions: tuple[tuple[str, str], ...] = ()
+    fixed: np.ndarray | None = None
 
     def triplets(self, recipe: Recipe, *, neighbours: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
         """Triplets (t, 3) of numbers of texts."""
         if self.clusters is None:
+            assert self.fixed is not None
             return self.fixed
         return cluster_triplets(self.clusters, recipe, neighbours=neighbours, seed=seed)
 
@@ -211,35 +200,21 @@ def source_of(part: Corpus) -> FilmSource:
     if isinstance(part, Articles):
         part = opened(part)
     if isinstance(part, Pairs):
-        return _of_pairs(part)
+        texts, columns = _numbered(part.text_a, part.text_b)
+        pairs, value = np.stack(columns, axis=1), part.scores
+        near, far = grade_ends(value, value.max() if part.graded else 1.0)
+        clear = near | far
+        return FilmSource(texts, Clusters.from_pairs(pairs[clear], near[clear], len(texts)))
     if isinstance(part, Triplets):
         texts, (i, j, k) = _numbered(part.anchors, part.positives, part.negatives)
         usable = (i != j) & (i != k) & (j != k)
         if not usable.any():
             raise ValueError(f"corpus {part.name!r} has no triplet of three different sentences; add some")
         return FilmSource(texts, None, np.stack([i, j, k], axis=1)[usable])
-    return _of_classes(*part.classified())
-
-
-def _of_pairs(part: Pairs) -> FilmSource:
-    texts, columns = _numbered(part.text_a, part.text_b)
-    pairs, value = np.stack(columns, axis=1), part.scores
-    top = value.max() if part.graded else 1.0
-    near, far = grade_ends(value, top)
-    clear = near | far
-    clusters = Clusters.from_pairs(pairs[clear], near[clear], len(texts))
-    named = tuple((texts[a], texts[b]) for a, b in clusters.contradictions)
-    return FilmSource(texts, clusters, np.zeros((0, 3), np.int64), named)
-
-
-def _of_classes(texts: Sequence[str], classes: Sequence[str]) -> FilmSource:
-    """The source of texts in classes; a text in two classes stays in the first."""
+    texts, classes = part.classified()
     distinct, (rows,) = _numbered(texts)
-    codes = np.unique(np.asarray(classes), return_inverse=True)[1].ravel()
-    first = np.unique(rows, return_index=True)[1]
-    of = codes[first]
-    named = tuple((texts[row], texts[first[rows[row]]]) for row in np.flatnonzero(codes != of[rows]).tolist())
-    return FilmSource(distinct, Clusters.from_classes(of), np.zeros((0, 3), np.int64), named)
+    first = np.unique(rows, return_index=True)[1]  # a text in two classes stays in the first
+    return FilmSource(distinct, Clusters.from_classes(np.asarray(classes)[first]))
 
 
 def _numbered(*columns: Sequence[str]) -> tuple[list[str], list[np.ndarray]]:

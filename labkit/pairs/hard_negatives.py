@@ -3,8 +3,6 @@
     mine_negatives    the sentences' vectors from any method, and the corpus's labels -> `Mined`
     Mined             triplets by number, with ranks and similarities; `corpus()` is a `Triplets` that methods train on
     false_negatives   which of them mean the same as their anchor, if known
-    false_shares      their share by rank, or by margin
-    with_truth        a corpus with incomplete labels, and the meanings of its sentences
 
 `labkit.pairs.mining` chooses among the pairs of one training batch; this module searches all sentences once, before
 training. The rules are those of sentence-transformers' `mine_hard_negatives`; the guide is from GISTEmbed (Solatorio
@@ -14,7 +12,7 @@ these out. The search is exact, one block of anchors at a time.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -25,7 +23,7 @@ from scipy import sparse
 
 from labkit.arrays import Vectors, seeded, unit, vectors, whole
 from labkit.corpora.catalogue import EMBEDDED
-from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
+from labkit.corpora.records import Articles, Corpus, Pairs, Sentences, Triplets
 from labkit.corpora.relations import opened
 from labkit.corpora.splits import connected
 from labkit.evaluation.neighbours import blocks, dots, foreseen
@@ -311,69 +309,3 @@ def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
     """The meanings that the generator of a bundled corpus knows beyond the labels; None if there are none."""
     meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
     return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None
-
-
-@dataclass(frozen=True, eq=False)
-class FalseShares:
-    """The share of false negatives in each group of ranks, and among negatives that keep at least each margin."""
-
-    ranks: tuple[tuple[int, int], ...]  # the first and the last rank of each group
-    by_rank: np.ndarray  # share of false negatives, NaN if there are no negatives
-    margins: np.ndarray
-    by_margin: np.ndarray
-    kept: np.ndarray  # share of all mined negatives that keep the margin
-
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """A row for each group of ranks and each margin, labelled with the mining method's name."""
-        ranks = [{"mined": name, "by": "rank", "at": f"{low} to {high}"} for low, high in self.ranks]
-        margins = [{"mined": name, "by": "margin", "at": f"{margin:.2f}"} for margin in self.margins]
-        return [row | {"false": float(share)} for row, share in zip(ranks, self.by_rank, strict=True)] + [
-            row | {"false": float(share), "kept": float(kept)}
-            for row, share, kept in zip(margins, self.by_margin, self.kept, strict=True)
-        ]
-
-
-def false_shares(
-    mined: Mined, meanings: Mapping[str, Hashable], *, ends: Sequence[int] = (1, 2, 3, 5, 10, 20, 50)
-) -> FalseShares:
-    """Count the false negatives in the ranks up to each end, and at each margin from -0.2 to 0.5.
-
-    Mine with a `count` as large as the ranks and without a margin, so that nothing has been filtered out before.
-    """
-    false, gap = false_negatives(mined, meanings), mined.similarities[:, 0] - mined.similarities[:, 1]
-    groups = [(before + 1, end) for before, end in zip((0, *ends), ends, strict=False)]
-    margins = np.linspace(-0.2, 0.5, 36)
-    inside = [(low <= mined.ranks) & (mined.ranks <= high) for low, high in groups]
-    wide = [gap >= margin for margin in margins]
-    return FalseShares(
-        tuple(groups),
-        np.array([false[rows].mean() if rows.any() else np.nan for rows in inside]),
-        margins,
-        np.array([false[rows].mean() if rows.any() else np.nan for rows in wide]),
-        np.array([rows.mean() for rows in wide]),
-    )
-
-
-def with_truth(corpus: Corpus) -> tuple[Corpus, dict[str, Any]]:
-    """A corpus with incomplete labels, and the meanings of its sentences.
-
-    Classes and groups are cut into parts of two sentences, and the class remains as the meaning. The labels of the
-    bundled questions do not connect all paraphrases; there the generator knows the meaning.
-    """
-    if isinstance(corpus, Labelled | Groups):
-        texts, names = corpus.classified()
-        seen: Counter[str] = Counter()
-        parts = []
-        for name in names:
-            parts.append(f"{name} {seen[name] // 2 + 1}")
-            seen[name] += 1
-        return Groups(texts, parts, name=f"{corpus.name} cut", splits=corpus.splits), dict(
-            zip(texts, names, strict=True)
-        )
-    meanings = known_meanings(corpus)
-    if meanings is None:
-        raise ValueError(
-            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, whose false negatives are unknown. Use "
-            "classes, groups or the bundled questions"
-        )
-    return corpus, meanings

@@ -6,7 +6,7 @@
 Each loss is the mean over all m anchors of the anchor's own term, so that `pair_weights` (m · |dL/dS|) gives the
 weights of the paper; only `cosent` compares the pairs of all anchors. An anchor without positives or negatives has a
 term of 0 for them. Each docstring has the formula; the code computes it without overflow and without holding all
-triplets, using four functions at the end of this file.
+triplets, using the functions at the end of this file.
 
 To add a loss, write a function and add an entry to `_TABLE`; `--set loss=`, the curves, the weights and the adapters
 use that table. Its keyword arguments are hyperparameters with the same names as the training settings.
@@ -94,8 +94,8 @@ def locality(
     """
     S, P, N = checked_triple(similarity, positive, negative)
     check_locality(alpha, beta, base)
-    pull = log1p_sum_exp(S, P, -alpha, base) / alpha  # (m,): how far away the positives are
-    push = log1p_sum_exp(S, N, beta, base) / beta  # (m,): how near the negatives are
+    pull: Tensor = _Log1pSumExp.apply(S, P, -alpha, base) / alpha  # (m,): how far away the positives are
+    push: Tensor = _Log1pSumExp.apply(S, N, beta, base) / beta  # (m,): how near the negatives are
     return (pull + push).mean()
 
 
@@ -355,41 +355,30 @@ def check_temperature(temperature: Temperature) -> None:
 # --- the steps that keep numbers finite and memory small ---------------------------------------------------------
 
 
-def log1p_sum_exp(S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
-    """`log(1 + Σ e^(scale · (S - base)))` of each row over the mask, (m,)."""
-    total: Tensor = _Log1pSumExp.apply(S, mask, scale, base)
-    return total
-
-
 class _Log1pSumExp(torch.autograd.Function):
-    """Keeps one (m, m) tensor for the backward pass where autograd would keep six; has no second derivative."""
+    """`log(1 + Σ e^L)` of each row over the mask, (m,), with `L = scale · (S - base)`.
+
+    The largest exponent is factored out first, so that nothing overflows at any scale. One (m, m) tensor is kept for
+    the backward pass, `e^L / (1 + Σ e^L)`, where autograd would keep six; there is no second derivative.
+    """
 
     @staticmethod
     def forward(ctx: Any, S: Tensor, mask: Tensor, scale: float, base: float) -> Tensor:
-        total, shares = soft_count(S, mask, scale, base)
-        ctx.save_for_backward(shares)
+        inside = mask.to(S.dtype)
+        shift = highest(S, inside).clamp_(min=base) if scale > 0 else lowest(S, inside).clamp_(max=base)
+        # Outside the mask the exponent may be anything; where e^x underflows to 0, exp is ten times slower.
+        terms = torch.sub(S, shift).mul_(scale).clamp_(math.log(torch.finfo(S.dtype).tiny), 0).exp_().mul_(inside)
+        largest = scale * (shift - base)
+        rest = terms.sum(1, keepdim=True).add_(torch.expm1(-largest))  # 1 + rest = e^-largest + Σ terms
+        ctx.save_for_backward(terms.div_(1 + rest))
         ctx.scale = scale
-        return total[:, 0]
+        return (largest + rest.log1p())[:, 0]
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         (shares,) = ctx.saved_tensors
         return shares * (ctx.scale * upstream)[:, None], None, None, None
-
-
-def soft_count(S: Tensor, mask: Tensor, scale: float, base: float) -> tuple[Tensor, Tensor]:
-    """Row by row `log(1 + Σ e^L)` (m, 1), and `e^L / (1 + Σ e^L)` (m, m), over the mask, `L = scale · (S - base)`.
-
-    The largest exponent is factored out first, so that nothing overflows at any scale.
-    """
-    inside = mask.to(S.dtype)
-    shift = highest(S, inside).clamp_(min=base) if scale > 0 else lowest(S, inside).clamp_(max=base)
-    # Outside the mask the exponent may be anything; where e^x underflows to 0, exp is ten times slower.
-    terms = torch.sub(S, shift).mul_(scale).clamp_(math.log(torch.finfo(S.dtype).tiny), 0).exp_().mul_(inside)
-    largest = scale * (shift - base)
-    rest = terms.sum(1, keepdim=True).add_(torch.expm1(-largest))  # 1 + rest = e^-largest + Σ terms
-    return largest + rest.log1p(), terms.div_(1 + rest)
 
 
 def _log_sum_exp(Z: Tensor, mask: Tensor) -> Tensor:

@@ -12,10 +12,9 @@ import json
 import os
 import platform
 import subprocess
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,28 +39,33 @@ class Store:
         self.folder = default_folder() if folder is None else Path(folder)
         self._bundled = bundled
 
-    @property
-    def runs(self) -> Path:
-        """The folder of stored trainings."""
-        return self.folder / "runs"
-
     def find(self, key: str) -> Result | None:
         """The result of this key: computed here, or bundled."""
-        for record in (read_json(self._file(key)), _lines(self._bundled).get(key, {})):
-            try:
-                return Result.from_json(record)
-            except (KeyError, TypeError, ValueError, zlib.error):
-                continue
-        return None
+        record = read_json(self._file(key)) or _lines(self._bundled).get(key)
+        return Result.from_json(record) if record else None
 
     def keep(self, key: str, result: Result, about: Mapping[str, Any]) -> Result:
         """Store the result with a description, the commit of the code and the machine."""
-        kept = replace(result, notes={**result.notes, "about": dict(about), "commit": commit(), "host": host()})
+        kept = replace(result, notes={**result.notes, "about": dict(about), "commit": commit(), "host": HOST})
         write_json(self._file(key), kept.to_json())
         return kept
 
     def _file(self, key: str) -> Path:
         return self.folder / TRIALS / f"{key}.json"
+
+
+HOST = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+
+
+@cache
+def commit() -> str:
+    """The commit of this code, with a + if it was changed since; empty without a repository."""
+    root = Path(__file__).resolve().parents[2]
+    ask = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
+    try:
+        return subprocess.run(ask, cwd=root, capture_output=True, text=True).stdout.strip() * (root / ".git").exists()
+    except OSError:  # no git
+        return ""
 
 
 def as_lines(results: Mapping[str, Result]) -> str:
@@ -71,54 +75,19 @@ def as_lines(results: Mapping[str, Result]) -> str:
 
 
 @cache
-def host() -> str:
-    """The machine, as far as it matters for results and seconds: the model and number of its processors."""
-    return f"{platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} processors"
-
-
-def _processor() -> str:
-    """The processor's model, which determines the order in which sums are rounded."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:  # not Linux
-        return platform.processor() or "unknown processor"
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown processor"
-    )
-
-
-@cache
-def commit() -> str:
-    """The commit of this code, with a + if it was changed since; empty without a repository."""
-    here = Path(__file__).resolve().parent
-    ask = partial(subprocess.run, cwd=here, capture_output=True, text=True, check=True)
-    try:
-        ask(["git", "ls-files", "--error-unmatch", Path(__file__).name])
-        return str(ask(["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]).stdout.strip())
-    except (OSError, subprocess.CalledProcessError):  # no git, or a package inside another repository
-        return ""
-
-
-@cache
 def _lines(path: Path) -> dict[str, dict[str, Any]]:
-    """key -> record from a file of results, without damaged lines."""
-    records = {}
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        try:
-            record = json.loads(line)
-            records[str(record["key"])] = record
-        except (ValueError, KeyError, TypeError):
-            continue
-    return records
+    """key -> record from a file of results."""
+    records = map(json.loads, path.read_text("utf-8").splitlines() if path.is_file() else ())
+    return {record["key"]: record for record in records}
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The record in a file; empty if the file is missing or damaged."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return record if isinstance(record, dict) else {}
+    return record
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:

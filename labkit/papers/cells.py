@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from labkit.experiment import digest, versions_of
-from labkit.method import Method
 from labkit.papers.cell_store import Store
 from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing
 from labkit.papers.fair import Tuning, space_of
@@ -86,41 +85,14 @@ class Cell:
             return ()
         learned = [*self.also.values()] or [self.data]
         return tuple(
-            Tuning(
-                recipe.method,
-                {**self.settings, **side},
-                learned[place % len(learned)],
-                recipe.first,
-                recipe.methods,
-                self.tries,
-            )
+            Tuning(recipe, {**self.settings, **side}, learned[place % len(learned)], self.tries)
             for place, side in enumerate(recipe.sides or ({},))
         )
 
-    def compute(
-        self,
-        chosen: Sequence[Mapping[str, Any]],
-        *,
-        runs: Path | None = None,
-        memory: dict[str, Method] | None = None,
-        progress: Progress = silent,
-    ) -> Result:
-        """Compute its scores with the settings that its tunings chose, which the notes keep."""
-        result = self.recipe.run(self.case(progress, chosen=chosen, runs=runs, memory=memory))
-        return replace(result, notes={**result.notes, "chosen": list(map(dict, chosen))}) if chosen else result
-
     def case(
-        self,
-        progress: Progress = silent,
-        *,
-        chosen: Sequence[Mapping[str, Any]] = (),
-        runs: Path | None = None,
-        memory: dict[str, Method] | None = None,
+        self, progress: Progress = silent, *, chosen: Sequence[Mapping[str, Any]] = (), runs: Path | None = None
     ) -> Case:
-        """The input of its recipe; trainings are stored in the folder `runs`, if given, and reused.
-
-        `chosen` are the settings that its tunings found.
-        """
+        """The input of its recipe. `chosen`: what its tunings found; trainings are reused from the folder `runs`."""
         settings, sides = self.settings, self.recipe.sides
         if chosen and sides:
             sides = tuple({**side, **found} for side, found in zip(sides, chosen, strict=True))
@@ -136,7 +108,6 @@ class Cell:
             runs=runs,
             progress=progress,
             quick=self.data.quick,
-            memory={} if memory is None else memory,
             sides=sides,
         )
 
@@ -145,67 +116,53 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class RowPart:
-    """The cells of one row on one data set, one per seed; or the reason why there are none."""
-
-    row: Row
-    data: str
-    cells: tuple[Cell, ...] = ()
-    why_not: str = ""
-
-
-@dataclass(frozen=True, eq=False)
 class TablePlan:
-    """The parts of a table."""
+    """The cells of a table by row and data set, one per seed, or the reason why there are none."""
 
     table: Table
     published: bool
-    parts: tuple[RowPart, ...]
+    parts: Mapping[tuple[str, str], tuple[Cell, ...] | str]
     notes: tuple[str, ...]
+
+    def cells(self, row: str, data: str) -> tuple[Cell, ...]:
+        """The cells of a row on a data set."""
+        part = self.parts[row, data]
+        return () if isinstance(part, str) else part
 
     @property
     def possible(self) -> int:
         """The number of rows that can be computed at least in part."""
-        return len({part.row.name for part in self.parts if part.cells})
+        return len({row for row, data in self.parts if self.cells(row, data)})
 
 
 def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
     """The part of a table that can be computed with this desk; the row or else the table gives the number of seeds."""
     published = desk.published(table.data)
-    parts = [
-        _part(row, data, desk, published=published, seeds=seeds or (1 if desk.quick else None), usual=table.seeds)
-        for row in table.rows
-        for data in table.data
-    ]
-    return TablePlan(table, published, tuple(parts), tuple(_notes(table, desk, published)))
+    parts = {(row.name, data): _part(table, row, data, desk, published, seeds) for row in table.rows
+             for data in table.data}  # fmt: skip
+    return TablePlan(table, published, parts, tuple(_notes(table, desk, published)))
 
 
-def _part(row: Row, data: str, desk: Desk, *, published: bool, seeds: int | None, usual: int) -> RowPart:
+def _part(table: Table, row: Row, data: str, desk: Desk, published: bool, seeds: int | None) -> tuple[Cell, ...] | str:
     recipe = row.recipe
     if recipe is None:
-        return RowPart(row, data, why_not=row.why_not)
+        return row.why_not
     names = (data, *recipe.also)
-    reason = why_not(recipe) or next(filter(None, (desk.why_not(name, published=published) for name in names)), "")
-    if reason:
-        return RowPart(row, data, why_not=reason)
+    if reason := why_not(recipe) or next(filter(None, (desk.why_not(name, published=published) for name in names)), ""):
+        return reason
     opened, *others = (desk.open(name, published=published) for name in names)
     settings = {**recipe.settings, **recipe.on.get(data, {})}
     if "model" in settings:
         settings["model"] = at_hand(settings["model"]) or settings["model"]
-    if desk.quick:
-        recipe, settings = _quick(recipe, settings)
-    count = (seeds or recipe.seeds or usual) if recipe.random else 1
-    also = dict(zip(recipe.also, others, strict=True))
-    tries = recipe.tries.get(data, {})
-    return RowPart(row, data, tuple(Cell(recipe, opened, also, seed, settings, tries) for seed in range(count)))
-
-
-def _quick(recipe: Recipe, settings: dict[str, Any]) -> tuple[Recipe, dict[str, Any]]:
-    """The same without tuning and with one epoch, if it has epochs."""
-    sides = tuple({**side, "epochs": 1} if "epochs" in side else side for side in recipe.sides)
-    if recipe.entry is not None and recipe.entry(**settings).settings.values().get("epochs"):
-        settings = settings | {"epochs": 1}
-    return replace(recipe, first=None, sides=sides), settings
+    count = seeds or recipe.seeds or table.seeds
+    if desk.quick:  # one seed, no tuning, and one epoch if it has epochs
+        count = seeds or 1
+        sides = tuple({**side, "epochs": 1} if "epochs" in side else side for side in recipe.sides)
+        if recipe.entry is not None and recipe.entry(**settings).settings.values().get("epochs"):
+            settings["epochs"] = 1
+        recipe = replace(recipe, first=None, sides=sides)
+    also, tries = dict(zip(recipe.also, others, strict=True)), recipe.tries.get(data, {})
+    return tuple(Cell(recipe, opened, also, seed, settings, tries) for seed in range(count if recipe.random else 1))
 
 
 def why_not(recipe: Recipe) -> str:
@@ -237,9 +194,9 @@ def cells_of(plans: Sequence[TablePlan], rows: str = "") -> list[Cell]:
     cells = {
         cell.key: cell
         for each in plans
-        for part in each.parts
-        if part.row.name in rows_named(each.table, rows)
-        for cell in part.cells
+        for name in rows_named(each.table, rows)
+        for data in each.table.data
+        for cell in each.cells(name, data)
     }
     return sorted(cells.values(), key=lambda cell: cell.seed)
 
@@ -256,32 +213,34 @@ def rows_named(table: Table, text: str) -> list[str]:
 
 @dataclass
 class Computed:
-    """The results of cells and tunings by key, and why others are missing."""
+    """The results of cells and tunings by key, and why others are missing: `Missing` data, or a bug."""
 
     known: dict[str, Result] = field(default_factory=dict)
     fresh: list[Cell] = field(default_factory=list)  # computed in this call
-    failed: dict[str, str] = field(default_factory=dict)  # key -> the missing data
-    broken: dict[str, Exception] = field(default_factory=dict)  # key -> an error in the recipe
-    interrupted: KeyboardInterrupt | None = None  # what interrupted it
+    failed: dict[str, Exception] = field(default_factory=dict)
+    interrupted: KeyboardInterrupt | None = None
+
+    @property
+    def bugs(self) -> list[Exception]:
+        """The failures other than missing data."""
+        return [reason for reason in self.failed.values() if not isinstance(reason, Missing)]
 
 
 def stored(cells: Iterable[Cell], store: Store) -> dict[str, Result]:
     """The stored results of these cells and of their tunings."""
     known: dict[str, Result] = {}
     for cell in cells:
-        for key in (*(tuning.key for tuning in cell.tunings), cell.key):
-            if key not in known and (found := store.find(key)) is not None:
-                known[key] = found
-        if cell.key in known and not _by_this_choice(cell, known):
-            del known[cell.key]
+        tunings = {each.key: found for each in cell.tunings if (found := store.find(each.key)) is not None}
+        known |= tunings
+        if found := _found(cell, [each.notes["chosen"] for each in tunings.values()], store):
+            known[cell.key] = found
     return known
 
 
-def _by_this_choice(cell: Cell, known: Mapping[str, Result]) -> bool:
-    """Whether a cell has the settings that its tunings chose; a repeated tuning may have chosen others."""
-    chosen = [known[tuning.key].notes["chosen"] for tuning in cell.tunings if tuning.key in known]
-    said = known[cell.key].notes.get("chosen", [])
-    return said == chosen if chosen else bool(said) == bool(cell.tunings)
+def _found(item: Cell | Tuning, chosen: list[Mapping[str, Any]], store: Store) -> Result | None:
+    """The stored result, unless its tunings have chosen other settings since."""
+    found = store.find(item.key)
+    return None if found is None or (chosen and found.notes.get("chosen") != chosen) else found
 
 
 def compute(
@@ -294,10 +253,29 @@ def compute(
 ) -> Computed:
     """Take the cells from the store or compute them; `again` computes all of them.
 
-    Long trainings are stored in the folder `runs`, if given: interrupted ones resume there, and other cells reuse them.
+    Trainings are stored in the folder `runs`, if given: interrupted ones resume there, and other cells reuse them.
     A row with missing data or a faulty recipe is noted and does not stop the others.
     """
-    job = _Job(store, again, runs)
+    done = Computed()
+
+    def obtain(item: Cell | Tuning, tell: Progress) -> Result:
+        """The result of a cell (after its tunings) or of a tuning: stored, or computed and stored."""
+        if item.key in done.failed:  # do not repeat sixteen trials for each seed
+            raise done.failed[item.key]
+        if item.key not in done.known:
+            tunings = item.tunings if isinstance(item, Cell) else ()
+            chosen = [obtain(tuning, tell).notes["chosen"] for tuning in tunings]
+            found = None if again else _found(item, chosen, store)
+            if found is None:
+                try:
+                    found = store.keep(item.key, _computed(item, chosen, runs, tell), item.about)
+                except Exception as reason:
+                    done.failed[item.key] = reason
+                    raise
+                done.fresh += [item] if isinstance(item, Cell) else []
+            done.known[item.key] = found
+        return done.known[item.key]
+
     for number, cell in enumerate(cells):
 
         def tell(at: int, of: int | None, what: str, number: int = number, cell: Cell = cell) -> None:
@@ -305,60 +283,27 @@ def compute(
 
         progress(number, len(cells), str(cell))
         try:
-            _obtain(cell, job, tell)
+            obtain(cell, tell)
         except KeyboardInterrupt as interruption:
-            job.done.interrupted = interruption
+            done.interrupted = interruption
             break
-        except Missing as reason:
-            job.done.failed[cell.key] = " ".join(str(reason).split())
-        except Exception as fault:  # our bug: kept apart from missing data, and raised at the end
-            fault.add_note(f"in the cell {cell}")
-            job.done.broken[cell.key] = fault
-    return job.done
+        except Exception as reason:
+            reason.add_note(f"in the cell {cell}")
+            done.failed[cell.key] = reason
+    return done
 
 
-@dataclass(frozen=True)
-class _Job:
-    """The state that all cells of one call share."""
-
-    store: Store
-    again: bool
-    runs: Path | None
-    memory: dict[str, Method] = field(default_factory=dict)
-    done: Computed = field(default_factory=Computed)
-    hopeless: dict[str, Exception] = field(default_factory=dict)  # tunings whose trials all failed
-
-
-def _obtain(item: Cell | Tuning, job: _Job, progress: Progress) -> Result:
-    """The result of a cell (after its tunings) or of a tuning: stored, or computed and stored."""
-    if item.key in job.hopeless:  # do not repeat sixteen trials for each seed
-        raise job.hopeless[item.key]
-    if item.key not in job.done.known:
-        tunings = item.tunings if isinstance(item, Cell) else ()
-        chosen = [_obtain(tuning, job, progress).notes["chosen"] for tuning in tunings]
-        found = None if job.again else job.store.find(item.key)
-        if found is None or (tunings and found.notes.get("chosen") != chosen):
-            found = job.store.keep(item.key, _computed(item, chosen, job, progress), item.about)
-            job.done.fresh += [item] if isinstance(item, Cell) else []
-        job.done.known[item.key] = found
-    return job.done.known[item.key]
-
-
-def _computed(item: Cell | Tuning, chosen: Sequence[Mapping[str, Any]], job: _Job, progress: Progress) -> Result:
-    """Compute with one thread, because two would sum in another order."""
+def _computed(item: Cell | Tuning, chosen: Sequence[Mapping[str, Any]], runs: Path | None, tell: Progress) -> Result:
+    """Compute with one thread, because two would sum in another order; notes keep the settings that trials chose."""
     begun, busy = time.monotonic(), time.process_time()
-    try:
-        with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore", UserWarning)  # repeated by each of many trainings
-            if isinstance(item, Tuning):
-                result = item.compute(job.runs, progress)
-            else:
-                result = item.compute(chosen, runs=job.runs, memory=job.memory, progress=progress)
-    except ValueError as fault:
-        if isinstance(item, Tuning) and not isinstance(fault, Missing):
-            job.hopeless[item.key] = fault
-        raise
+    with warnings.catch_warnings(), one_thread():
+        warnings.simplefilter("ignore", UserWarning)  # repeated by each of many trainings
+        if isinstance(item, Tuning):
+            result = item.compute(runs, tell)
+        else:
+            result = item.recipe.run(item.case(tell, chosen=chosen, runs=runs))
     # on a shared machine CPU time is a better measure than wall-clock time
     seconds = min(time.monotonic() - begun, time.process_time() - busy)
     figures = {name: float(value) for name, value in result.figures.items() if math.isfinite(value)}
-    return replace(result, figures=figures, seconds=seconds)
+    notes = {**result.notes, "chosen": list(map(dict, chosen))} if chosen else result.notes
+    return replace(result, figures=figures, notes=notes, seconds=seconds)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 from typing import Literal, TypeAlias
 
@@ -77,12 +78,26 @@ class ShownLead:
     high: float
 
 
-NOT_MEASURED = Judgement("not measured", "no column has figures of both sides")
-
-
-def judge(claim: Claim, look_up: Lookup) -> Judgement:
+def judge(claim: Claim, look_up: Lookup, *, exact: bool = False) -> Judgement:
     """Judge a claim by our runs; columns in which a side has no score do not count."""
-    return _judged(claim, {column: _pairs(claim, column, look_up) for column in claim.columns})
+    columns = {column: pairs for column in claim.columns if (pairs := _pairs(claim, column, look_up, exact))}
+    if not columns:
+        return Judgement("not measured", "no column has figures of both sides")
+    strict = 1 - (1 - LEVEL) / sum(map(len, columns.values()))
+    holds, fails = {}, {}
+    for column, pairs in columns.items():
+        choices = _choices(claim, pairs)
+        level = 1 - (1 - LEVEL) / len(choices)
+        holds[column] = any(all(pair.holds(level) for pair in choice) for choice in choices)
+        fails[column] = all(any(pair.fails(strict) for pair in choice) for choice in choices)
+    verdict: Verdict = "not confirmed" if any(fails.values()) else "confirmed" if all(holds.values()) else "open"
+    deciding = {
+        "not confirmed": [column for column in columns if fails[column]],
+        "open": [column for column in columns if not holds[column]],
+    }.get(verdict, [*columns])
+    decides = _decisive(claim, [pair for column in deciding for pair in columns[column]])
+    counted = f"; holds in {sum(holds.values()) or 'none'} of {len(holds)} columns"
+    return Judgement(verdict, str(decides) + counted * (len(holds) > 1 and not all(holds.values())))
 
 
 def judge_printed(claim: Claim, figures: Mapping[tuple[str, str], float]) -> Judgement:
@@ -92,7 +107,7 @@ def judge_printed(claim: Claim, figures: Mapping[tuple[str, str], float]) -> Jud
         value = figures.get((row, column))
         return None if value is None else {0: Parts(np.array([value]), np.ones(1))}
 
-    return _judged(claim, {column: _pairs(claim, column, look_up, exact=True) for column in claim.columns})
+    return judge(claim, look_up, exact=True)
 
 
 def shown_lead(claim: Claim, look_up: Lookup) -> ShownLead | None:
@@ -119,7 +134,22 @@ class _Pair:
     units: int  # over which the scores are split; with one, nothing is known about other test sets
     exact: bool
 
-    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+    def holds(self, level: float) -> bool:
+        """Whether the interval supports the claim."""
+        low, high = self._interval(level)
+        return -self.claim.by < low and high < self._bound if self.claim.tie else low > 0
+
+    def fails(self, level: float) -> bool:
+        """Whether the interval refutes it."""
+        low, high = self._interval(level)
+        return low > self._bound or high < -self.claim.by if self.claim.tie else high < 0
+
+    @property
+    def _bound(self) -> float:
+        """The largest lead that is a tie."""
+        return self.claim.by + 2 * _ROUNDING
+
+    def _interval(self, level: float) -> tuple[float, float]:
         """The bounds of the lead; unlimited if its error is unknown."""
         if self.exact:
             nudge = _ROUNDING if self.claim.by else 0.0  # .819 is .004 above .815, up to rounding
@@ -132,81 +162,34 @@ class _Pair:
         return beyond / share + (0.0 if self.claim.tie else self.claim.by)
 
     def __str__(self) -> str:
-        said = f"{self.column}: {self.row} {self.mine:.4g} against {self.other} {self.theirs:.4g}"
-        lead = _spelled(self.claim, self.shown(self.beyond.lead))
-        if self.exact:
-            return f"{said} ({lead})"
-        low, high = (_spelled(self.claim, self.shown(bound)) for bound in self.beyond.interval(LEVEL))
-        return f"{said} ({lead} [{low}, {high}]{', over seeds alone' * (self.units == 1)})"
+        digits = "+.1%" if self.claim.relative else "+.3g"
+        leads = [self.beyond.lead, *(() if self.exact else self.beyond.interval(LEVEL))]
+        lead, *bounds = (format(self.shown(each), digits) for each in leads)
+        more = f" [{', '.join(bounds)}]{', over seeds alone' * (self.units == 1)}" if bounds else ""
+        return f"{self.column}: {self.row} {self.mine:.4g} against {self.other} {self.theirs:.4g} ({lead}{more})"
 
 
-def _spelled(claim: Claim, lead: float) -> str:
-    return f"{lead:+.1%}" if claim.relative else f"{lead:+.3g}"
+def _pairs(claim: Claim, column: str, look_up: Lookup, exact: bool = False) -> list[_Pair]:
+    """The rows of the claim, each paired with each of the others, if both have runs in this column.
 
-
-def _pairs(claim: Claim, column: str, look_up: Lookup, *, exact: bool = False) -> list[_Pair]:
-    """The rows of the claim, each paired with each of the others, if both have runs in this column."""
+    They are compared by their common seeds; a deterministic row is paired with each seed.
+    """
     mine, theirs = ({row: runs for row in rows if (runs := look_up(row, column))} for rows in (claim.rows, claim.over))
-    return [
-        _pair(claim, column, (row, other), mine[row], theirs[other], exact=exact) for row in mine for other in theirs
-    ]
+    sign, asked = (1 if claim.larger else -1), (0.0 if claim.tie else claim.by)
+    pairs = []
+    for row, other in product(mine, theirs):
+        first, second = in_common(mine[row], theirs[other])
+        here, there = (sum(each.figure for each in side) / len(side) for side in (first, second))
+        lead = lead_of(first, second, times=1 + sign * asked if claim.relative else 1.0)
+        beyond = Lead(sign * lead.lead - (0.0 if claim.relative else asked), lead.error, lead.freedom)
+        pairs.append(_Pair(claim, column, row, other, here, there, beyond, len(first[0].above), exact))
+    return pairs
 
 
-def _pair(claim: Claim, column: str, rows: tuple[str, str], mine: Runs, theirs: Runs, *, exact: bool) -> _Pair:
-    """Two rows with their common seeds; a deterministic row is paired with each seed."""
-    sign = 1 if claim.larger else -1
-    first, second = in_common(mine, theirs)
-    here, there = (sum(each.figure for each in side) / len(side) for side in (first, second))
-    asked = 0.0 if claim.tie else claim.by
-    lead = lead_of(first, second, times=1 + sign * asked if claim.relative else 1.0)
-    beyond = Lead(sign * lead.lead - (0.0 if claim.relative else asked), lead.error, lead.freedom)
-    return _Pair(claim, column, *rows, here, there, beyond, len(first[0].above), exact)
-
-
-def _judged(claim: Claim, pairs: Mapping[str, list[_Pair]]) -> Judgement:
-    """The verdict on all leads, by column."""
-    columns = {column: each for column, each in pairs.items() if each}
-    if not columns:
-        return NOT_MEASURED
-    strict = 1 - (1 - LEVEL) / sum(map(len, columns.values()))
-    holds = {column: _holds(claim, each) for column, each in columns.items()}
-    fails = {column: _fails(claim, each, strict) for column, each in columns.items()}
-    verdict: Verdict = "not confirmed" if any(fails.values()) else "confirmed" if all(holds.values()) else "open"
-    deciding = {
-        "not confirmed": [column for column in columns if fails[column]],
-        "open": [column for column in columns if not holds[column]],
-    }.get(verdict, [*columns])
-    decides = _decisive(claim, [pair for column in deciding for pair in columns[column]])
-    counted = f"; holds in {sum(holds.values()) or 'none'} of {len(holds)} columns"
-    return Judgement(verdict, str(decides) + counted * (len(holds) > 1 and not all(holds.values())))
-
-
-def _by_row(pairs: list[_Pair]) -> list[list[_Pair]]:
-    """The pairs of each row, one of which has to lead if one may be picked."""
+def _choices(claim: Claim, pairs: list[_Pair]) -> list[list[_Pair]]:
+    """The pairs that must hold together: all of them or, if one row may be picked, those of any row."""
     rows = dict.fromkeys(pair.row for pair in pairs)
-    return [[pair for pair in pairs if pair.row == row] for row in rows]
-
-
-def _holds(claim: Claim, pairs: list[_Pair]) -> bool:
-    """Whether one column confirms the claim."""
-    if claim.tie:
-        return all(-claim.by < low and high < claim.by + 2 * _ROUNDING for low, high in (p.interval() for p in pairs))
-    if not claim.best:
-        return all(pair.interval()[0] > 0 for pair in pairs)
-    rows = _by_row(pairs)
-    level = 1 - (1 - LEVEL) / len(rows)
-    return any(all(pair.interval(level)[0] > 0 for pair in row) for row in rows)
-
-
-def _fails(claim: Claim, pairs: list[_Pair], level: float) -> bool:
-    """Whether one column refutes the claim."""
-    if claim.tie:
-        return any(
-            low > claim.by + 2 * _ROUNDING or high < -claim.by for low, high in (p.interval(level) for p in pairs)
-        )
-    if not claim.best:
-        return any(pair.interval(level)[1] < 0 for pair in pairs)
-    return all(any(pair.interval(level)[1] < 0 for pair in row) for row in _by_row(pairs))
+    return [[pair for pair in pairs if pair.row == row] for row in rows] if claim.best else [pairs]
 
 
 def _decisive(claim: Claim, pairs: list[_Pair]) -> _Pair:
@@ -217,6 +200,4 @@ def _decisive(claim: Claim, pairs: list[_Pair]) -> _Pair:
     def worth(pair: _Pair) -> float:
         return pair.beyond.lead / (pair.beyond.error or 1e-12)
 
-    if not claim.best:
-        return min(pairs, key=worth)
-    return max((min(row, key=worth) for row in _by_row(pairs)), key=worth)
+    return max((min(choice, key=worth) for choice in _choices(claim, pairs)), key=worth)

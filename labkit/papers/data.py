@@ -185,82 +185,37 @@ _OTHER_PICTURES = (
     "trained on a part of Flickr30k, so that no scored picture was seen in training, and without the captions that "
     "stand in STS-B or SICK"
 )
-DATASETS: dict[str, DataSet] = {
-    each.name: each
-    for each in (
-        DataSet(
-            "quora",
-            "questions",
-            ("qqp", "qqp-bimpm"),
-            _quora,
+_CAPTIONS: dict[str, Any] = {"apart": ("stsb", "sick"), "note": _OTHER_PICTURES}
+_ALL = (
+    DataSet("quora", "questions", ("qqp", "qqp-bimpm"), _quora,
             note="where Wang et al.'s split has only its dev, all 10,000 pairs of it are the test, and an eighth of "
             "the labelled training pairs is dev, half of them duplicates as in their draw; no two splits share a "
-            "question, however it is spelt",
-        ),
-        DataSet(
-            "mrpc",
-            "",
-            ("mrpc",),
-            _held_out,
+            "question, however it is spelt"),
+    DataSet("mrpc", "", ("mrpc",), _held_out,
             note="in the official split one test pair in eight shares a sentence with a training pair: such "
             "training pairs are left out. It has no dev split: a fifth of the training pairs is held out and gives the "
-            "threshold, since pairs that were learned from lie further apart than others",
-        ),
-        DataSet("articles", "articles", ("wikipedia",), note=_FEWER),
-        DataSet(
-            "triplets-sen",
-            "articles",
-            ("wikipedia",),
-            _sentences,
-            derived=True,
-            note=f"{_FEWER}; {LEARNED:,} of the triplets, drawn at random, are learned from",
-        ),
-        DataSet("triplets-titles", "articles", ("wikipedia",), _titles, derived=True, note=_FEWER),
-        DataSet(
-            "places",
-            "places",
-            ("geoer",),
-            _places,
+            "threshold, since pairs that were learned from lie further apart than others"),
+    DataSet("articles", "articles", ("wikipedia",), note=_FEWER),
+    DataSet("triplets-sen", "articles", ("wikipedia",), _sentences, derived=True,
+            note=f"{_FEWER}; {LEARNED:,} of the triplets, drawn at random, are learned from"),
+    DataSet("triplets-titles", "articles", ("wikipedia",), _titles, derived=True, note=_FEWER),
+    DataSet("places", "places", ("geoer",), _places,
             note="places of Pittsburgh in place of the paper's own; all records of a place are in one split, which the "
-            "release, divided by pairs, does not keep so",
-        ),
-        DataSet(
-            "stsb", "relatedness", ("stsb",), note="as released, sentences of some test pairs are in training, too"
-        ),
-        DataSet(
-            "sick",
-            "relatedness",
-            ("sick",),
-            _scored_on_dev,
-            note="scored on the trial pairs, without the test's; as released, most of their sentences are in training",
-        ),
-        DataSet(
-            "captions",
-            "captions",
-            ("flickr30k", "coco"),
-            _captions,
-            apart=("stsb", "sick"),
-            note=_OTHER_PICTURES,
-        ),
-        DataSet(
-            "captions-few",
-            "captions",
-            ("flickr30k", "coco"),
-            _few_captions,
-            apart=("stsb", "sick"),
-            note=_OTHER_PICTURES,
-        ),
-        DataSet("sts", "", ("sts12-16",)),
-        DataSet("mr", "", ("mr",)),
-        DataSet("cr", "", ("cr",)),
-        DataSet("subj", "", ("subj",)),
-        DataSet("mpqa", "", ("mpqa",)),
-        DataSet("sst", "", ("sst-phrases",), _scored_on_dev, note="trained on phrases, scored on the dev sentences"),
-        DataSet("trec", "topics", ("trec",)),
-        DataSet("20news", "topics", ("20news",)),
-        *(DataSet(f"minimal-{name}", name) for name in PAIRED),
-    )
-}
+            "release, divided by pairs, does not keep so"),
+    DataSet("stsb", "relatedness", ("stsb",),
+            note="as released, sentences of some test pairs are in training, too"),
+    DataSet("sick", "relatedness", ("sick",), _scored_on_dev,
+            note="scored on the trial pairs, without the test's; as released, most of their sentences are in training"),
+    DataSet("captions", "captions", ("flickr30k", "coco"), _captions, **_CAPTIONS),
+    DataSet("captions-few", "captions", ("flickr30k", "coco"), _few_captions, **_CAPTIONS),
+    DataSet("sts", "", ("sts12-16",)),
+    *(DataSet(name, "", (name,)) for name in ("mr", "cr", "subj", "mpqa")),
+    DataSet("sst", "", ("sst-phrases",), _scored_on_dev, note="trained on phrases, scored on the dev sentences"),
+    DataSet("trec", "topics", ("trec",)),
+    DataSet("20news", "topics", ("20news",)),
+    *(DataSet(f"minimal-{name}", name) for name in PAIRED),
+)  # fmt: skip
+DATASETS: dict[str, DataSet] = {each.name: each for each in _ALL}
 
 
 def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
@@ -326,15 +281,8 @@ class DataAtHand:
     @classmethod
     def of(cls, corpus: Corpus, title: str, *, published: bool = False, quick: bool = False) -> Self:
         """The record of a corpus that has been read."""
-        return cls(
-            title,
-            published,
-            corpus.sizes,
-            corpus.fingerprint,
-            lambda: corpus,
-            isinstance(corpus, Articles),
-            quick,
-        )
+        is_articles = isinstance(corpus, Articles)
+        return cls(title, published, corpus.sizes, corpus.fingerprint, lambda: corpus, is_articles, quick)
 
     @cached_property
     def corpus(self) -> Corpus:

@@ -22,7 +22,7 @@ from typing import Any
 from labkit.experiment import Experiment, digest, versions_of
 from labkit.method import Method
 from labkit.papers.data import DataAtHand, Missing
-from labkit.papers.records import AS_PRINTED, FEW_SEEDS, Row
+from labkit.papers.records import AS_PRINTED, FEW_SEEDS, Recipe, Row
 from labkit.progress import Progress, silent
 from labkit.trials.engine import Result
 from labkit.trials.space import Dial, tuned_settings
@@ -53,22 +53,12 @@ def tuned_and_printed(row: Row, printed: Mapping[str, Any], first: Mapping[str, 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The trials of a method with these settings; the first starts from the values in `first`."""
+    """The trials of a recipe's method with these settings; the first starts from the values in `recipe.first`."""
 
-    method: str
+    recipe: Recipe
     settings: Mapping[str, Any]
     data: DataAtHand
-    first: Mapping[str, Any]
-    methods: Mapping[str, type[Method]]
     tries: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # besides the method's own hyperparameters
-
-    def __str__(self) -> str:
-        return f"trials of {self.method}, {self.data.title}"
-
-    @property
-    def space(self) -> dict[str, Dial]:
-        """The hyperparameters that trials vary, with their ranges."""
-        return space_of(self.methods[self.method], self.settings, self.tries)
 
     @property
     def protocol(self) -> Mapping[str, Any]:
@@ -79,18 +69,18 @@ class Tuning:
     @cached_property
     def about(self) -> dict[str, Any]:
         """Everything that determines the choice; a default of a tuned setting only starts the trials."""
-        entry, tried = self.methods[self.method], self.space
-        settings = entry(**self.settings).settings
+        entry, first = self.recipe.methods[self.recipe.method], self.recipe.first or {}
+        tried, settings = space_of(entry, self.settings, self.tries), entry(**self.settings).settings
         usual = settings.values()
         return {
             "recipe": "trials",
-            "method": self.method,
+            "method": self.recipe.method,
             "settings": {name: value for name, value in settings.decisive().items() if name not in tried},
             "data": [["data", self.data.fingerprint]],
             "versions": versions_of(entry, usual),
             "protocol": dict(self.protocol),
             "space": {name: str(dial) for name, dial in tried.items()},
-            "first": {name: self.first.get(name, usual[name]) for name in tried},
+            "first": {name: first.get(name, usual[name]) for name in tried},
         }
 
     @cached_property
@@ -103,10 +93,11 @@ class Tuning:
             raise Missing('its settings are chosen by Optuna; run pip install "labkit-embeddings[tune]"')
         from labkit.trials.tune import tune
 
-        experiment = Experiment(self.method, self.data.corpus, self.settings, 0, self.methods)
-        folder = None if runs is None else runs / f"tune-{self.method}-{self.key[:20]}"
-        space = space_of(self.methods[self.method], self.settings, self.tries, type(self.data.corpus).__name__)
-        tuned = tune(experiment, **self.protocol, space=space, first=self.first, folder=folder, progress=progress)
+        recipe, corpus = self.recipe, self.data.corpus
+        experiment = Experiment(recipe.method, corpus, self.settings, 0, recipe.methods)
+        folder = None if runs is None else runs / f"tune-{recipe.method}-{self.key[:20]}"
+        space = space_of(experiment.entry, self.settings, self.tries, type(corpus).__name__)
+        tuned = tune(experiment, **self.protocol, space=space, first=recipe.first, folder=folder, progress=progress)
         figures = {"dev": tuned.best.figure, "dev at first": tuned.trials[0].figure}
         trials = [
             {"tried": dict(each.tried), "figure": each.figure, "seconds": round(each.seconds, 1), "reason": each.reason}

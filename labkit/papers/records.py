@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from labkit.methods import METHODS
@@ -75,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its name, its published scores by column (None: the paper has none), and its recipe.
+    """One row: its name, its published scores by column (None: the paper has none; empty: none at all), and its recipe.
 
     `figure` is a prefix of the column's score, if one recipe gives several rows. `seen` names the data sets whose texts
     a pretrained model has seen. A `counted` row is shown as whole numbers, not in the column's unit.
@@ -104,6 +104,9 @@ class Table:
     seeds: int = CLAIM_SEEDS
 
     def __post_init__(self) -> None:
+        none = (None,) * len(self.columns)
+        rows = tuple(row if row.published else replace(row, published=none) for row in self.rows)
+        object.__setattr__(self, "rows", rows)
         for row in self.rows:
             if len(row.published) != len(self.columns):
                 raise ValueError(

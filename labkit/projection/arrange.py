@@ -35,7 +35,6 @@ from labkit.projection.placement import place
 
 SOLID = ("pca", "umap")  # methods that also work in 3 dimensions
 STARTED = ("tsne", "umap")  # methods that can start from a picture and place other rows in one
-PLACED = 16_384  # rows placed at a time
 
 
 def project(
@@ -68,18 +67,21 @@ def project(
     rows = checked_embeddings(embeddings)
     _require_possible(method, dimensions, start, landmarks)
     whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
+    settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
     few = None if landmarks is None else whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged first")
     if few is not None and rows.shape[0] > few:
-
-        def arranged(part: Vectors) -> Projection:
-            how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
-            return project(part, method, dimensions, seed, progress, **how)
-
-        picture = among_landmarks(rows, few, arranged, seed=seeded(seed), progress=progress)
-        return replace(picture, quality=quality(rows, picture.points, seed=seed)) if measure else picture
-    settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
+        chosen = np.sort(np.random.default_rng(seed).choice(rows.shape[0], few, replace=False))
+        how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
+        picture = project(rows[chosen], method, dimensions, seed, progress, **how)
+        progress(0, None, "placing")
+        points = place(picture, rows[chosen], rows).points
+        points[chosen] = picture.points
+        picture = replace(picture, points=points, kl=None, settings={**picture.settings, "landmarks": few})
+        return replace(picture, quality=quality(rows, points, seed=seed)) if measure else picture
     if start is not None:
-        start = _checked_start(start, (rows.shape[0], dimensions))
+        start, shape = np.asarray(start, dtype=np.float64), (rows.shape[0], dimensions)
+        if start.shape != shape or not np.isfinite(start).all():
+            raise ValueError(f"start has shape {start.shape}, expected {shape} of finite numbers, a point for each row")
     if method == "pca":
         picture = replace(leading_directions(rows, dimensions, seed), settings=settings)
     else:
@@ -100,23 +102,6 @@ def project(
         return picture
     progress(0, None, "quality of the picture")
     return replace(picture, quality=quality(rows, picture.points, seed=seed, kl=picture.kl, shown=picture.shown))
-
-
-def among_landmarks(
-    rows: Vectors, count: int, arrange: Callable[[Vectors], Projection], *, seed: int, progress: Progress = silent
-) -> Projection:
-    """Arrange a random sample of `count` rows, and place each other row by its nearest rows in the sample."""
-    total = rows.shape[0]
-    chosen = np.sort(np.random.default_rng(seed).choice(total, count, replace=False))
-    picture = arrange(rows[chosen])
-    points = np.empty((total, picture.points.shape[1]), np.float32)
-    for first in range(0, total, PLACED):
-        progress(first, total, "placing")
-        block = slice(first, first + PLACED)
-        points[block] = place(picture, rows[chosen], rows[block]).points
-    points[chosen] = picture.points
-    progress(total, total, "placing")
-    return replace(picture, points=points, kl=None, settings={**picture.settings, "landmarks": count})
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
@@ -154,15 +139,6 @@ def _require_possible(method: str, dimensions: int, start: Any, landmarks: int |
             raise ValueError(f"{name} does not apply to method {method!r}; omit it, or use {' or '.join(STARTED)}")
     if start is not None and landmarks is not None:
         raise ValueError("start and landmarks cannot be combined; omit one")
-
-
-def _checked_start(start: Any, shape: tuple[int, int]) -> np.ndarray:
-    points = np.asarray(start, dtype=np.float64)
-    if points.shape != shape or not np.isfinite(points).all():
-        raise ValueError(
-            f"start has shape {points.shape}, expected {shape} of finite numbers, a point for each sentence"
-        )
-    return points
 
 
 # --- UMAP and LLE ------------------------------------------------------------------------------------------------
@@ -225,13 +201,13 @@ def by_lle(
     while True:
         with collected():  # notes about copies, which leave fewer neighbours: `used` says so
             model = LocalityPreserving(count, 2, random_state=seed).fit(rows, progress=progress)
-        used = int(model.record_.neighbours.shape[1])
-        if model.record_.components == 1 or used < count or count == rows.shape[0] - 1:
+        used = int(model.neighbours_.shape[1])
+        if model.components_ == 1 or used < count or count == rows.shape[0] - 1:
             break
         count = min(2 * count, rows.shape[0] - 1)
     points = np.zeros((rows.shape[0], 2), np.float32)
     points[:, : model.embedding_.shape[1]] = model.embedding_
-    return points, {"neighbours": used, "parts": model.record_.components}
+    return points, {"neighbours": used, "parts": model.components_}
 
 
 def _umap_neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, ...]:

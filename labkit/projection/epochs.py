@@ -1,9 +1,4 @@
-"""A picture of each epoch of a training, arranged so that points can be followed.
-
-epochs    vectors of the same n sentences at each epoch, (e, n, d) -> e projections around 0, each rotated onto the one
-          before (`aligned`), to be drawn in the axes of `limits`
-journey   the `Snapshots` of a run -> `Journey`: these pictures, and for each epoch the `Separation` of the classes in
-          the embedding space and in the picture, of vectors at unit length, so that near means a large cosine
+"""A picture of each epoch of a training, arranged so that points can be followed; the journey of a run.
 
 PCA     keeps its unit: classes that move together, or a space that collapses, are visible. With `common`, one basis
         computed from the vectors of all epochs serves all pictures: nothing is rotated, and points move on straight
@@ -40,12 +35,6 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
         min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB    (Schönemann 1966)
 
     Rotation and reflection only: a scale fitted to each pair would hide that a picture shrinks.
-
-    >>> points = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    >>> turn = procrustes(points, onto=points @ np.array([[0, 1], [-1, 0]]))
-    >>> turn.round(3) + 0
-    array([[ 0.,  1.],
-           [-1.,  0.]])
     """
     A, B = (np.asarray(each, np.float64) - np.mean(each, axis=0, dtype=np.float64) for each in (points, onto))
     R: np.ndarray = orthogonal_procrustes(A, B)[0]
@@ -53,14 +42,7 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
 
 def aligned(projection: Projection, onto: Projection | None = None, *, scale: float = 1.0) -> Projection:
-    """Centre the picture, multiply it by `scale` and rotate it onto the other one; PCA's basis is changed with it.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> first, second = pca(rows), pca(-rows)
-    >>> np.allclose(aligned(second, onto=first).points, first.points, atol=1e-4)
-    True
-    """
+    """Centre the picture, multiply it by `scale` and rotate it onto the other one; PCA's basis is changed with it."""
     middle = projection.points.mean(axis=0, dtype=np.float64)
     R = np.eye(len(middle)) if onto is None else procrustes(projection.points, onto.points)
     points = scale * (projection.points - middle) @ R
@@ -80,12 +62,6 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
     """Centre two pictures of the same sentences, and rotate and scale the first onto the second.
 
     A line from a point in one picture to the same point in the other is then as short as possible.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> first, second = laid_over(pca(rows), pca(3 * rows))
-    >>> np.allclose(first.points, second.points, atol=1e-4)
-    True
     """
     radius = picture_radius(picture.points)
     scale = picture_radius(onto.points) / radius if radius > 0 else 1.0
@@ -94,13 +70,7 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
 
 
 def limits(projections: Sequence[Projection]) -> np.ndarray:
-    """Return axes that contain every point of every picture, (p, 2) lowest and highest, with a margin.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> limits([pca(rows)]).shape
-    (2, 2)
-    """
+    """Return axes that contain every point of every picture, (p, 2) lowest and highest, with a margin."""
     points = np.concatenate([each.points for each in projections])
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.05 * np.where(high > low, high - low, 1)

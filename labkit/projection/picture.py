@@ -6,14 +6,18 @@ linear picture. `quality` says what a picture keeps overall, `trust` what it kee
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labkit.arrays import Vectors, same_length, vectors
-from labkit.evaluation.neighbours import movement, squares
+from labkit.evaluation.neighbours import MOST_ASKING, movement, nearest_others, squares
+
+if TYPE_CHECKING:
+    from labkit.corpora.records import Labelled
 
 # --- records -----------------------------------------------------------------------------------------------------
 
@@ -28,11 +32,6 @@ class Quality:
     preserved          share of the k nearest in the embedding space that are among the k nearest in the picture
     points, of         the number of points measured, and of all points: a sample if there are more than a few thousand
     kl                 t-SNE: KL(P||Q), which it minimises         shown    PCA: share of the variance
-
-    >>> from labkit.projection import project
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> project(rows).quality.points
-    30
     """
 
     trustworthiness: float
@@ -56,14 +55,7 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> picture = pca(rows)
-    >>> np.allclose(picture.basis(rows), picture.points, atol=1e-4)
-    True
-    """
+    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one."""
 
     centre: np.ndarray
     directions: np.ndarray
@@ -199,3 +191,36 @@ def dense(rows: Vectors, seed: int) -> np.ndarray:
 
     rank = min(STRONGEST, min(rows.shape) - 1)
     return TruncatedSVD(rank, random_state=seed).fit_transform(rows) if rank >= 2 else rows.toarray()
+
+
+# --- a file for embedding-atlas ----------------------------------------------------------------------------------
+
+
+def atlas_bytes(picture: Projection, shown: Labelled, embeddings: Any, *, k: int = 15) -> bytes:
+    """Return a Parquet file with the points and the k nearest rows of each in the embedding space.
+
+        embedding-atlas picture.parquet --text text --x x --y y --neighbors neighbors
+
+    `embeddings` are unit rows (n, d), dense or CSR; distances are 1 - cosine. Above 20,000 sentences the neighbours,
+    which would take minutes, are left out.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    lines, count = list(shown.rows()), len(shown)
+    columns: dict[str, Any] = {name: [line[name] for line in lines] for name in (lines[0] if lines else ())}
+    columns |= dict(zip("xyz", picture.points.T, strict=False))
+    if 1 < count <= MOST_ASKING:
+        near = nearest_others(embeddings, min(k, count - 1))
+        columns["neighbors"] = [
+            {"ids": ids.tolist(), "distances": (1 - _cosines(embeddings, row, ids)).tolist()}
+            for row, ids in enumerate(near)
+        ]
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def _cosines(embeddings: Any, row: int, others: np.ndarray) -> np.ndarray:
+    cosines = embeddings[others] @ embeddings[[row]].T
+    return np.asarray(cosines if isinstance(cosines, np.ndarray) else cosines.toarray()).ravel()

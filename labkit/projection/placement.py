@@ -1,12 +1,5 @@
 """New sentences in a picture that is already drawn: where they land, and which sentences are near them in the space.
 
-place           a projection, the embeddings (n, d) it was made from, new ones (m, d) -> `Placement`, points (m, p)
-neighbours      one sentence -> the sentences nearest to it by the method's own similarity
-matching        a query -> the rows of the sentences that contain its words
-unknown_words   a sentence -> its words that a method has never seen
-
-How `place` finds the points:
-
 PCA          its own basis, exactly: y = (x - centre) directions + offset
 t-SNE, UMAP  y = Σ_j w_j y_j over the k nearest embeddings. w_j = exp(-β d_j²) / Σ, with β such that about three of them
              count (`t_sne.conditional`): the conditional similarity of t-SNE, with a small perplexity
@@ -40,13 +33,7 @@ COPY = 1e-6  # of the largest embedding's length; closer rows are copies
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA.
-
-    >>> from labkit.projection import pca
-    >>> rows = np.random.default_rng(0).normal(size=(30, 5))
-    >>> place(pca(rows), rows, rows[:2]).how
-    "PCA's own basis, exactly"
-    """
+    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA."""
 
     points: np.ndarray
     how: str
@@ -72,7 +59,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if projection.basis is not None:
         return Placement(projection.basis(fresh), "PCA's own basis, exactly")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
-    from labkit.sbert_lp.weights import mixtures  # imports scikit-learn, which takes a second
+    from labkit.sbert_lp.weights import mixed, mixtures  # imports scikit-learn, which takes a second
 
     k = min(int(wanted), rows.shape[0])
     copy_within = COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])
@@ -81,8 +68,8 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     else:
         how = f"the mean of its {k} nearest embeddings' points, the nearer the more (about {COUNTING:g} count)"
         weigh = partial(conditional, perplexity=min(COUNTING, (k + 1) / 2))
-    mixed = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
-    return Placement(mixed.of(projection.points).astype(np.float32), how, mixed.neighbours, mixed.weights)
+    near, weights = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
+    return Placement(mixed(projection.points, near, weights).astype(np.float32), how, near, weights)
 
 
 @dataclass(frozen=True)

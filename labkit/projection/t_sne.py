@@ -171,26 +171,14 @@ class Phase:
 
 
 def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
-    """Return the phases for `count` points; `near`: start from a picture that is nearly right and must not be torn
-    apart.
+    """Return the phases for `count` points; `near`: from a picture that is nearly right and must not be torn apart.
 
-    They were chosen on a mixture of classes and on a cloud without any: with small steps after the exaggeration, 300
-    long
-    iterations reach a lower KL than 1,000 of the usual kind. Above 10,000 points, each further 100 points need one more
-    iteration to come to rest.
+    With small steps after the exaggeration, 300 long iterations reach a lower KL than 1,000 of the usual kind. Above
+    10,000 points, each further 100 points need one more iteration to come to rest.
     """
     last = Phase(300 + max(0, count - 10_000) // 100, 1.0, 1.0, 0.9)
     release = Phase(50, 1.0, 1 / 4, 0.5)
     return (release, last) if near else (Phase(50, 12.0, 1 / 12, 0.8), release, last)
-
-
-@dataclass(frozen=True, eq=False)
-class Arranged:
-    """Points (n, 2) float32, their KL, and the number of iterations."""
-
-    points: np.ndarray
-    kl: float
-    iterations: int
 
 
 def descend(
@@ -199,8 +187,8 @@ def descend(
     phases: Sequence[Phase] | None = None,
     *,
     progress: Progress = silent,
-) -> Arranged:
-    """Run gradient descent with momentum and a gain per coordinate from a start (n, 2), which determines the result.
+) -> tuple[np.ndarray, float]:
+    """Run gradient descent with momentum and a gain per coordinate from a start (n, 2): the points, and their KL.
 
     `phases` are by default those from a distant start. A gain falls to 0.8 of its value if its coordinate has overshot
     the minimum, else it grows by 0.2 (Jacobs 1988).
@@ -222,7 +210,7 @@ def descend(
             done += 1
             if done % REPORTED_EVERY == 0 or done == total:
                 progress(done, total, "t-SNE")
-    return Arranged(Y, divergence(P, Y, at(Y)[2]), done)
+    return Y, divergence(P, Y, at(Y)[2])
 
 
 # --- the whole, by either form -----------------------------------------------------------------------------------
@@ -242,10 +230,12 @@ def arrange(
     progress(0, None, "neighbours")
     if rows.shape[0] <= EXACT:
         phases = phases_for(len(first), near=start is not None)
-        form, picture = "exact", descend(affinities(rows, perplexity), first, phases, progress=progress)
+        form, iterations = "exact", sum(phase.iterations for phase in phases)
+        points, kl = descend(affinities(rows, perplexity), first, phases, progress=progress)
     else:
-        form, picture = "openTSNE", _opentsne(dense(rows, seed), perplexity, first, start is None, seed, progress)
-    return picture.points, picture.kl, {"perplexity": perplexity, "form": form, "iterations": picture.iterations}
+        form, iterations = "openTSNE", LATE + (EARLY if start is None else 0)
+        points, kl = _opentsne(dense(rows, seed), perplexity, first, start is None, seed, progress)
+    return points, kl, {"perplexity": perplexity, "form": form, "iterations": iterations}
 
 
 def fitting(perplexity: float, count: int) -> float:
@@ -265,7 +255,7 @@ def from_afar(rows: Vectors, seed: int) -> np.ndarray:
 
 def _opentsne(
     rows: np.ndarray, perplexity: float, first: np.ndarray, afresh: bool, seed: int, progress: Progress
-) -> Arranged:
+) -> tuple[np.ndarray, float]:
     require("projection", "openTSNE")
     from openTSNE import TSNEEmbedding, affinity  # slow to import, and few pictures are so large
 
@@ -282,4 +272,4 @@ def _opentsne(
         model.optimize(EARLY, exaggeration=12, momentum=0.8, **settings)
         done = EARLY
     model.optimize(LATE, momentum=0.8, **settings)
-    return Arranged(np.asarray(model, dtype=np.float32), float(model.kl_divergence), total)
+    return np.asarray(model, dtype=np.float32), float(model.kl_divergence)

@@ -2,7 +2,6 @@
 
     network      encoder (three forms), decoders, next-word loss, and eq. 10
     batches      groups of paraphrases -> batches of ordered pairs; the words that are read and written
-    task         what the training loop trains: the loss of a batch of pairs, and the dev score
     writing      a vector -> sentences, by greedy or beam search
     view         P-coherence with its companion scores, and groups in the plane
 

@@ -1,11 +1,11 @@
 """Batches of ordered pairs from groups of paraphrases: (a sentence to read, a paraphrase of it to write).
 
-A group of five has 20 ordered pairs. In sweep j of an epoch every sentence meets the one j places further on in its
-group, cyclically; each sweep has its own random order. The batches depend only on the seed and the epoch.
+In sweep j of an epoch every sentence meets the one j places further on in its group, cyclically; each sweep has its own
+random order.
 
 `reading` makes the vocabulary. The decoders write only training words. With a file of frozen word vectors the encoder
-also reads the file's other words, because an unseen word is near words it has seen (section 4.3: "vocabulary
-expansion"). Training words have the lowest numbers, so a number tells whether it can be written.
+also reads the file's other words (section 4.3: "vocabulary expansion"). Training words have the lowest numbers, so a
+number tells whether it can be written.
 """
 
 from __future__ import annotations

@@ -1,24 +1,20 @@
-"""P-coherence, its companion scores, and the cosines behind them. In: vectors and groups. Out: `Companions`.
+"""P-coherence with its companion scores, and figure 3 of the paper: groups of paraphrases in the plane.
 
 `labkit.evaluation.p_coherence` computes the scores. This module explains them, and warns if all vectors point the same
 way, because P-coherence is then high but meaningless.
-
-`handful` and `plane` make figure 3 of the paper: some groups of paraphrases in two planes, before and after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from labkit.arrays import seeded, unit, whole
+from labkit.arrays import unit
 from labkit.evaluation import Coherence, p_coherence
-from labkit.projection import PROJECTIONS, Projection
 
 # --- companions --------------------------------------------------------------------------------------------------
 
@@ -80,56 +76,3 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
     other = np.flatnonzero(codes[a] != codes[b])[:most]
     between = np.einsum("nd,nd->n", rows[a[other]], rows[b[other]])
     return Companions(figures, np.concatenate(within), between, len(groups) - len(known))
-
-
-# --- planes ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Handful:
-    """Some groups: their sentences, and each sentence's group as a letter from A to Z."""
-
-    texts: tuple[str, ...]
-    letters: tuple[str, ...]
-
-    @property
-    def first(self) -> dict[str, str]:
-        """letter -> the first sentence of the group, used as its name."""
-        return dict(zip(reversed(self.letters), reversed(self.texts), strict=True))
-
-    def rows(self, **planes: Projection) -> Iterator[dict[str, Any]]:
-        """One row per sentence, with its position in each plane."""
-        for row, (letter, text) in enumerate(zip(self.letters, self.texts, strict=True)):
-            places = {
-                f"{name} {axis}": float(plane.points[row, side])
-                for name, plane in planes.items()
-                for side, axis in enumerate("xy")
-            }
-            yield {"group": letter, "sentence": text} | places
-
-
-def handful(
-    groups: Sequence[Sequence[str]], *, count: int = 6, most: int = 8, seed: int = 0, around: str | None = None
-) -> Handful:
-    """Draw `count` groups with two or more different sentences, and at most `most` sentences from each.
-
-    The group of the sentence `around` is always included.
-
-    >>> handful([["a b", "b a"], ["c"], ["d e", "e d", "d e"]], count=2).letters
-    ('A', 'A', 'B', 'B')
-    """
-    whole("count", count, 1, len(ascii_uppercase), "groups that are shown")
-    several = [kept for group in groups if len(kept := list(dict.fromkeys(group))) > 1]
-    if not several:
-        raise ValueError(f"groups: none of {len(groups)} has two different sentences; choose another corpus")
-    drawn = np.random.default_rng(seeded(seed)).permutation(len(several)).tolist()
-    drawn.sort(key=lambda number: around not in several[number])
-    chosen = [several[number][:most] for number in sorted(drawn[:count])]
-    lettered = [(letter, text) for letter, group in zip(ascii_uppercase, chosen, strict=False) for text in group]
-    return Handful(tuple(text for _, text in lettered), tuple(letter for letter, _ in lettered))
-
-
-def plane(vectors: Any, how: str = "PCA", *, seed: int = 0) -> Projection:
-    """Project the normalised vectors (n, d) to the plane; how: PCA or t-SNE."""
-    rows = unit(vectors)
-    return PROJECTIONS[how](rows.toarray() if sparse.issparse(rows) else rows, seed=seed)

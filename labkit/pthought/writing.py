@@ -1,13 +1,8 @@
-"""Write sentences from vectors. In: a decoder, its word vectors, vectors (n, size). Out: `Written`.
-
-    greedy   always the likeliest next word
-    beam     keep the `width` likeliest beginnings at every step; the likeliest sentences come first
+"""Write sentences from vectors: greedily, or by beam search.
 
 Two things are never written: the unknown word, and a run of `repeat` words that the sentence already contains (decoders
 tend to loop). A sentence longer than `max_length` words is truncated and marked. Sentences are ranked by `log p /
 tokens^power`; plain log p (power 0) favours short ones.
-
-`write_paraphrases` converts them to text: a `Paraphrased` for each sentence.
 """
 
 from __future__ import annotations

@@ -248,17 +248,15 @@ DENSE_CUDA = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues (p,) and vectors (m, p); `owner`: the component of each vector, -1 for contrasts; `component` (m,).
+    """Eigenvalues (p,), vectors (m, p), the component of each vector, `owner` (p,), -1 for contrasts, and of each row.
 
-    `terminal`: the number of strongly connected components that no edge leaves. M has as many zeros if no row is
-    reconstructed without error.
+    `residual` is the largest |M v - λ v|.
     """
 
     values: np.ndarray
     vectors: np.ndarray
     owner: np.ndarray
     component: np.ndarray
-    terminal: int
     residual: float
 
 
@@ -266,7 +264,6 @@ def bottom(
     W: sparse.csr_array,
     count: int,
     *,
-    dense_up_to: int = DENSE,
     seed: int = 0,
     device: str = "cpu",
     progress: Progress = silent,
@@ -283,7 +280,7 @@ def bottom(
         if within < 1:
             continue
         progress(number, len(sizes), "eigenvectors")
-        pairs = _of_component(W[rows][:, rows], within, dense_up_to, seed, device, progress)
+        pairs = _of_component(W[rows][:, rows], within, seed, device, progress)
         found += [(value, number, rows, v) for value, v in zip(pairs.values.tolist(), pairs.vectors.T, strict=True)]
         residual = max(residual, pairs.residual)
     found = sorted(found, key=lambda pair: pair[0])[:count]  # a stable sort keeps contrasts, whose value is 0, first
@@ -291,7 +288,7 @@ def bottom(
     for column, (_, _, rows, vector) in enumerate(found):
         vectors[rows, column] = vector
     values, owner = np.array([pair[0] for pair in found]), np.array([pair[1] for pair in found])
-    return Spectrum(values, positive_peaks(vectors), owner, component, len(terminal_components(W)), residual)
+    return Spectrum(values, positive_peaks(vectors), owner, component, residual)
 
 
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
@@ -307,12 +304,10 @@ def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
     return vectors / np.linalg.norm(vectors, axis=0)
 
 
-def _of_component(
-    W: sparse.csr_array, count: int, dense_up_to: int, seed: int, device: str, progress: Progress
-) -> Eigenpairs:
+def _of_component(W: sparse.csr_array, count: int, seed: int, device: str, progress: Progress) -> Eigenpairs:
     """The bottom of one component's M, without its constant."""
     size = W.shape[0]
-    if size <= (DENSE_CUDA if device == "cuda" else dense_up_to):
+    if size <= (DENSE_CUDA if device == "cuda" else DENSE):
         return _dense(W, count, device)
     away = sparse.csr_array(sparse.eye_array(size, format="csr") - W)
     back = away.T.tocsr()
@@ -322,7 +317,7 @@ def _of_component(
         return back @ (away @ np.ascontiguousarray(x))
 
     constant = np.full((size, 1), size**-0.5)
-    zeros = len(terminal_components(W)) - 1
+    zeros = terminal_components(W) - 1
     pairs = smallest(product, size, count, apart=constant, zeros=zeros, seed=seed, progress=progress)
     return replace(pairs, values=np.maximum(pairs.values, 0.0))
 

@@ -9,65 +9,36 @@ without factorising, and solves weights in batches. In: (m, d) dense or CSR. Out
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from labkit.arrays import Vectors, array_of, whole
+from labkit.arrays import array_of, whole
 from labkit.device import cuda_or_cpu
+from labkit.evaluation.neighbours import foreseen, nearest_others
 from labkit.progress import Progress, note, silent
-from labkit.sbert_lp.eigenvectors import DENSE, ZERO, Spectrum, bottom
-from labkit.sbert_lp.graph import COPY, EXACT_UP_TO, copies, neighbour_graph, radius, weight_matrix
-from labkit.sbert_lp.weights import Weights, mixtures, reconstruction_weights
+from labkit.sbert_lp.eigenvectors import Spectrum, bottom
+from labkit.sbert_lp.graph import copies, weight_matrix
+from labkit.sbert_lp.weights import reconstruction_weights
 
 CALLER = 3  # stack frames up: the caller of `fit`
 
 
-@dataclass(frozen=True, eq=False)
-class FitRecord:
-    """The result of a fit on m rows, n of them distinct, in the order given; copies share their results.
-
-    copy_of (m,)         the first equal row of each              kept (n,)         the distinct rows
-    component (m,)       weak component of the neighbour graph    terminal          its terminal strong components
-    neighbours (n, k)    places in `kept`                         weights (n, k)    rows sum to 1
-    errors (n,)          |x - Σ w x_j|²                           eigenvalues (p,)  of M, rising, without the constant's
-    residual             the largest |M v - λ v|                  recall            share of true neighbours found
-    """
-
-    copy_of: np.ndarray
-    kept: np.ndarray
-    component: np.ndarray
-    terminal: int
-    neighbours: np.ndarray
-    weights: np.ndarray
-    errors: np.ndarray
-    eigenvalues: np.ndarray
-    residual: float
-    recall: float
-
-    @property
-    def components(self) -> int:
-        """The number of connected components of the graph."""
-        return int(self.component.max()) + 1
-
-    @property
-    def zeros(self) -> int:
-        """The number of zero eigenvalues of M among those found, including the constant's."""
-        return 1 + int((self.eigenvalues < ZERO).sum())
-
-
-class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LocalityPreserving(BaseEstimator):
     """k neighbours, p dimensions. `reg` is added to the diagonal of each Gram matrix, as a share of its trace.
 
-    `device`: with cuda, neighbours, weights and dense eigenvectors are computed on a GPU. `exact_up_to`: rows up to
-    which all distances are computed; above, pynndescent's graph is used. `dense_up_to`: rows up to which M is dense.
+    `device`: with cuda, weights and dense eigenvectors are computed on a GPU.
 
-    After `fit`: `embedding_` (m, p), `record_` (`labkit.sbert_lp.estimator.FitRecord`), `n_features_in_`.
+    After `fit` of m rows, n of them distinct:
+
+    embedding_ (m, p)     the new rows                           kept_ (n,)        the distinct rows, in order
+    place_ (m,)           each row's place in `kept_`            components_       number of parts of the graph
+    neighbours_ (n, k)    places in `kept_`                      weights_ (n, k)   rows sum to 1
+    eigenvalues_ (p,)     of M, rising, without the constant's
     """
 
     def __init__(
@@ -76,22 +47,21 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         n_components: int = 100,
         *,
         reg: float = 1e-3,
-        exact_up_to: int = EXACT_UP_TO,
-        dense_up_to: int = DENSE,
         device: str = "cpu",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.reg = reg
-        self.exact_up_to = exact_up_to
-        self.dense_up_to = dense_up_to
         self.device = device
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress = silent) -> Self:
         """Embed the rows of X together."""
-        rows = self._validated(X, ensure_min_samples=2)
+        if not sparse.issparse(X):
+            array_of("X", X)  # scikit-learn gives no reason for refusing a bfloat16 tensor
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        rows = sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
         whole("n_neighbors", self.n_neighbors, 1, 2**31, "neighbours of a row")
         whole("n_components", self.n_components, 1, 2**31, "dimensions")
         if not self.reg > 0:
@@ -108,59 +78,22 @@ class LocalityPreserving(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))
         p = _at_most("dimension (n_components)", self.n_components, len(kept))
-        graph = neighbour_graph(base, k, exact_up_to=self.exact_up_to, seed=seed, device=device, progress=progress)
-        weights = reconstruction_weights(base, base, graph.neighbours, reg=self.reg, device=device, progress=progress)
-        W = weight_matrix(graph.neighbours, weights.values)
-        spectrum = bottom(W, p, dense_up_to=self.dense_up_to, seed=seed, device=device, progress=progress)
-        _warn(spectrum, weights, self.reg)
-        place = np.searchsorted(kept, copy_of)  # (m,), each row's index among the distinct ones
-        self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[place]
-        self.record_ = FitRecord(
-            copy_of=copy_of,
-            kept=kept,
-            component=spectrum.component[place],
-            terminal=spectrum.terminal,
-            neighbours=graph.neighbours,
-            weights=weights.values,
-            errors=weights.errors,
-            eigenvalues=spectrum.values,
-            residual=spectrum.residual,
-            recall=graph.recall,
-        )
-        self._base, self._copy_within = base, COPY * radius(rows)
+        progress(0, None, f"{k} neighbours of {len(kept):,} rows")
+        foreseen(len(kept), base, remedy="embed fewer sentences together")
+        neighbours = nearest_others(base, k)
+        weights = reconstruction_weights(base, base, neighbours, reg=self.reg, device=device, progress=progress)
+        W = weight_matrix(neighbours, weights)
+        spectrum = bottom(W, p, seed=seed, device=device, progress=progress)
+        _warn(spectrum)
+        self.place_ = np.searchsorted(kept, copy_of)
+        self.embedding_ = (spectrum.vectors * np.sqrt(len(kept)))[self.place_]
+        self.kept_, self.neighbours_, self.weights_ = kept, neighbours, weights
+        self.eigenvalues_, self.components_ = spectrum.values, int(spectrum.component.max()) + 1
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, progress: Progress = silent) -> np.ndarray:
         """Embed the rows of X together and return them, (m, p)."""
         return self.fit(X, y, progress=progress).embedding_
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Place new rows by their neighbours among the fitted ones, y = Σ w_j y_j, (n, p). (Not in the paper.)
-
-        A copy of a fitted row gets that row's position.
-        """
-        check_is_fitted(self)
-        rows, base = self._validated(X, reset=False), self._base
-        if sparse.issparse(rows) != sparse.issparse(base):
-            base = sparse.csr_matrix(base) if sparse.issparse(rows) else sparse.csr_matrix(base).toarray()
-        rows, k, device = (
-            rows.astype(base.dtype, copy=False),
-            self.record_.neighbours.shape[1],
-            cuda_or_cpu(self.device),
-        )
-        mixed = mixtures(rows, base, k, copy_within=self._copy_within, reg=self.reg, device=device)
-        return mixed.of(self.embedding_[self.record_.kept])
-
-    def _validated(self, X: Any, **checks: Any) -> Vectors:
-        """The rows of X in float32 or float64, validated like scikit-learn."""
-        if not sparse.issparse(X):
-            array_of("X", X)  # scikit-learn gives no reason for refusing a bfloat16 tensor
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
-        return sparse.csr_matrix(X) if sparse.issparse(X) else np.asarray(X)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -175,14 +108,8 @@ def _at_most(name: str, value: int, distinct: int) -> int:
     return min(value, distinct - 1)
 
 
-def _warn(spectrum: Spectrum, weights: Weights, reg: float) -> None:
+def _warn(spectrum: Spectrum) -> None:
     """Note everything that limits the embedding."""
-    if weights.raised:
-        note(
-            f"{weights.raised} rows could not be reconstructed with reg {reg:g}; for them it was raised, up to "
-            f"{weights.largest_reg:g}",
-            stacklevel=CALLER,
-        )
     if spectrum.residual > 1e-5:
         note(
             f"eigenvectors are accurate only to {spectrum.residual:.2g}; a smaller dimension (n_components) or a "

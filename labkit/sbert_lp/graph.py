@@ -1,50 +1,28 @@
-"""The neighbour graph: find copies and set them aside, then find the k nearest others of every row.
+"""The neighbour graph: copies, which are set aside, and the components of the rest.
 
     rows (m, d)  ->  copies (m,), the first row that each is a copy of
-    rows (m, d)  ->  neighbours (m, k), nearest first, never the row itself
-
     neighbours (m, k), weights  ->  W (m, m), and its components: an edge i -> j means that row i is rebuilt from row j
 
-Exact up to 50,000 rows (`labkit.evaluation.neighbours`, or blocks on a GPU), by pynndescent's graph above; its recall
-is measured on a sample. Rows are dense or CSR.
-
-    weak components     not connected to each other: M is block diagonal, and each can be embedded separately
-    terminal components strongly connected, and no edge leads out: each gives M a zero eigenvalue
-
-With k below the dimension of the rows, M = (I - W)ᵀ(I - W) has exactly as many zero eigenvalues as there are terminal
-strongly connected components: each of these has one free value, which determines all other rows. (With larger k, rows
-reconstructed without error add more.) A weak component may contain several.
+Weak components are not connected to each other: M is block diagonal, and each can be embedded
+separately. No edge leads out of a terminal component: with k below the dimension of the rows, M = (I - W)ᵀ(I - W) has
+as many zero eigenvalues as there are terminal strongly connected components, because each has one free value, which
+determines all other rows. (With larger k, rows reconstructed without error add more.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
-import torch
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from labkit.arrays import Vectors
-from labkit.evaluation.neighbours import blocks, foreseen, nearest_others, nearest_rows, squares
-from labkit.extras import require
-from labkit.numba_lock import alone
-from labkit.progress import Progress, silent
+from labkit.evaluation.neighbours import squares
 
-EXACT_UP_TO = 50_000
-SAMPLE = 200  # rows on which an approximate graph is compared with the exact one
 # : rows nearer than this share of the cloud's radius are copies. A float32 encoder repeats a text with a difference of
 # : about 1e-6, and two such rows reconstruct each other so well that they spoil the eigenvectors.
 COPY = 1e-5
-
-
-@dataclass(frozen=True, eq=False)
-class Graph:
-    """The k nearest others (m, k) of every row; `recall` is the share that is correct, 1 if exact."""
-
-    neighbours: np.ndarray
-    recall: float = 1.0
 
 
 # --- copies ------------------------------------------------------------------------------------------------------
@@ -92,80 +70,13 @@ def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
         if not len(near):
             break
         a, b = order[near], order[near + lag]
-        alike = np.sqrt(_squared_distances(rows, a, b)) <= tolerance
+        alike = np.sqrt(squares(rows[a] - rows[b]).astype(np.float64)) <= tolerance
         edges.append(np.stack([a[alike], b[alike]]))
     a, b = np.concatenate(edges, axis=1)
     pairs = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(m, m))
     group = connected_components(pairs, directed=False)[1]
     _, first = np.unique(group, return_index=True)
     return first[group]
-
-
-def _squared_distances(rows: Vectors, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    squared = np.empty(len(a))
-    for block in blocks(len(a), rows.shape[1]):
-        squared[block] = squares(rows[a[block]] - rows[b[block]])
-    return squared
-
-
-# --- neighbours --------------------------------------------------------------------------------------------------
-
-
-def neighbour_graph(
-    rows: Vectors,
-    k: int,
-    *,
-    exact_up_to: int = EXACT_UP_TO,
-    seed: int = 0,
-    device: str = "cpu",
-    progress: Progress = silent,
-) -> Graph:
-    """The k nearest other rows of every row, with k below their number. Sparse rows are always searched exactly."""
-    m = rows.shape[0]
-    progress(0, None, f"{k} neighbours of {m:,} rows")
-    if isinstance(rows, np.ndarray) and device != "cpu":
-        return Graph(_nearest_on(device, rows, k))
-    if m <= exact_up_to or not isinstance(rows, np.ndarray):
-        foreseen(m, rows, remedy="use a base with dense vectors, whose neighbours are found with an index")
-        return Graph(nearest_others(rows, k))
-    neighbours = _approximate(rows, k, seed)
-    return Graph(neighbours, _recall(rows, neighbours, seed))
-
-
-def _approximate(rows: np.ndarray, k: int, seed: int) -> np.ndarray:
-    require("projection", "pynndescent")
-    with alone():
-        from pynndescent import NNDescent  # compiles for seconds at import, and most graphs do not need it
-
-        index = NNDescent(rows.astype(np.float32, copy=False), n_neighbors=k + 1, random_state=seed, low_memory=True)
-        neighbours = np.asarray(index.neighbor_graph[0], dtype=np.int64)
-    short = (neighbours < 0).any(axis=1)  # rows whose search ended before k + 1 were found
-    if short.any():
-        neighbours[short] = nearest_rows(rows[short], rows, k + 1)[0]
-    own = neighbours == np.arange(len(rows))[:, None]
-    own[~own.any(axis=1), -1] = True  # if its copies have displaced a row, its last neighbour is dropped
-    return neighbours[~own].reshape(-1, k)
-
-
-def _recall(rows: np.ndarray, neighbours: np.ndarray, seed: int) -> float:
-    m, k = neighbours.shape
-    asked = np.random.default_rng(seed).choice(m, min(SAMPLE, m), replace=False)
-    truth = nearest_rows(rows[asked], rows, k + 1)[0]
-    hits = [len(np.intersect1d(truth[i][truth[i] != row][:k], neighbours[row])) for i, row in enumerate(asked)]
-    return float(np.sum(hits) / (len(asked) * k))
-
-
-def _nearest_on(device: str, rows: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest others in blocks on a torch device, in float32; ties in any order."""
-    X = torch.as_tensor(rows - rows.mean(axis=0), dtype=torch.float32, device=device)
-    halves = (X * X).sum(dim=1) / 2
-    neighbours = np.empty((len(rows), k), np.int64)
-    for block in blocks(len(rows), len(rows)):
-        scores = X[block] @ X.T - halves
-        own = torch.arange(block.start, block.stop, device=device)
-        scores[own - block.start, own] = -torch.inf
-        neighbours[block] = scores.topk(k, dim=1).indices.cpu().numpy()
-    return neighbours
 
 
 # --- components --------------------------------------------------------------------------------------------------
@@ -186,14 +97,11 @@ def weak_components(W: sparse.csr_array) -> np.ndarray:
     return rank[component]
 
 
-def terminal_components(W: sparse.csr_array) -> list[np.ndarray]:
-    """The rows of every strongly connected component that no edge leaves."""
+def terminal_components(W: sparse.csr_array) -> int:
+    """The number of strongly connected components that no edge leaves."""
     edges = _edges(W).tocoo()
     count, strong = connected_components(edges, directed=True, connection="strong")
-    leaves = strong[edges.row] != strong[edges.col]
-    terminal = np.ones(count, bool)
-    terminal[strong[edges.row[leaves]]] = False
-    return [np.flatnonzero(strong == number) for number in np.flatnonzero(terminal)]
+    return count - len(np.unique(strong[edges.row[strong[edges.row] != strong[edges.col]]]))
 
 
 def _edges(W: sparse.csr_array) -> sparse.csr_array:

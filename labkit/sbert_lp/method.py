@@ -2,14 +2,10 @@
 
     d_i ≈ Σ_j w_ij d_j over the k nearest, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/m = I,  Σ_i y_i = 0
 
-The mathematics is in `weights`, `graph`, `eigenvectors` and `estimator`; this module connects it to corpora, bases and
-run folders. It uses no labels and is transductive: `fit_encode` embeds all sentences to be compared together, as in the
-paper. `encode` places later sentences by their neighbours among the embedded ones (not in the paper). Vectors are
-normalised, so that the nearest by Euclidean distance is the nearest by cosine. In: sentences. Out: float32 (n, p); a
-sentence without words known to the base is a row of zeros.
-
-`EmbeddedSentences` holds the sentences embedded together: vectors before and after, neighbours and weights. The n
-distinct rows are stored once; `place` has the row of each of the m sentences, because two sentences may share a vector.
+It uses no labels and is transductive: `fit_encode` embeds all sentences to be compared together, as in the paper.
+`encode` places later sentences by their neighbours among the embedded ones (not in the paper). Vectors are normalised,
+so that the nearest by Euclidean distance is the nearest by cosine. In: sentences. Out: float32 (n, p); a sentence
+without words known to the base is a row of zeros.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from labkit.arrays import seeded, unit
-from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, unpacked
+from labkit.baselines.base import BasedSettings, base_of, base_rows, packed, require_shapes, unpacked
 from labkit.corpora.records import Corpus
 from labkit.corpora.relations import train_sentences
 from labkit.device import cuda_or_cpu
@@ -31,7 +27,7 @@ from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 from labkit.sbert_lp.graph import COPY, radius
-from labkit.sbert_lp.weights import Mixtures, mixtures
+from labkit.sbert_lp.weights import mixed, mixtures
 
 # --- embedded sentences ------------------------------------------------------------------------------------------
 
@@ -40,7 +36,10 @@ ARRAYS = ("place", "rows", "embedding", "neighbours", "weights")  # arrays that 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedSentences:
-    """Vectors d `rows`, y `embedding` (n, p); `neighbours` (n, k) among the rows, `weights` (n, k); `place` (m,)."""
+    """Vectors d `rows`, y `embedding` (n, p); `neighbours` (n, k) among the rows, `weights` (n, k); `place` (m,).
+
+    The n distinct rows are stored once; `place` has the row of each of the m sentences.
+    """
 
     sentences: list[str]
     place: np.ndarray
@@ -54,20 +53,6 @@ class EmbeddedSentences:
     def number(self) -> dict[str, int]:
         """The row of each sentence."""
         return dict(zip(self.sentences, self.place.tolist(), strict=True))
-
-    @classmethod
-    def of_model(cls, sentences: list[str], rows: np.ndarray, model: LocalityPreserving) -> EmbeddedSentences:
-        """The result of a model for these rows (m, d), one per sentence."""
-        record = model.record_
-        return cls(
-            sentences,
-            np.searchsorted(record.kept, record.copy_of),
-            rows[record.kept],
-            model.embedding_[record.kept].astype(np.float32),
-            record.neighbours.astype(np.int32),
-            record.weights.astype(np.float32),
-            model.reg,
-        )
 
     def of(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """y (n, p) of the sentences that are among these, zeros for others; and which those are, bool (n,)."""
@@ -85,7 +70,7 @@ class EmbeddedSentences:
         points = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known):
-            points[known] = self._mixtures(rows[known]).of(self.embedding)
+            points[known] = mixed(self.embedding, *self._mixtures(rows[known]))
         return points
 
     def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -100,12 +85,11 @@ class EmbeddedSentences:
             rows = vector()
             if not rows.any():
                 return np.zeros(0, np.int64), np.zeros(0)
-            mixed = self._mixtures(rows)
-            near, weights = mixed.neighbours[0], mixed.weights[0]
+            near, weights = (each[0] for each in self._mixtures(rows))
         order = np.argsort(-np.abs(weights), kind="stable")
         return near[order], weights[order]
 
-    def _mixtures(self, rows: np.ndarray) -> Mixtures:
+    def _mixtures(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """New rows (n, d) as mixtures of these; a copy has its original alone."""
         within = COPY * radius(self.rows)
         return mixtures(rows, self.rows, self.neighbours.shape[1], copy_within=within, reg=self.reg)
@@ -128,7 +112,7 @@ class SbertLpSettings(BasedSettings):
         0.001, "regularisation of the weights, needed if neighbours are similar", above=0, tune=(0.0001, 0.1)
     )
     embedded: str = setting("train", "sentences of the corpus to embed together", choices=("train", "all"))
-    device: str = setting("auto", "device for neighbours, weights and eigenvectors", choices=("auto", "cpu", "cuda"))
+    device: str = setting("auto", "device for weights and eigenvectors", choices=("auto", "cpu", "cuda"))
 
 
 class SbertLp(Method):
@@ -203,7 +187,15 @@ class SbertLp(Method):
             random_state=seed,
         )
         model.fit(rows[known], progress=progress)
-        return EmbeddedSentences.of_model([sentences[row] for row in known], rows[known], model)
+        return EmbeddedSentences(
+            [sentences[row] for row in known],
+            model.place_,
+            rows[known][model.kept_],
+            model.embedding_[model.kept_].astype(np.float32),
+            model.neighbours_.astype(np.int32),
+            model.weights_.astype(np.float32),
+            model.reg,
+        )
 
     def _vectors(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         """The base's normalised vectors; zeros stay zeros."""
@@ -237,10 +229,11 @@ class SbertLp(Method):
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         self.base = unpacked(arrays, words)
-        own, count = {name: arrays[name] for name in ARRAYS}, len(set(words["sentences"]))
-        rows = {len(array) for name, array in own.items() if name != "place"}
-        if len(rows) > 1 or not len(own["place"]) == len(words["sentences"]) == count:
-            raise ValueError(
-                f"model.safetensors has {sorted(rows)} rows, but each array needs as many, and {count} places"
-            )
+        own = {name: arrays[name] for name in ARRAYS}
+        n, k = own["weights"].shape
+        require_shapes(
+            own, place=(len(set(words["sentences"])),), rows=(n, None), embedding=(n, None), neighbours=(n, k)
+        )
+        if len(own["place"]) != len(words["sentences"]):
+            raise ValueError("vocabulary.json has repeated sentences")
         self.space = EmbeddedSentences(words["sentences"], **own, reg=self.settings.reg)

@@ -5,15 +5,6 @@
     prefix                             their first numbers, best if trained with `matryoshka_dims`
     lp                                 locality preserving, every k with every p
 
-sweep      rows (n, d) of all sentences to be compared, without labels, and a judge, a function from
-           transformed rows to a score, larger is better -> a `Point` for each transform
-compared   a corpus and a split -> the sentences that are embedded together, and a judge by shape:
-               Pairs                 Spearman's correlation of cosines with grades or labels
-               Labelled, Groups      Hit@1: is the nearest other sentence of the same class
-               Triplets, Articles    the share of triplets in the right order
-               Sentences             no judge, because there are no labels; sentences of all splits are used
-tried      a base and a corpus -> does it help? Many k and p on dev, the best of each transform on test
-
 LP knows only sentences embedded together, so a choice made on dev is `transformed` again on the test rows, and so are
 the others. (Section 4.6.1 of the paper finds k by a grid search and does not name the split; the best of twenty, chosen
 on test, is optimistic.)
@@ -37,7 +28,7 @@ from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 
-Judge: TypeAlias = Callable[[np.ndarray], float]
+Judge: TypeAlias = Callable[[np.ndarray], float]  # vectors of all compared sentences to a score, larger is better
 
 RAW, LP = "raw", "lp"
 AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
@@ -59,10 +50,6 @@ class Point:
     size: int = 0
     neighbours: int = 0
 
-    def __str__(self) -> str:
-        k, p = f" k={self.neighbours}" if self.neighbours else "", f" p={self.size}" if self.size else ""
-        return f"{self.transform}{k}{p}: {self.value:.4f}"
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -74,10 +61,6 @@ class Grid:
     prefixes: Sequence[int] = ()
     reg: float = 1e-3
 
-    def sizes(self, transform: str) -> Sequence[int]:
-        """The sizes to try for this transform."""
-        return {"all-but-the-top": self.removed, "prefix": self.prefixes}.get(transform, self.dimensions)
-
 
 def sweep(
     rows: np.ndarray, judge: Judge, grid: Grid | None = None, *, seed: int = 0, progress: Progress = silent
@@ -86,7 +69,7 @@ def sweep(
     rows, grid = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False), grid or Grid()
     points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
     for name in AFFINE:
-        for size in grid.sizes(name):
+        for size in {"all-but-the-top": grid.removed, "prefix": grid.prefixes}.get(name, grid.dimensions):
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
                 points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
@@ -138,10 +121,10 @@ def by_grades(a: Sequence[int], b: Sequence[int], gold: Sequence[float]) -> Judg
     return lambda rows: correlation(pair_cosines(rows, a, b), gold).spearman
 
 
-def by_clusters(labels: Sequence[str], figure: str = "nmi", *, seed: int = 0, restarts: int = 1) -> Judge:
-    """Agreement of k-means with the classes, where k is their number; `figure` is a score of `Agreement`."""
+def by_clusters(labels: Sequence[str], *, seed: int = 0, restarts: int = 1) -> Judge:
+    """Normalised mutual information of k-means with the classes, where k is their number."""
     k = len(set(labels))
-    return lambda rows: getattr(clustering_agreement(labels, kmeans(rows, k, seed=seed, restarts=restarts)), figure)
+    return lambda rows: clustering_agreement(labels, kmeans(rows, k, seed=seed, restarts=restarts)).nmi
 
 
 def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
@@ -158,14 +141,13 @@ class Compared:
     """The `rows` of one split, their distinct `sentences`, and the index of each row's texts there, (n, texts)."""
 
     rows: Corpus
-    split: str
     sentences: list[str]
     places: np.ndarray
 
     @classmethod
-    def of(cls, rows: Corpus, split: str) -> Compared:
+    def of(cls, rows: Corpus) -> Compared:
         """These rows with their distinct sentences."""
-        return cls(rows, split, *rows.numbered())
+        return cls(rows, *rows.numbered())
 
     @property
     def measure(self) -> str:
@@ -175,21 +157,24 @@ class Compared:
         return "triplet accuracy" if isinstance(self.rows, Triplets) else "Hit@1"
 
     def judge(self) -> Judge:
-        """A function from transformed vectors of `sentences` to a score, larger is better."""
+        """Spearman's correlation for pairs, triplet accuracy, or Hit@1 within the sentences that have a vector."""
         require_labels(self.rows)
         if isinstance(self.rows, Pairs):
             return by_grades(self.places[:, 0].tolist(), self.places[:, 1].tolist(), self.rows.values)
         if isinstance(self.rows, Triplets):
             anchor, near, far = self.places.T.tolist()
             return lambda vectors: triplet_accuracy(*(pair_cosines(vectors, anchor, other) for other in (near, far)))
-        labels = dict(zip(*self.rows.classified(), strict=True))
-        return lambda vectors: _hits(vectors, [labels[text] for text in self.sentences])
+        of_text = dict(zip(*self.rows.classified(), strict=True))
+        labels = np.array([of_text[text] for text in self.sentences])
+
+        def hits(vectors: np.ndarray) -> float:
+            known = np.asarray(vectors).any(axis=1)
+            return hit_at(vectors[known], labels[known].tolist(), (1,))[1]
+
+        return hits
 
     def noise(self, value: float) -> float:
-        """The standard error of the judge's score over other rows of the same kind.
-
-        For a share: √(v (1 - v) / n); for Spearman: `labkit.evaluation.spearman_error`.
-        """
+        """The standard error of the judge's score over other rows of the same kind: √(v (1 - v) / n) for a share."""
         n = len(self.rows)
         if isinstance(self.rows, Pairs):
             return spearman_error(value, n)
@@ -202,17 +187,14 @@ class Compared:
             return self, vectors
         kept = np.flatnonzero(known[self.places].all(axis=1))
         if not len(kept):
-            raise ValueError(
-                f"all vectors of split {self.split!r} are zero, because the base knows none of its words; use another "
-                "base"
-            )
-        left = Compared.of(self.rows.take(kept.tolist()), self.split)
+            raise ValueError("all vectors are zero, because the base knows none of the words; use another base")
+        left = Compared.of(self.rows.take(kept.tolist()))
         number = {text: row for row, text in enumerate(self.sentences)}
         return left, vectors[[number[text] for text in left.sentences]]
 
 
 def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compared:
-    """The sentences of a split that are embedded together, with their labels.
+    """The sentences of a split that are embedded together, with their labels; of `Sentences`, those of all splits.
 
     A large split is thinned to at most `most` sentences, evenly spaced over its rows, because all are embedded
     together. A group stays whole.
@@ -224,29 +206,14 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
     """
     whole("most", most, 4, 20_000, "sentences embedded together")
     part = corpus if isinstance(corpus, Sentences) else scored_part(corpus.part(split))
-    if isinstance(part, Groups):
-        return Compared.of(_whole_groups(part, most), split)
+    if isinstance(part, Groups):  # the first groups that fit, at least one
+        number = {group: place for place, group in enumerate(dict.fromkeys(part.groups))}
+        of_row = np.array([number[group] for group in part.groups])
+        ends = np.bincount(of_row).cumsum()
+        count = ends[max(0, int((ends <= most).sum()) - 1)]
+        return Compared.of(part.take(np.argsort(of_row, kind="stable")[:count].tolist()))
     fit = min(len(part), max(1, most // len(part.TEXTS)))
-    return Compared.of(part.take((np.arange(fit) * len(part) // fit).tolist()), split)
-
-
-def _whole_groups(part: Groups, most: int) -> Groups:
-    """The first groups that fit, at least one."""
-    kept: list[int] = []
-    rows_of: dict[str, list[int]] = {}
-    for row, group in enumerate(part.groups):
-        rows_of.setdefault(group, []).append(row)
-    for rows in rows_of.values():
-        if kept and len(kept) + len(rows) > most:
-            break
-        kept += rows
-    return part.take(kept)
-
-
-def _hits(vectors: np.ndarray, labels: list[str]) -> float:
-    """Hit@1 of the rows that have a direction."""
-    known = np.flatnonzero(np.asarray(vectors).any(axis=1))
-    return hit_at(vectors[known], [labels[row] for row in known], (1,))[1]
+    return Compared.of(part.take((np.arange(fit) * len(part) // fit).tolist()))
 
 
 # --- does it help? -----------------------------------------------------------------------------------------------
@@ -290,18 +257,14 @@ def tried(
     base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
 ) -> Tried:
     """Score every transform of the grid on dev, and the best of each on test, on at most `most` sentences each."""
-    dev, rows = _base_vectors(base, compared(corpus, split="dev", most=most))
+    (dev, rows), (test, others) = (
+        sample.known(unit(base_rows(base, sample.sentences, 256, silent)))
+        for sample in (compared(corpus, split=split, most=most) for split in ("dev", "test"))
+    )
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
-    names = ways(points)
+    names, judge = ways(points), test.judge()
     chosen = tuple(best(points, name) for name in names)
-    test, others = _base_vectors(base, compared(corpus, split="test", most=most))
-    judge = test.judge()
     progress(len(points), len(points), "what was chosen, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
     counts = (len(dev.sentences), len(test.sentences))
     return Tried(dev.measure, points, chosen, values, counts, test.noise(values[names.index(RAW)]))
-
-
-def _base_vectors(base: Method, sample: Compared) -> tuple[Compared, np.ndarray]:
-    """The base's normalised vectors of the sentences that it knows."""
-    return sample.known(unit(base_rows(base, sample.sentences, 256, silent)))

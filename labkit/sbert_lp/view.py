@@ -1,10 +1,8 @@
-"""The effect of SBERT-LP on sentences embedded together, as records: one sentence, and pairs.
+"""The effect of SBERT-LP on sentences embedded together: the neighbours of a sentence, and pairs that changed order.
 
-around      one sentence: its k nearest before (in the base) and after (by cosine in the new space), and the weights
-            that rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j
-changed     pairs whose cosines gained or lost the order of their grades, as in the paper's table 4
-
-In: `EmbeddedSentences`, or vectors before and after. `sweeps` tests whether the embedding helps.
+`around` has a sentence's k nearest before (in the base) and after (by cosine in the new space), and the weights that
+rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j. `changed` is the paper's table 4. `sweeps` tests whether the
+embedding helps.
 """
 
 from __future__ import annotations
@@ -80,7 +78,7 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
     k = space.neighbours.shape[1]
     near_old = space.neighbours[row]
     near_new = np.argsort(-np.where(np.arange(len(new)) == row, -np.inf, new @ new[row]), kind="stable")[:k]
-    v = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg).values[0]
+    v = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)[0]
     w = space.weights[row].astype(np.float64)
     return Around(
         number=space.sentences.index(sentence),

@@ -5,14 +5,12 @@
 
 The paper's eq. 9 inverts G; here one Cholesky factorisation per row solves it, for many rows at a time. G is singular
 if k exceeds the dimension of the neighbours' span, hence reg. In: queries (m, d), base (n, d), neighbours (m, k) as
-rows of base. Out: `Weights`. Gram matrices have the rows' precision, solutions are float64. `mixtures` places new rows:
-y = Σ_j w_j y_j over the nearest known rows.
+rows of base. Out: float64 (m, k). Gram matrices have the rows' precision. `mixtures` describes new rows by known ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -26,16 +24,6 @@ from labkit.progress import Progress, silent
 CHUNK, SPARSE_CHUNK = 256, 32  # rows at a time: few enough to stay in the cache
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """`values` (m, k), rows add up to 1; `errors` (m,), |x - Σ w x_j|²; `raised` rows needed more than reg."""
-
-    values: np.ndarray
-    errors: np.ndarray
-    raised: int = 0
-    largest_reg: float = 0.0
-
-
 def reconstruction_weights(
     queries: Vectors,
     base: Vectors,
@@ -44,24 +32,21 @@ def reconstruction_weights(
     reg: float = 1e-3,
     device: str = "cpu",
     progress: Progress = silent,
-) -> Weights:
-    """The weights of every query over its neighbours in base. If G is singular, reg is raised tenfold for that row."""
+) -> np.ndarray:
+    """The weights of every query over its neighbours in base, (m, k)."""
     m, k = neighbours.shape
-    values, errors, used = np.empty((m, k)), np.empty(m), np.empty(m)
+    values = np.empty((m, k))
     chunk = CHUNK if isinstance(base, np.ndarray) else SPARSE_CHUNK
     for start in range(0, m, chunk):
         rows = slice(start, min(start + chunk, m))
-        G = _grams(queries, base, neighbours[rows], rows, device)
-        w, regs = weights_of_grams(G, reg)
-        values[rows], used[rows] = w.cpu().numpy(), regs.cpu().numpy()
-        errors[rows] = torch.einsum("mk,mkl,ml->m", w, G, w).clamp(min=0).cpu().numpy()  # |Σ w (x - x_j)|² = wᵀ G w
+        values[rows] = weights_of_grams(_grams(queries, base, neighbours[rows], rows, device), reg).cpu().numpy()
         if start % (16 * chunk) == 0 or rows.stop == m:
             progress(rows.stop, m, "reconstruction weights")
-    return Weights(values, errors, int((used > reg).sum()), float(used.max(initial=reg)))
+    return values
 
 
-def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
-    """Gram matrices (m, k, k) float64 to weights (m, k) and the reg that each was solved with (m,).
+def weights_of_grams(G: Tensor, reg: float) -> Tensor:
+    """Gram matrices (m, k, k) float64 to weights (m, k). If G is singular, reg is raised tenfold for that row.
 
     If tr(G) = 0, all neighbours equal x; any weights are right, and equal ones are returned.
     """
@@ -77,11 +62,10 @@ def weights_of_grams(G: Tensor, reg: float) -> tuple[Tensor, Tensor]:
     while len(todo):
         lower, failed = torch.linalg.cholesky_ex(G[todo] + (used[todo] * trace[todo])[:, None, None] * eye)
         w[todo] = torch.cholesky_solve(ones[todo], lower)
-        bad = (failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]
-        todo = todo[bad]
+        todo = todo[(failed != 0) | ~w[todo].isfinite().all(dim=1)[:, 0]]
         used[todo] = torch.clamp(10 * used[todo], min=1e-12)
     w = w[..., 0]
-    return w / w.sum(dim=1, keepdim=True), used
+    return w / w.sum(dim=1, keepdim=True)
 
 
 def _grams(queries: Vectors, base: Vectors, neighbours: np.ndarray, rows: slice, device: str) -> Tensor:
@@ -105,18 +89,6 @@ def _sparse_grams(queries: sparse.csr_matrix, base: sparse.csr_matrix, neighbour
 # --- new rows ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Mixtures:
-    """New rows as mixtures of known ones: their `neighbours` and `weights` (n, k), nearest first."""
-
-    neighbours: np.ndarray
-    weights: np.ndarray
-
-    def of(self, points: np.ndarray) -> np.ndarray:
-        """The same mixtures of the known rows' points (m, p): y = Σ_j w_j y_j, (n, p)."""
-        return np.einsum("nk,nkp->np", self.weights, points[self.neighbours])
-
-
 def mixtures(
     rows: Vectors,
     base: Vectors,
@@ -125,16 +97,18 @@ def mixtures(
     copy_within: float,
     weigh: Callable[[np.ndarray], np.ndarray] | None = None,
     reg: float = 1e-3,
-    device: str = "cpu",
-) -> Mixtures:
-    """Every new row as a mixture of its k nearest in base; a row within `copy_within` of a base row equals that row.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Describe every new row by its k nearest in base: their numbers and weights, (n, k) each, nearest first.
 
-    The weights rebuild it best, or are `weigh` of squared distances (n, k).
+    The weights rebuild the row best, or are `weigh` of squared distances (n, k). A row within `copy_within` of a base
+    row is that row alone.
     """
     neighbours, distances = nearest_rows(rows, base, k)
-    if weigh is None:
-        weights = reconstruction_weights(rows, base, neighbours, reg=reg, device=device).values
-    else:
-        weights = weigh(distances**2)
+    weights = reconstruction_weights(rows, base, neighbours, reg=reg) if weigh is None else weigh(distances**2)
     weights[distances[:, 0] <= copy_within] = np.eye(k)[0]
-    return Mixtures(neighbours, weights)
+    return neighbours, weights
+
+
+def mixed(points: np.ndarray, neighbours: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The same mixtures of the known rows' points (m, p): y = Σ_j w_j y_j, (n, p)."""
+    return np.einsum("nk,nkp->np", weights, points[neighbours])

@@ -3,7 +3,6 @@
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
     anchor_curves     one anchor -> weight against similarity for each loss
-    epoch_weights     the probe of a run -> how the weights changed during training
 
 Settings (`PairSettings`), miner and loss are the same as in training. `wording.py` puts a pair into words; the
 mathematics is in `labkit.pairs`.
@@ -11,7 +10,6 @@ mathematics is in `labkit.pairs`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +23,6 @@ from labkit.corpora.records import Corpus
 from labkit.corpora.splits import connected
 from labkit.pairs import pair_weights, weight_parts
 from labkit.pairs.losses import ALIASES, LOSSES
-from labkit.runs import Snapshots
 from labkit.sentpwnet.batches import batch_source
 from labkit.sentpwnet.method import PairSettings, loss_of, miner_of
 from labkit.text import words
@@ -275,74 +272,3 @@ def one_triplet(
         weight = pair_weights(loss_of(replace(settings, loss=loss, symmetric=False)), S, P, N)
         triplets.append(WeighedTriplet(loss, positive, negative, *weight[0].tolist()))
     return tuple(triplets)
-
-
-# --- epochs ------------------------------------------------------------------------------------------------------
-
-MOST_PROBED = 120  # probe sentences: all their pairs are weighted at every epoch
-QUANTILES = (0.1, 0.5, 0.9)
-
-
-@dataclass(frozen=True, eq=False)
-class EpochWeights:
-    """Quantiles (e, 3) of the kept pairs' weights for each kind, and the shares kept (e,), at each epoch (e,)."""
-
-    epochs: np.ndarray
-    positive: np.ndarray
-    negative: np.ndarray
-    kept_positive: np.ndarray
-    kept_negative: np.ndarray
-    sentences: int
-
-    def rows(self) -> list[dict[str, float]]:
-        """One table row per epoch: the medians and the shares kept."""
-        columns = {
-            "epoch": self.epochs,
-            "positive_median": self.positive[:, 1],
-            "negative_median": self.negative[:, 1],
-            "positives_kept": self.kept_positive,
-            "negatives_kept": self.kept_negative,
-        }
-        lines = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [dict(zip(columns, line, strict=True)) for line in lines]
-
-
-def probe_batch(snapshots: Snapshots) -> tuple[SentenceBatch, list[int]]:
-    """The probe's sentences in classes with at least two, sorted by class, and their rows."""
-    counts = Counter(snapshots.labels)
-    shared = [name for name, count in counts.items() if name and count > 1]
-    rows = [row for name in shared for row, other in enumerate(snapshots.labels) if other == name][:MOST_PROBED]
-    if not rows:
-        raise ValueError(
-            "the run's probe has no two sentences of one class; train on a corpus with labels, groups or pairs "
-            "labelled 1"
-        )
-    classes = np.array([snapshots.labels[row] for row in rows])
-    same = classes[:, None] == classes
-    texts = tuple(snapshots.texts[row] for row in rows)
-    return SentenceBatch(texts, tuple(classes.tolist()), same & ~np.eye(len(rows), dtype=bool), ~same), rows
-
-
-def epoch_weights(snapshots: Snapshots, settings: PairSettings) -> EpochWeights:
-    """The weights of the pairs of a run's probe at each stored epoch.
-
-    The probe is not a training batch but always the same sentences, so that only the vectors change between epochs.
-    """
-    if not len(snapshots.epochs):
-        raise ValueError(
-            "the run has no snapshots; train a method that has epochs, such as `labkit train sentpwnet --corpus topics`"
-        )
-    batch, rows = probe_batch(snapshots)
-    of_epochs = [examine(batch, cosines(vectors[rows]), settings) for vectors in snapshots.vectors]
-    return EpochWeights(
-        epochs=snapshots.epochs,
-        positive=np.stack([_quantiles(each, each.kept_positive) for each in of_epochs]),
-        negative=np.stack([_quantiles(each, each.kept_negative) for each in of_epochs]),
-        kept_positive=np.array([each.share_kept("positive") for each in of_epochs]),
-        kept_negative=np.array([each.share_kept("negative") for each in of_epochs]),
-        sentences=len(batch),
-    )
-
-
-def _quantiles(examined: Examined, kept: np.ndarray) -> np.ndarray:
-    return np.quantile(examined.weight[kept], QUANTILES) if kept.any() else np.full(len(QUANTILES), np.nan)

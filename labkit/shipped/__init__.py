@@ -1,8 +1,8 @@
 """Bundled runs and pictures: small runs of every method, and pictures of them and of baseline vectors.
 
-table       the runs: name, method, corpus, settings           worth       how each compares with mean word vectors
-pictures    precomputed PCA, t-SNE and UMAP                    making      rebuild all of it: `labkit data make runs`
-known       which plain vectors they are of
+runs        the runs: method, corpus, settings; how each compares with mean word vectors
+pictures    precomputed PCA, t-SNE and UMAP
+making      measure and rebuild all of it, and the data cards
 """
 
 from labkit.shipped.pictures import Origin, picture, pictured

@@ -1,12 +1,14 @@
-"""Rebuild the bundled runs: their scores, their pictures, and the page that lists them.
+"""Measure and rebuild what is bundled: the data cards `data/NAME.md`, and the runs with their scores and pictures.
 
-In: fitted methods and their corpora. Out: files under `data/`. `labkit data make runs` trains the runs with `labkit
-train` and the settings of the table.
+`python -m labkit.shipped.making` measures all bundled corpora again, and writes the numbers between two marks of their
+cards and into a table in `data/README.md`. `labkit data make runs` trains the runs with `labkit train` and the settings
+of `DEMONSTRATIONS`; their scores, pictures and table come from here.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,33 +18,112 @@ import numpy as np
 
 from labkit.arrays import unit
 from labkit.atomic import write_text
-from labkit.corpora.records import Corpus
+from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
+from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.evaluation.comparison import lead_of
 from labkit.evaluation.scores import Scores, score
 from labkit.experiment import Experiment
 from labkit.figure_names import spoken
 from labkit.progress import Progress, silent
 from labkit.projection import project
-from labkit.shipped.cards import between_marks
 from labkit.shipped.pictures import SHAPES, Origin, pictured, write_pictures
-from labkit.shipped.runs import BASELINE, DEMONSTRATIONS, Demonstration, Standing
+from labkit.shipped.runs import BASELINE, DEMONSTRATIONS, Standing
+from labkit.text import words
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # torch takes seconds
+    from labkit.baselines.difficulty import Difficulty
     from labkit.method import Method
 
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 PLAIN = ("mean-vectors", "sif", "lsa", "tfidf")  # methods with a picture for every corpus, fitted on the spot
+
+
+# --- cards -------------------------------------------------------------------------------------------------------
+
+
+def corpus_figures(embedded: Embedded, corpus: Corpus, measured: Difficulty) -> str:
+    """The measured numbers of one corpus as Markdown."""
+    lengths = [len(words(text)) for text in corpus.sentences()]
+    short, median, long = np.quantile(lengths, (0.05, 0.5, 0.95))
+    counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS)
+    text, generator = "paragraph" if isinstance(corpus, Articles) else "text", embedded.generator
+    return f"""| | |
+| --- | --- |
+| rows | {len(corpus):,} ({counts}) |
+| {_unit(corpus)} |
+| words in a {text} | median {median:.0f}, 5 % under {short:.0f}, 5 % over {long:.0f} |
+| made by | `data/make/{embedded.name}.py`, seed {generator.SEED}, {generator.UNITS:,} units |
+| file | `{embedded.path.name}`, {embedded.path.stat().st_size / 1000:,.0f} kB |
+
+How hard it is, on the test split ({measured.measure}):
+
+| chance | TF-IDF cosine | mean word vectors |
+| --- | --- | --- |
+| {_cells(measured)} |
+
+Measured by `make corpora` (seed 0): TF-IDF is scikit-learn's vectorizer as it is, the word vectors are PPMI + SVD in \
+100 dimensions, both from the training split alone."""
+
+
+def _cells(measured: Difficulty) -> str:
+    return f"{measured.chance:.3f} | {measured.tfidf:.3f} | {measured.mean_vectors:.3f}"
+
+
+def _unit(corpus: Corpus) -> str:
+    """The row type and its count, as two cells."""
+    if isinstance(corpus, Labelled):
+        return f"classes | {len(corpus.classes):,}"
+    if isinstance(corpus, Groups):
+        return f"groups | {len(corpus.members()):,}"
+    if isinstance(corpus, Articles):
+        counts = [sum(bool(section.title) for section in article.sections) for article in corpus.articles]
+        return f"sections | {sum(counts):,} with a title, {min(counts)} to {max(counts)} an article"
+    assert isinstance(corpus, Pairs)
+    if corpus.graded:
+        return f"mean score | {corpus.scores.mean():.2f}, spread {corpus.scores.std():.2f}"
+    return f"pairs that are the same | {corpus.labels.mean():.1%}"
+
+
+def between_marks(card: str, block: str) -> str:
+    """Replace the text between the card's marks with `block`; a card without marks gets them at its end."""
+    marked = f"{BEGIN}\n{block}\n{END}"
+    if BEGIN not in card:
+        return f"{card.rstrip()}\n\n{marked}\n"
+    return re.sub(f"{BEGIN}.*?{END}", lambda _: marked, card, flags=re.DOTALL)
+
+
+def _write(card: Path, block: str) -> None:
+    write_text(card, between_marks(card.read_text(encoding="utf-8"), block))
+
+
+def main(folder: Path = DATA) -> None:
+    """Write the numbers of every corpus into its card."""
+    from labkit.baselines.difficulty import difficulty
+
+    table = [
+        "| corpus | measure on test | chance | TF-IDF cosine | mean word vectors |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, embedded in EMBEDDED.items():
+        corpus = embedded.load()
+        measured = difficulty(corpus)
+        _write(folder / f"{name}.md", corpus_figures(embedded, corpus, measured))
+        table.append(f"| [{name}]({name}.md) | {measured.measure} | {_cells(measured)} |")
+    _write(folder / "README.md", "\n".join(table))
+
+
+# --- runs --------------------------------------------------------------------------------------------------------
 
 
 def standing_of(method: Method, corpus: Corpus) -> Standing:
     """Compare the method on test with mean word vectors and with its base, by the corpus's own metric."""
-    baseline = Experiment(BASELINE, corpus).fit()
-    ours = score(method, corpus, apart=True)
-    base = getattr(method, "base", None)  # for methods on top of another's vectors
-    own = None if base is None else _beside(ours, score(base, corpus, apart=True), f"its base {base.name}")
-    return replace(_beside(ours, score(baseline, corpus, apart=True), Standing.beside), base=own)
+    ours, base = score(method, corpus, apart=True), getattr(method, "base", None)
+    own = None if base is None else _beside(ours, base, corpus, f"its base {base.name}")
+    return replace(_beside(ours, Experiment(BASELINE, corpus).fit(), corpus, Standing.beside), base=own)
 
 
-def _beside(ours: Scores, theirs: Scores, name: str) -> Standing:
+def _beside(ours: Scores, other: Method, corpus: Corpus, name: str) -> Standing:
+    theirs = score(other, corpus, apart=True)
     lead = lead_of([ours.parts[ours.measure]], [theirs.parts[ours.measure]])
     return Standing(ours.measure, ours.headline, theirs.headline, lead, name)
 
@@ -80,26 +161,27 @@ def write_standings(standings: Mapping[str, Standing], runs: Path) -> None:
 
 def runs_table(standings: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
     """The runs as a table in Markdown."""
-    head = [
+    lines = [
         "| run | made by | epochs | kB | measure on test | figure | mean word vectors | difference, 95 % |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    return "\n".join([*head, *(_line(DEMONSTRATIONS[name], each, folder(name)) for name, each in standings.items())])
-
-
-def _line(shipped: Demonstration, standing: Standing, folder: Path) -> str:
-    epochs = max(0, (folder / "history.csv").read_text("utf-8").count("\n") - 1)
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    difference = _difference(standing)
-    if standing.base is not None:
-        difference += f"; with {standing.base.beside} ({standing.base.baseline:.3f}): {_difference(standing.base)}"
-    return (
-        f"| {shipped.name} | `{shipped.command}` | {epochs or '-'} | {size / 1000:,.0f} "
-        f"| {spoken(standing.measure)} | {standing.figure:.3f} | {standing.baseline:.3f} | {difference} |"
-    )
+    for name, standing in standings.items():
+        epochs = max(0, (folder(name) / "history.csv").read_text("utf-8").count("\n") - 1) or "-"
+        size = sum(path.stat().st_size for path in folder(name).iterdir()) / 1000
+        base = standing.base
+        more = f"; with {base.beside} ({base.baseline:.3f}): {_difference(base)}" if base else ""
+        lines.append(
+            f"| {name} | `{DEMONSTRATIONS[name].command}` | {epochs} | {size:,.0f} | {spoken(standing.measure)} "
+            f"| {standing.figure:.3f} | {standing.baseline:.3f} | {_difference(standing)}{more} |"
+        )
+    return "\n".join(lines)
 
 
 def _difference(standing: Standing) -> str:
     outcome = {"first": "", "second": ", worse", "open": ", open"}[standing.verdict]
     low, high = standing.lead.interval()
     return f"{standing.margin:+.3f} [{low:+.3f}, {high:+.3f}]{outcome}"
+
+
+if __name__ == "__main__":
+    main()

@@ -124,15 +124,11 @@ def _name(origin: Origin, texts: Sequence[str]) -> str:
 
 def known_origin(name: str, fingerprint: str, folder: Path = PICTURES) -> Origin | None:
     """The origin of the stored pictures of a method with default settings; None if there are none."""
-    return _read_origins(folder / FILE).get((name, fingerprint)) if (folder / FILE).is_file() else None
+    records = json.loads((folder / FILE).read_text("utf-8")) if (folder / FILE).is_file() else []
+    origins = (Origin(**each) for each in records)
+    return next((each for each in origins if (each.method, each.fingerprint) == (name, fingerprint)), None)
 
 
 def write_known(origins: Iterable[Origin], folder: Path) -> None:
     """Write all origins to one file next to the pictures."""
     write_text(folder / FILE, json.dumps([asdict(each) for each in origins], indent=1) + "\n")
-
-
-@lru_cache(maxsize=4)
-def _read_origins(file: Path) -> dict[tuple[str, str], Origin]:
-    origins = (Origin(**each) for each in json.loads(file.read_text("utf-8")))
-    return {(each.method, each.fingerprint): each for each in origins}

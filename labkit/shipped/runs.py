@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal
 
 from labkit.corpora.catalogue import DATA
 from labkit.evaluation.comparison import Lead
@@ -22,7 +22,6 @@ from labkit.runs import MODEL, read_record
 RUNS = DATA / "runs"
 STANDINGS = RUNS / "standings.json"
 BASELINE = "mean-vectors"
-Verdict: TypeAlias = Literal["first", "second", "open"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
 class Standing:
     """The `measure` on test (larger is better) for the run and the baseline, and the lead of one over the other.
 
-    `beside` names the baseline; `base` is the same for the base of the run, if it has one.
+    `beside` names the baseline; `base` is the comparison with the base of the run, if it has one.
     """
 
     measure: str
@@ -92,7 +91,7 @@ class Standing:
         return self.figure - self.baseline
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Literal["first", "second", "open"]:
         """The verdict by the interval shown."""
         low, high = self.lead.interval()
         return "first" if low > 0 else "second" if high < 0 else "open"
@@ -104,23 +103,14 @@ class Standing:
     @property
     def comparison(self) -> str:
         """The verdict in words, with the difference and its interval."""
-        words: dict[Verdict, str] = {"first": "better than", "second": "worse than", "open": "not shown to differ from"}
+        said = {"first": "better than", "second": "worse than", "open": "not shown to differ from"}[self.verdict]
         low, high = self.lead.interval()
-        return (
-            f"{words[self.verdict]} {self.beside} "
-            f"({self.baseline:.3f}; {self.margin:+.3f}, 95 % from {low:+.3f} to {high:+.3f})"
-        )
+        difference = f"{self.margin:+.3f}, 95 % from {low:+.3f} to {high:+.3f}"
+        return f"{said} {self.beside} ({self.baseline:.3f}; {difference})"
 
     def to_json(self, folder: Path) -> dict[str, Any]:
         """The record for a file, with the checksum of the model in `folder`."""
         return {"model": model_checksum(folder), **asdict(self)}
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Self:
-        """The standing stored in a file."""
-        fields = {name: value for name, value in record.items() if name != "model"}
-        base = fields.get("base")
-        return cls(**fields | {"lead": Lead(**fields["lead"]), "base": None if base is None else cls.from_json(base)})
 
 
 def standing(name: str) -> Standing | None:
@@ -128,12 +118,11 @@ def standing(name: str) -> Standing | None:
     if name not in DEMONSTRATIONS:
         raise ValueError(f"name is {name!r}, expected one of {', '.join(DEMONSTRATIONS)}")
     shipped = DEMONSTRATIONS[name]
-    if not (shipped.here and STANDINGS.is_file()):
+    record = json.loads(STANDINGS.read_text("utf-8")).get(name) if shipped.here and STANDINGS.is_file() else None
+    if not record or record.pop("model") != model_checksum(shipped.folder):
         return None
-    record = json.loads(STANDINGS.read_text("utf-8")).get(name)
-    if record is None or "lead" not in record or record["model"] != model_checksum(shipped.folder):
-        return None
-    return Standing.from_json(record)
+    base = record["base"] and Standing(**record["base"] | {"lead": Lead(**record["base"]["lead"])})
+    return Standing(**record | {"lead": Lead(**record["lead"]), "base": base})
 
 
 def model_checksum(folder: Path) -> str:

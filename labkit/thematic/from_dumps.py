@@ -1,10 +1,5 @@
 """Make triplets of articles from corpora, JSONL files and Wikipedia dumps, in a folder of files or in one file.
 
-    write_shards          many sources -> a folder of files, each made independently
-    write_triplets        the same -> one file of rows
-    triplets_and_funnel   a corpus in memory -> `Triplets` (see `labkit.corpora.article_triplets`), and the funnel
-    Funnel                how many were read, how many each rule removed, and how many are left
-
 One process makes a file from each piece of the sources; the rule `other` draws among the articles of a piece. If a
 title occurs twice, only its first article is used, so that no article is in two splits. Each piece is first made
 regardless of that. Then all titles are compared, and a piece with repeated titles is made again without them.
@@ -30,7 +25,7 @@ from labkit.atomic import write_text
 from labkit.corpora import article_rules as rules
 from labkit.corpora import article_triplets as triplets
 from labkit.corpora.article_rules import READ, UNCLOSED, Tally, sifted
-from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, triplet_record, triplet_rows
+from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, triplet_rows, triplets_of
 from labkit.corpora.catalogue import CORPORA, load
 from labkit.corpora.files import check_output, read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
@@ -264,13 +259,5 @@ def write_triplets(
 
 def triplets_and_funnel(corpus: Articles, plan: Plan | None = None) -> tuple[Triplets, Funnel]:
     """The triplets of a corpus in memory, and what the rules removed."""
-    if not isinstance(corpus, Articles):
-        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
-    plan, tally = plan or Plan(), Counter[tuple[str, str]]()
-    first = {article.title: place for place, article in reversed([*enumerate(corpus.articles)])}
-    repeats = [place for place, article in enumerate(corpus.articles) if first[article.title] != place]
-    items = zip(corpus.articles, corpus.splits, strict=True)
-    rows = list(triplet_rows(_prepared(items, plan.by, tally, repeats), plan, tally))
-    if not rows:
-        raise ValueError(_nothing(corpus.name, _funnel(tally)))
-    return triplet_record(corpus.name, rows), _funnel(tally)
+    tally: Tally = Counter()
+    return triplets_of(corpus, **asdict(plan or Plan()), tally=tally), _funnel(tally)

@@ -6,10 +6,8 @@ In: articles, or your own triplets. Out: vectors of `size` numbers. The rule `bo
 networks, one trained on sentences and one on section titles (triplets-sen-titles). Settings, network and loss are in
 `labkit.thematic.network`.
 
-Consecutive triplets of the corpus come from one section and share sentences. A few of them stay together in a batch,
-where each sentence is encoded only once. This saves most of the work, and a batch still mixes many articles.
-
-Triplets in a folder of Arrow files are read from disk batch by batch; words are learned from a sample.
+Consecutive triplets of the corpus share sentences. A few of them stay together in a batch, where each sentence is
+encoded only once; a batch still mixes many articles. Triplets in a folder of Arrow files are read batch by batch.
 """
 
 from __future__ import annotations
@@ -62,9 +60,6 @@ class Attended:
     words: tuple[str, ...]
     weights: np.ndarray  # float32 (n,)
     shares: np.ndarray  # float32 (n,)
-
-    def __str__(self) -> str:
-        return " ".join(f"{word} {share:.2f}" for word, share in zip(self.words, self.shares, strict=True))
 
 
 class Thematic(TrainedReader):
@@ -128,9 +123,8 @@ class Thematic(TrainedReader):
         """The parts of each network, concatenated; each network's vector has length 1."""
         each = [vector_parts(encoder, self.reader, sentence, way, steps) for encoder in self.encoders]
         lengths = [np.linalg.norm(part.vector) for part in each]
-        rows = np.concatenate([part.rows / length for part, length in zip(each, lengths, strict=True)], axis=1)
-        rest = np.concatenate([part.rest / length for part, length in zip(each, lengths, strict=True)])
-        vector = np.concatenate([part.vector / length for part, length in zip(each, lengths, strict=True)])
+        scaled = [(p.rows / n, p.rest / n, p.vector / n) for p, n in zip(each, lengths, strict=True)]
+        rows, rest, vector = (np.concatenate(side, axis=-1) for side in zip(*scaled, strict=True))
         weights = tuple(np.mean([part.weights for part in each], axis=0).tolist())  # none: a mean of nothings
         return Parts(each[0].names, rows, rest, vector, weights, each[0].unknown)
 
@@ -138,23 +132,17 @@ class Thematic(TrainedReader):
         """Compare as in training: minus the L1 distance, or the cosine (for `both`, the networks' mean), (n_a, n_b)."""
         if self.settings.distance == "cosine":
             return super().similarity(a, b)
-        a, b = self._alike(a, b)
+        a, b = (np.asarray(self.embedded(rows), np.float64) for rows in (a, b))
         return -cdist(a, b, "cityblock").reshape(len(a), len(b))
 
     def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         """Compare each row of `a` with the same row of `b`, (n,)."""
         if self.settings.distance == "cosine":
             return super().similarity_pairwise(a, b)
-        a, b = self._alike(a, b)
-        if len(a) != len(b):
-            raise ValueError(f"a has {len(a)} rows and b has {len(b)}, but must have as many; pass pairs row by row")
-        return -np.abs(a - b).sum(axis=1)
-
-    def _alike(self, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
         a, b = (np.asarray(self.embedded(rows), np.float64) for rows in (a, b))
-        if a.shape[1] != b.shape[1]:
-            raise ValueError(f"a has {a.shape[1]} columns and b has {b.shape[1]}; encode both with the same method")
-        return a, b
+        if a.shape != b.shape:
+            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected equal shapes; give pairs row by row")
+        return -np.abs(a - b).sum(axis=1)
 
     @property
     def similarity_name(self) -> str:  # type: ignore[override]
@@ -162,11 +150,7 @@ class Thematic(TrainedReader):
 
     def attend(self, sentence: str, *, network: int = 0) -> Attended:
         """The attention of a network; for `both`, network 0 was trained on sentences, 1 on titles."""
-        self._known()
-        if not isinstance(sentence, str):
-            raise ValueError(f"sentence is {type(sentence).__name__}, expected one text")
-        if network not in range(len(self.network)):
-            raise ValueError(f"network is {network!r}, expected a number from 0 to {len(self.network) - 1}")
+        (sentence,) = self._one_each(sentence)
         encoder = self.encoders[network].eval()
         numbers, lengths = self.reader.batch([self.reader.numbers(sentence)])
         device = encoder.words.table.weight.device
@@ -227,18 +211,6 @@ PART = 64  # sentences padded to one length
 
 
 @dataclass(frozen=True, eq=False)
-class TripletRows:
-    """Distinct sentences, and the triplets as numbers of these."""
-
-    texts: list[str]
-    triplets: np.ndarray  # int64 (n, 3): anchor, positive, negative
-
-    @classmethod
-    def of(cls, corpus: Triplets) -> TripletRows:
-        return cls(*corpus.numbered())
-
-
-@dataclass(frozen=True, eq=False)
 class TripletBatch:
     """The network to train, the sentences, and the triplets as positions among these."""
 
@@ -250,14 +222,14 @@ class TripletBatch:
         return len(self.sentences)
 
 
-def batches(rows: TripletRows, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
-    """Batches of `size` triplets, each used once; runs of `neighbours` keep the order of the corpus."""
-    starts = list(range(0, len(rows.triplets), neighbours))
+def batches(triplets: np.ndarray, size: int, neighbours: int, *, seed: int, network: int = 0) -> list[TripletBatch]:
+    """Batches of `size` triplets (n, 3), each used once; runs of `neighbours` keep the order of the corpus."""
+    starts = list(range(0, len(triplets), neighbours))
     Random(seed).shuffle(starts)
     runs = max(1, size // neighbours)
     of_epoch = []
     for first in range(0, len(starts), runs):
-        chosen = [rows.triplets[start : start + neighbours] for start in starts[first : first + runs]]
+        chosen = [triplets[start : start + neighbours] for start in starts[first : first + runs]]
         sentences, places = np.unique(np.concatenate(chosen), return_inverse=True)
         of_epoch.append(TripletBatch(network, sentences.tolist(), places.reshape(-1, 3)))
     return of_epoch
@@ -286,20 +258,20 @@ class TripletTask:
     ) -> None:
         self.module = nn.ModuleList(encoders)
         self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
-        self.dev_triplets = [TripletRows.of(dev_part(corpus)) for corpus in triplets if "dev" in corpus.sizes]
+        self.dev_triplets = [dev_part(corpus).numbered() for corpus in triplets if "dev" in corpus.sizes]
         self._open([corpus.part("train") for corpus in triplets])
 
     def _open(self, train: Sequence[Triplets]) -> None:
         """Read the training triplets of each network."""
-        self._train = [TripletRows.of(corpus) for corpus in train]
-        self._numbers = [[self._reader.numbers(text) for text in rows.texts] for rows in self._train]
+        self._train = [corpus.numbered() for corpus in train]  # distinct sentences, and triplets of their numbers
+        self._numbers = [[self._reader.numbers(text) for text in texts] for texts, _ in self._train]
 
     def dev(self) -> tuple[str, float]:
         """The share of dev's triplets in the right order; for two networks the mean, each on its own kind."""
         right = []
-        for encoder, rows in zip(self._encoders, self.dev_triplets, strict=True):
-            vectors = torch.from_numpy(encode(encoder, self._reader, rows.texts, 256, silent))
-            near, far = self._distances(*self._sides(vectors, rows.triplets))
+        for encoder, (texts, triplets) in zip(self._encoders, self.dev_triplets, strict=True):
+            vectors = torch.from_numpy(encode(encoder, self._reader, texts, 256, silent))
+            near, far = self._distances(*self._sides(vectors, triplets))
             right.append(triplet_accuracy(-near.numpy(), -far.numpy()))
         return "dev_triplets", float(np.mean(right))
 
@@ -317,8 +289,8 @@ class TripletTask:
         settings, seed = self._settings, self._seed * 100_003 + epoch
         of_epoch = [
             batch
-            for network, rows in enumerate(self._train)
-            for batch in batches(rows, settings.batch, settings.neighbours, seed=seed, network=network)
+            for network, (_, triplets) in enumerate(self._train)
+            for batch in batches(triplets, settings.batch, settings.neighbours, seed=seed, network=network)
         ]
         Random(seed).shuffle(of_epoch)  # two networks take turns
         return of_epoch
@@ -354,14 +326,10 @@ def dev_part(corpus: Triplets) -> Triplets:
 
 
 def _figures(near: Tensor, far: Tensor, *sides: Tensor) -> dict[str, Tensor]:
-    """The share of a batch's triplets in the right order, and the standard deviation of their cosines."""
-    return {"right": (near < far).double().mean(), "spread": _cosines(*sides).std(correction=0)}
-
-
-def _cosines(*sides: Tensor) -> Tensor:
-    """The cosines of all anchors with their positives, then with their negatives, (2 n,)."""
+    """The share of a batch's triplets in the right order, and the spread of their cosines with the anchors."""
     anchors, positives, negatives = (side.detach() for side in sides)
-    return torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
+    cosines = torch.cat([F.cosine_similarity(anchors, other) for other in (positives, negatives)])
+    return {"right": (near < far).double().mean(), "spread": cosines.std(correction=0)}
 
 
 # --- the task, from disk -----------------------------------------------------------------------------------------
@@ -396,8 +364,7 @@ class MappedTask(TripletTask):
     def _read(self, starts: np.ndarray) -> TripletBatch:
         """The batch with its distinct sentences."""
         rows = (starts[:, None] + np.arange(self._settings.neighbours)).ravel()
-        read = TripletRows.of(self._corpus.take(rows[rows < len(self._corpus)]))
-        return TripletBatch(0, read.texts, read.triplets)
+        return TripletBatch(0, *self._corpus.take(rows[rows < len(self._corpus)]).numbered())
 
     def _numbers_of(self, batch: TripletBatch) -> list[list[int]]:
         return [self._reader.numbers(text) for text in batch.sentences]

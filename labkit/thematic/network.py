@@ -1,11 +1,6 @@
 """The network for thematic triplets: attention over words or over a BiLSTM, word vectors, losses and settings.
 
-BiLstm           the paper's body, a BiLSTM with attention, shared with other methods (`labkit.training.encoders`)
-WordAttention    (n, length, d) -> (n, size)      attention alone, the default body
-Paced            a word table with a share of the step size
-network_of       the whole encoder; `sif_vectors` makes its initial word vectors
-word_weights     how much attention an encoder pays to each word
-LOSSES           (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ is the distance to the positive, d⁻ to the negative
+LOSSES: (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ is the distance to the positive, d⁻ to the negative
 
     ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it ignores triplets that are very wrong
     softplus    log(1 + exp(d⁺ - d⁻))    pulls hardest at these

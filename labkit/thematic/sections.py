@@ -94,9 +94,9 @@ class Themes:
             }
 
 
-def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
-    """The sentences of 5 to 50 tokens that open a paragraph; with `which="all"`, every such sentence."""
-    sections = _sectioned(article, which)
+def sectioned(article: Article) -> Sectioned:
+    """The sentences of 5 to 50 tokens that open a paragraph."""
+    sections = _sectioned(article)
     if not sections.sections:
         raise ValueError(
             f"article {article.title!r} has fewer than five sections (without the lead) with sentences of 5 to 50 "
@@ -105,13 +105,13 @@ def sectioned(article: Article, *, which: str = "opening") -> Sectioned:
     return sections
 
 
-def _sectioned(article: Article, which: str) -> Sectioned:
+def _sectioned(article: Article) -> Sectioned:
     """Collect the sentences of an article; none if it has fewer than five sections."""
-    themes = eligible(article, which=which)
-    sentences = [(place, text) for place, (_, of_section) in enumerate(themes) for _, text in of_section]
+    told = eligible(article)
+    sentences = [(place, text) for place, (_, of_section) in enumerate(told) for _, text in of_section]
     return Sectioned(
         article.title,
-        tuple(title for title, _ in themes),
+        tuple(title for title, _ in told),
         tuple(text for _, text in sentences),
         np.array([place for place, _ in sentences], dtype=np.int64),
     )
@@ -132,8 +132,8 @@ def themes(
     `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long. `by_means`: a
     previous k-means result, which is the same at every temperature.
     """
-    _, cosines = _compared(article, vectors)
     k, starts = len(article.sections), warm_restarts if temperature else restarts
+    _, cosines = _compared(article, vectors)
     clusters = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
     by_cosines = _set_against("Iclust", article.truth, clusters, k, cosines)
     return Themes(article, by_means or means(article, vectors, seed=seed, restarts=restarts), by_cosines, temperature)
@@ -146,15 +146,15 @@ def means(article: Sectioned, vectors: Any, *, seed: int = 0, restarts: int = 10
     return _set_against("k-means", article.truth, kmeans(rows, k, seed=seed, restarts=restarts), k, cosines)
 
 
-def _compared(article: Sectioned, vectors: Any) -> tuple[np.ndarray, np.ndarray]:
+def _compared(article: Sectioned, vectors: Any) -> tuple[Any, np.ndarray]:
     """The vectors at length 1, (n, d), and all their cosines, (n, n)."""
     rows = unit(vectors)
-    rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-    if len(rows) != len(article.sentences):
+    if rows.shape[0] != len(article.sentences):
         raise ValueError(
-            f"vectors has {len(rows)} rows, expected {len(article.sentences)}, one for each sentence of the article"
+            f"vectors has {rows.shape[0]} rows, expected {len(article.sentences)}, one for each sentence of the article"
         )
-    return rows, rows @ rows.T
+    cosines = rows @ rows.T
+    return rows, cosines.toarray() if sparse.issparse(cosines) else np.asarray(cosines)
 
 
 def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosines: np.ndarray) -> Clustering:
@@ -181,33 +181,23 @@ FIGURES = ("mi", "ami", "ri", "ari")
 
 
 @dataclass(frozen=True)
-class ArticleAgreement:
-    """How well the clusters of one article's sentences agree with its sections."""
-
-    title: str
-    sentences: int
-    sections: int
-    kmeans: Agreement
-    iclust: Agreement
-
-
-@dataclass(frozen=True)
 class SectionAgreement:
     """The clustered articles, and how many were skipped for too few or too many sections."""
 
-    articles: tuple[ArticleAgreement, ...]
+    articles: tuple[Themes, ...]
     left_out: int
 
     def values(self, algorithm: str, figure: str) -> np.ndarray:
         """One score for all articles, (n,): algorithm kmeans or iclust, score mi, ami, nmi, ri, ari or purity."""
-        return np.array([getattr(getattr(article, algorithm), figure) for article in self.articles])
+        return np.array([getattr(getattr(article, algorithm).agreement, figure) for article in self.articles])
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row per article and algorithm."""
-        for article in self.articles:
+        for one in self.articles:
+            told = one.article
+            about = {"title": told.title, "sentences": len(told.sentences), "sections": len(told.sections)}
             for algorithm in ALGORITHMS:
-                about = {"title": article.title, "sentences": article.sentences, "sections": article.sections}
-                yield about | {"algorithm": algorithm} | asdict(getattr(article, algorithm))
+                yield about | {"algorithm": algorithm} | asdict(getattr(one, algorithm).agreement)
 
     def __str__(self) -> str:
         """One line per algorithm: mean ± standard deviation over the articles."""
@@ -225,41 +215,29 @@ def section_agreement(
     method: Method,
     articles: Articles,
     *,
-    sections: tuple[int, int] = SECTIONS,
-    which: str = "opening",
     seed: int = 0,
     restarts: int = 10,
     progress: Progress = silent,
 ) -> SectionAgreement:
-    """Cluster the sentences of each article whose number of sections is in this range, and compare.
+    """Cluster the sentences of each article that has 5 to 12 sections, and compare.
 
-    Sections and sentences are those used for triplets: sentences of 5 to 50 tokens that open a paragraph, or with
-    `which="all"` every such sentence; subsections belong to the section above them.
+    Sections and sentences are those used for triplets: sentences of 5 to 50 tokens that open a paragraph; subsections
+    belong to the section above them.
     """
-    least, most = sections
-    whole("sections", least, 2, most, "clusters to tell apart, at least and at most")
+    least, most = SECTIONS
     whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
-    of_articles = (_sectioned(article, which) for article in articles.articles)
-    kept = [one for one in of_articles if least <= len(one.sections) <= most]
+    kept = [one for one in map(_sectioned, articles.articles) if least <= len(one.sections) <= most]
     if not kept:
         raise ValueError(
             f"articles {articles.name!r} has {len(articles)} articles, but none with {least} to {most} sections that "
-            "have sentences to cluster. Widen `sections` or use other articles"
+            "have sentences to cluster. Use other articles"
         )
-    vectors = unit(method.encode([text for one in kept for text in one.sentences], 256))
-    agreements: list[ArticleAgreement] = []
+    vectors = method.encode([text for one in kept for text in one.sentences], 256)
+    clustered: list[Themes] = []
     start = 0
     for one in kept:
-        agreements.append(_agreement(one, vectors[start : start + len(one.truth)], seed, restarts))
+        part = vectors[start : start + len(one.truth)]
+        clustered.append(themes(one, part, seed=seed, restarts=restarts))
         start += len(one.truth)
-        progress(len(agreements), len(kept), "clustering articles")
-    return SectionAgreement(tuple(agreements), len(articles) - len(kept))
-
-
-def _agreement(article: Sectioned, vectors: Any, seed: int, restarts: int) -> ArticleAgreement:
-    truth, k, cosines = article.truth, len(article.sections), vectors @ vectors.T
-    by_means = kmeans(vectors, k, seed=seed, restarts=restarts)
-    by_cosines = iclust(cosines.toarray() if sparse.issparse(cosines) else cosines, k, seed=seed, restarts=restarts)
-    return ArticleAgreement(
-        article.title, len(truth), k, clustering_agreement(truth, by_means), clustering_agreement(truth, by_cosines)
-    )
+        progress(len(clustered), len(kept), "clustering articles")
+    return SectionAgreement(tuple(clustered), len(articles) - len(kept))

@@ -8,7 +8,6 @@ The optimiser and the settings of every training come first.
 
 from __future__ import annotations
 
-import math
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -29,30 +28,6 @@ from labkit.training import distributed
 # --- optimiser ---------------------------------------------------------------------------------------------------
 
 
-class _SparseAdam(torch.optim.SparseAdam):
-    """torch's SparseAdam, bit for bit, on the rows of the batch; torch's own takes twice the time on a CPU."""
-
-    @torch.no_grad()
-    def step(self) -> None:  # type: ignore[override]
-        (group,) = self.param_groups
-        (first, second), rate = group["betas"], group["lr"]
-        for table in group["params"]:
-            if table.grad is None:
-                continue
-            state = self.state[table]
-            if not state:
-                state |= {"step": 0, "exp_avg": torch.zeros_like(table), "exp_avg_sq": torch.zeros_like(table)}
-            state["step"] += 1
-            gradient = table.grad.coalesce()
-            rows, values = gradient.indices()[0], gradient.values()  # (k,), (k, d)
-            mean, square = state["exp_avg"][rows], state["exp_avg_sq"][rows]
-            mean += (values - mean).mul_(1 - first)
-            square += values.square().sub_(square).mul_(1 - second)
-            state["exp_avg"][rows], state["exp_avg_sq"][rows] = mean, square
-            size = rate * math.sqrt(1 - second ** state["step"]) / (1 - first ** state["step"])
-            table.index_add_(0, rows, mean.div_(square.sqrt_().add_(group["eps"])).mul_(-size))
-
-
 class Adam:
     """Adam in two halves: fused for dense gradients, sparse for word tables with gradients for a few rows."""
 
@@ -65,7 +40,7 @@ class Adam:
         if dense:
             self._halves.append(torch.optim.Adam(dense, lr=rate, fused=dense[0].device.type in ("cpu", "cuda")))
         if tables:
-            self._halves.append(_SparseAdam(tables, lr=rate))
+            self._halves.append(torch.optim.SparseAdam(tables, lr=rate))
 
     def step(self) -> None:
         for half in self._halves:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
-from weakref import WeakKeyDictionary, ref
 
 import torch
 from torch import Tensor, nn
@@ -28,12 +27,7 @@ from labkit.training.reader import Reader
 
 TRANSFORMER = "transformer"
 MOST_KEPT = 2**29  # numbers: 2 GB; sentences beyond that are not cached, but read again each time
-MOST_REMEMBERED = 2**27  # of these, numbers that are kept after their training: half a GB
 _KEPT_AT_ONCE = 64  # sentences
-# : model -> (layers that learn, hash of its sentences) -> the input of these layers, while the model exists
-_MEMORIES: WeakKeyDictionary[Any, dict[tuple[int, int], tuple[dict[tuple[int, ...], int], Tensor]]] = (
-    WeakKeyDictionary()
-)
 _PROBE = "A sentence to try a model by."
 _LAYERS = ("encoder", "transformer")  # where BERT and similar models have their layers, and where DistilBERT has
 
@@ -106,26 +100,13 @@ class Transformer(nn.Module):
             nn.init.zeros_(self.head.bias)
         # in a dictionary, because modules would be saved and moved with this one
         self._below = (lower, () if layers else tuple(last))
-        self._model, self._layers = ref(model), layers
         self._place: dict[tuple[int, ...], int] = {}
         self._kept = torch.empty(0)
 
     def remember(self, rows: Iterable[list[int]]) -> None:
-        """Compute the input of the trained part for these sentences, in a fixed order, and cache it.
-
-        The next training in this process with the same sentences reuses the cache, if it is small enough: trials, seeds
-        and losses do.
-        """
-        if self._below[0] is None:
-            return
-        ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
-        memories = _MEMORIES.setdefault(self._model(), {})
-        key = self._layers, hash(tuple(ordered))  # sentences are looked up by their tokens
-        self._place, self._kept = found = memories.pop(key, None) or self._read(ordered)
-        if self._kept.numel() <= MOST_REMEMBERED:
-            memories[key] = found
-        while sum(kept.numel() for _, kept in memories.values()) > MOST_REMEMBERED:
-            del memories[next(iter(memories))]  # the least recently used
+        """Compute the input of the trained part for these sentences, in a fixed order, and cache it."""
+        if self._below[0] is not None:
+            self._place, self._kept = self._read(sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row)))
 
     def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
         """Where the states of each sentence begin, and all states in sequence."""

@@ -2,6 +2,7 @@
 
 bench      which method for my data: the doctor, the plan, the search, the test, the report
 doctor     checks of the data before anything is trained on it
+plan       what each method costs, and what fits into the time
 engine     a trial is a training with its scores; its result is one small file, computed once
 space      the search space of a method's settings, and the next proposal
 tune       the settings of one method that are best on dev

@@ -9,9 +9,8 @@ from 1 in corpus order. Checks that need labels, pairs or splits are skipped if 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,16 +18,14 @@ from scipy import sparse
 
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets
 from labkit.corpora.splits import connected
-from labkit.evaluation.neighbours import blocks
-from labkit.progress import Progress, silent
+from labkit.evaluation.neighbours import blocks, sampled
 from labkit.text import normalise, words
-from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts, sample
+from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts
 
 EXAMPLES = 20  # rows listed in a finding
 FEW_TEST = 100  # test rows below which a score says little
 NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams of near-equal texts; of those with one other word
 QUERIES = 2_000  # held-out texts per split that are compared
-CHAINS = 500  # broken chains among which the shortest are shown
 BATCHES = (32, 128)
 MANY_FALSE = 0.1  # share of anchors with a false negative above which action is advised
 
@@ -44,24 +41,18 @@ class Finding:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, progress: Progress = silent) -> list[Finding]:
+def examine(corpus: Corpus, *, seed: int = 0, model: bool = True) -> list[Finding]:
     """All findings, notes as well as warnings. `seed` determines folds and samples of large corpora."""
-    checks: dict[str, Callable[[], Finding | None]] = {
-        "sizes": lambda: sizes(corpus),
-        "balance": lambda: balance(corpus),
-        "leaks": lambda: leaks(corpus),
-        "near leaks": lambda: near_leaks(corpus, seed=seed),
-        "contradictions": lambda: contradictions(corpus),
-        "ceiling": lambda: ceiling(corpus),
-        "transitivity": lambda: transitivity(corpus),
-        "false negatives": lambda: false_negatives(corpus),
-        "suspicious labels": lambda: suspicious(corpus, seed=seed, model=model),
-    }
-    found = []
-    for done, (what, check) in enumerate(checks.items()):
-        progress(done, len(checks), f"examining the data: {what}")
-        found.append(check())
-    progress(len(checks), len(checks), "examined the data")
+    found = [
+        sizes(corpus),
+        balance(corpus),
+        leaks(corpus),
+        near_leaks(corpus, seed=seed),
+        contradictions(corpus),
+        transitivity(corpus),
+        false_negatives(corpus),
+        suspicious(corpus, seed=seed, model=model),
+    ]
     return [finding for finding in found if finding]
 
 
@@ -79,13 +70,11 @@ def sizes(corpus: Corpus) -> Finding:
     few = 0 < have["test"] < FEW_TEST
     if missing:
         sentence += (
-            f" There are no {' or '.join(missing)} rows: add some, or drop the column 'split' to have rows divided."
+            f" There are no {' or '.join(missing)} rows: add some, or drop the column 'split' to divide the rows."
         )
     elif few:
         points = 98 / np.sqrt(have["test"])  # 1.96 standard errors of an accuracy of one half
-        sentence += (
-            f" With {have['test']} test rows an accuracy is uncertain by up to {points:.0f} points: add test rows."
-        )
+        sentence += f" With {have['test']} test rows, an accuracy is uncertain by {points:.0f} points: add test rows."
     level = "warning" if missing or few else "note"
     return Finding("sizes", level, sentence, numbers={"rows": len(corpus), "sentences": texts, **have})
 
@@ -101,9 +90,9 @@ def balance(corpus: Corpus) -> Finding | None:
     (largest, most), (smallest, least) = counts.most_common()[0], counts.most_common()[-1]
     single = [row for row, name in enumerate(names) if counts[name] == 1]
     sentence = (
-        f"{_count(len(counts), what)}: the largest is {largest!r} ({_count(most, 'row')}), the smallest {smallest!r}"
+        f"{_count(len(counts), what)}: the largest is {largest!r} ({_count(most, 'row')}), the smallest {smallest!r} "
+        f"({_count(least, 'row')})."
     )
-    sentence += f" ({_count(least, 'row')})."
     numbers: dict[str, float] = {"classes": len(counts), "smallest": least, "largest": most, "single": len(single)}
     more, unseen = _unseen(corpus) if isinstance(corpus, Labelled) else ("", {})
     if single:
@@ -130,16 +119,13 @@ def _unseen(corpus: Labelled) -> tuple[str, dict[str, float]]:
 
 
 def _balance_of_pairs(pairs: Pairs) -> Finding:
-    scores = pairs.scores
     if pairs.graded:
-        low, median, high = map(float, np.quantile(scores, (0, 0.5, 1)))
+        low, median, high = map(float, np.quantile(pairs.scores, (0, 0.5, 1)))
         sentence = f"Scores run from {low:g} to {high:g} with median {median:g}."
         return Finding("balance", "note", sentence, numbers={"low": low, "median": median, "high": high})
-    share = float(scores.mean())
-    usual = max(share, 1 - share)
-    sentence = (
-        f"{100 * share:.1f} % of the pairs are labelled 1: always giving one answer is {100 * usual:.1f} % accurate."
-    )
+    share = float(pairs.scores.mean())
+    usual = f"always giving one answer is {100 * max(share, 1 - share):.1f} % accurate."
+    sentence = f"{100 * share:.1f} % of the pairs are labelled 1: {usual}"
     return Finding("balance", "note", sentence, numbers={"positive": share})
 
 
@@ -164,7 +150,7 @@ def near_leaks(corpus: Corpus, *, seed: int = 0) -> Finding | None:
     ends, vectors = _vectorised([texts for _, texts in units])
     found: dict[int, tuple[int, float]] = {}
     for split, before in (("dev", ["train"]), ("test", ["train", "dev"])):
-        asked, known = sample(np.flatnonzero(splits == split), QUERIES, seed), np.flatnonzero(np.isin(splits, before))
+        asked, known = sampled(np.flatnonzero(splits == split), QUERIES, seed), np.flatnonzero(np.isin(splits, before))
         if not len(known):
             continue
         for block in blocks(len(asked), len(known), 2**22):
@@ -187,9 +173,8 @@ def _leaked(corpus: Corpus, kind: str, verb: str, rows: Sequence[dict[str, Any]]
     asked = sum(corpus.sizes.get(split, 0) > QUERIES for split in ("dev", "test"))
     if asked and kind == "near-leaks":
         sentence += f" (Only {QUERIES:,} rows of each split were compared.)"
-    return Finding(
-        kind, "warning", sentence, tuple(rows[:EXAMPLES]), {split: counts[split] for split in ("dev", "test")}
-    )
+    numbers = {split: counts[split] for split in ("dev", "test")}
+    return Finding(kind, "warning", sentence, tuple(rows[:EXAMPLES]), numbers)
 
 
 def _nearly_equal(texts: tuple[str, ...], others: tuple[str, ...], cosine: float) -> bool:
@@ -255,27 +240,10 @@ def contradictions(corpus: Corpus) -> Finding | None:
         return None
     what = "pair" if isinstance(corpus, Pairs) else "triplet" if isinstance(corpus, Triplets) else "text"
     said = "scores more than a third of the scale apart" if scale else "more than one label"
-    sentence = f"{_count(len(found), what)} {'has' if len(found) == 1 else 'have'} {said}. Decide which is right, and"
-    sentence += " drop the other rows: no method can satisfy both."
+    has = "has" if len(found) == 1 else "have"
+    sentence = f"{_count(len(found), what)} {has} {said}. Decide which is right, and drop the other rows."
     shown = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
     return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)})
-
-
-def ceiling(corpus: Corpus) -> Finding | None:
-    """The best possible score, given that equal texts get equal answers."""
-    repeats = [[value for _, value in rows] for rows in _repeats(corpus).values()]
-    again = sum(map(len, repeats))
-    if not again or isinstance(corpus, Triplets):
-        return None
-    if isinstance(corpus, Pairs) and _scale(corpus):
-        lost = sum(np.var(values) * len(values) for values in repeats) / (np.var(corpus.scores) * len(corpus))
-        best, what = float(np.sqrt(max(0.0, 1 - lost))), "correlation with the scores"
-    else:
-        best = 1 - sum(len(values) - Counter(values).most_common(1)[0][1] for values in repeats) / len(corpus)
-        what = "accuracy"
-    sentence = f"{again:,} rows share their text with another row. Since equal texts get equal answers, the highest"
-    sentence += f" possible {what} on all rows is {best:.3f}." + (" Their labels agree." if best == 1 else "")
-    return Finding("ceiling", "note", sentence, numbers={"ceiling": best, "rows": again, "texts": len(repeats)})
 
 
 def transitivity(corpus: Corpus) -> Finding | None:
@@ -285,40 +253,17 @@ def transitivity(corpus: Corpus) -> Finding | None:
     number: dict[str, int] = {}
     ends = np.array([[number.setdefault(normalise(t), len(number)) for t in pair] for _, pair in _units(corpus)])
     same = corpus.labels == 1
-    row_of = {frozenset(pair): row for row, pair in enumerate(ends.tolist()) if same[row]}
+    paired = {frozenset(pair) for pair in ends[same].tolist()}
     component = connected(len(number), *ends[same].T)
     inside = ~same & (component[ends[:, 0]] == component[ends[:, 1]]) & (ends[:, 0] != ends[:, 1])
-    broken = [row for row in np.flatnonzero(inside).tolist() if frozenset(ends[row].tolist()) not in row_of]
+    broken = [row for row in np.flatnonzero(inside).tolist() if frozenset(ends[row].tolist()) not in paired]
     if not broken:
         return None
-    chains = _chains(len(number), ends[same], ends[broken[:CHAINS]])
-    texts = list(number)
-    rows = []
-    for row, chain in sorted(zip(broken, chains, strict=False), key=lambda each: len(each[1]))[:EXAMPLES]:
-        links = [row_of[frozenset(link)] + 1 for link in pairwise(chain)]
-        rows.append(_example(corpus, row) | {"chain": " = ".join(texts[at] for at in chain), "chain_rows": links})
-    are = "is" if len(broken) == 1 else "are"
-    sentence = f"{_count(len(broken), 'pair')} {are} labelled 0 although a chain of pairs labelled 1 connects the two"
-    sentence += (
-        " sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label: check the shortest first."
+    sentence = (
+        f"{_count(len(broken), 'pair')} {'is' if len(broken) == 1 else 'are'} labelled 0 although a chain of pairs "
+        "labelled 1 connects the two sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label."
     )
-    return Finding("transitivity", "warning", sentence, tuple(rows), {"broken": len(broken)})
-
-
-def _chains(count: int, same: np.ndarray, broken: np.ndarray) -> list[list[int]]:
-    """The shortest chain of `same` pairs between the two ends of each broken pair."""
-    graph = sparse.csr_array((np.ones(len(same)), same.T), shape=(count, count))
-    starts, place = np.unique(broken[:, 0], return_inverse=True)
-    _, before = sparse.csgraph.dijkstra(
-        graph, directed=False, unweighted=True, indices=starts, return_predecessors=True
-    )
-    chains = []
-    for (start, end), at in zip(broken.tolist(), place.tolist(), strict=True):
-        chain = [end]
-        while chain[-1] != start:
-            chain.append(int(before[at, chain[-1]]))
-        chains.append(chain[::-1])
-    return chains
+    return Finding("transitivity", "warning", sentence, _examples(corpus, broken), {"broken": len(broken)})
 
 
 def _repeats(corpus: Corpus) -> dict[tuple[str, ...], list[tuple[int, Any]]]:
@@ -353,15 +298,12 @@ def false_negatives(corpus: Corpus) -> Finding | None:
     rows = int(counts.sum())
     if rows < 2:
         return None
-    numbers: dict[str, float] = {}
-    said = []
+    numbers, said = dict[str, float](), list[str]()
     for batch in sorted({min(batch, rows) for batch in BATCHES}):
         expected = (batch - 1) * float((counts * (counts - 1.0)).sum()) / (rows * (rows - 1))
         hit = 1 - float((counts / rows) @ hypergeom.pmf(0, rows - 1, np.maximum(counts - 1, 0), batch - 1))
         numbers |= {f"expected_{batch}": expected, f"hit_{batch}": hit}
-        said.append(
-            f"in a random batch of {batch}, {expected:.2g} of {batch - 1} ({100 * hit:.0f} % of anchors have any)"
-        )
+        said.append(f"{expected:.2g} of {batch - 1} in a random batch of {batch} ({hit:.0%} of anchors have any)")
     own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "labelled as the same")
     sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
     if hit > MANY_FALSE:
@@ -394,9 +336,11 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding 
         | {"suggested": doubt.suggested[at], "support": round(float(doubt.support[at]), 3)}
         for at in order[:EXAMPLES].tolist()
     ]
-    sentence = f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels"
-    sentence += f" ({100 * count / judged:.1f} %). Some are wrong, others only hard: read the most suspicious ones, and"
-    sentence += " correct or drop what is wrong."
+    sentence = (
+        f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels "
+        f"({100 * count / judged:.1f} %). Some are wrong, others only hard: read the most suspicious ones, and correct "
+        "or drop what is wrong."
+    )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"
     return Finding("suspicious", "note", sentence, tuple(rows), {"contradicted": count, "judged": judged})
@@ -427,10 +371,5 @@ def _beside(corpus: Corpus, row: int, other: int) -> dict[str, Any]:
 
 
 def _count(number: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> _count(1, "row"), _count(1200, "class")
-    ('1 row', '1,200 classes')
-    """
     ending = "" if number == 1 else "es" if what.endswith("s") else "s"
     return f"{number:,} {what}{ending}"

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy import sparse
 
 from labkit.arrays import unit
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.relations import linked
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.comparison import Parts
+from labkit.evaluation.pairs import pair_features
 from labkit.evaluation.scores import score, selection
 from labkit.method import Method
 from labkit.methods import METHODS
@@ -116,21 +116,17 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
 
 def probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
     """Whether a logistic regression on the training rows is right for each row of the split, tuned on dev."""
-    parts = [corpus.part(name) for name in ("train", "dev", split)]
-    sides = [side for part in parts for side in (_features(method, part), _labels(part))]
+    sides: list[Any] = []
+    for name in ("train", "dev", split):
+        part = corpus.part(name)
+        if isinstance(part, Labelled):
+            sides += [unit(method.encode(list(part.texts))), list(part.labels)]
+        else:
+            assert isinstance(part, Pairs)
+            rows = unit(method.encode([*part.text_a, *part.text_b]))
+            features = pair_features(rows[: len(part)], rows[len(part) :])
+            sides += [features, [str(int(value)) for value in part.values]]
     return logistic_right(*sides)
-
-
-def _features(method: Method, part: Corpus) -> Any:
-    """A sentence's normalised vector; for a pair |u - v| and u · v, elementwise."""
-    if isinstance(part, Labelled):
-        return unit(method.encode(list(part.texts)))
-    assert isinstance(part, Pairs)
-    rows = unit(method.encode([*part.text_a, *part.text_b]))
-    u, v = rows[: len(part)], rows[len(part) :]
-    if sparse.issparse(rows):
-        return sparse.hstack([abs(u - v), u.multiply(v)]).tocsr()
-    return np.hstack([np.abs(u - v), u * v])
 
 
 def _units(part: Corpus) -> Any:
@@ -139,13 +135,6 @@ def _units(part: Corpus) -> Any:
         return list(part.texts)
     assert isinstance(part, Pairs)
     return linked(part)
-
-
-def _labels(part: Corpus) -> list[str]:
-    if isinstance(part, Labelled):
-        return list(part.labels)
-    assert isinstance(part, Pairs)
-    return [str(int(value)) for value in part.values]
 
 
 def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:

@@ -12,7 +12,7 @@ from labkit.arrays import unit
 from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation.neighbours import nearest, nearest_others
 from labkit.evaluation.pairs import best_threshold
-from labkit.evaluation.scores import scored_part
+from labkit.evaluation.scores import pair_similarities, scored_part, triplet_similarities
 from labkit.method import Method
 
 SHOWN = 20
@@ -54,8 +54,8 @@ _Found = Iterator[tuple[str, str, str, str]]
 
 def _pairs(method: Method, dev: Pairs, test: Pairs) -> _Found:
     """Pairs on the wrong side of the dev threshold, the farthest from it first."""
-    threshold = best_threshold(_cosines(method, dev), dev.labels)
-    scores, names = _cosines(method, test), ("different", "the same")
+    threshold = best_threshold(pair_similarities(method, dev), dev.labels)
+    scores, names = pair_similarities(method, test), ("different", "the same")
     far = np.where(test.labels == 1, threshold - scores, scores - threshold)
     for row in np.argsort(-far, kind="stable"):
         if far[row] <= 0:
@@ -68,7 +68,7 @@ def _graded(method: Method, test: Pairs) -> _Found:
     """Pairs whose rank by similarity is farthest from their rank by grade."""
     from scipy.stats import rankdata  # takes a second
 
-    scores, grades = _cosines(method, test), test.scores
+    scores, grades = pair_similarities(method, test), test.scores
     ranks, wanted = (rankdata(each) / len(test) for each in (scores, grades))
     for row in np.argsort(-abs(ranks - wanted), kind="stable"):
         said = f"{scores[row]:.2f}, above {ranks[row]:.0%} of the pairs"
@@ -77,10 +77,7 @@ def _graded(method: Method, test: Pairs) -> _Found:
 
 def _triplets(method: Method, test: Triplets) -> _Found:
     """Anchors that are closer to their negative, shown next to it."""
-    count = len(test)
-    rows = method.encode([*test.anchors, *test.positives, *test.negatives])
-    near = method.similarity_pairwise(rows[:count], rows[count : 2 * count])
-    far = method.similarity_pairwise(rows[:count], rows[2 * count :])
+    _, near, far = triplet_similarities(method, test)
     for row in np.argsort(near - far, kind="stable"):
         if near[row] > far[row]:
             return
@@ -97,8 +94,3 @@ def _neighbours(method: Method, test: Labelled | Groups, base: Any) -> _Found:
     for row in np.argsort(-cosines, kind="stable"):
         if names[near[row]] != classes[row]:
             yield texts[row], others[near[row]], classes[row], f"{names[near[row]]}: {cosines[row]:.2f}"
-
-
-def _cosines(method: Method, part: Pairs) -> np.ndarray:
-    rows = method.encode([*part.text_a, *part.text_b])
-    return np.asarray(method.similarity_pairwise(rows[: len(part)], rows[len(part) :]), np.float64)

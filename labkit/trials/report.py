@@ -1,21 +1,76 @@
-"""A comparison as text for the terminal and as one HTML page that opens anywhere."""
+"""The result of a comparison: a record, text for the terminal, and one HTML page that opens anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from labkit.evaluation.threshold import Threshold
 from labkit.palette import COLOURS
+from labkit.trials.doctor import Finding
 from labkit.trials.metrics import NAMES
-from labkit.trials.verdict import UNITS
-
-if TYPE_CHECKING:
-    from labkit.evaluation.threshold import Threshold
-    from labkit.trials.bench import Line, Report
+from labkit.trials.mistakes import Mistake
+from labkit.trials.plan import Plan
+from labkit.trials.verdict import UNITS, Ranked, front, verdict_of
 
 ROWS = 10  # thresholds shown on the page
 HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method in the table."""
+
+    ranked: Ranked
+    settings: Mapping[str, Any]
+    dev: float
+    dev_at_first: float | None  # None if the default settings could not be trained
+    trials: int
+    figures: Mapping[str, float]  # the means of all other test scores
+    seconds: float  # CPU seconds of one training
+    microseconds: float  # for a sentence
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of `bench`; `print` shows the verdict and the table."""
+
+    corpus: str
+    sizes: Mapping[str, int]
+    metric: str
+    findings: tuple[Finding, ...]
+    plan: Plan
+    lines: tuple[Line, ...] = ()
+    curve: Mapping[str, Mapping[float, tuple[float, float, float]]] = field(default_factory=dict)
+    gain: tuple[float, float, float] | None = None  # from all labels over half of them, for the winner
+    mistakes: tuple[Mistake, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    cut: Threshold | None = None  # for the winner, on pairs with 0/1 labels
+    code: str = ""
+    exported: str = ""
+    finished: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Whether one method leads, several tie for first place, or the comparison is open."""
+        return verdict_of([line.ranked for line in self.lines])
+
+    @property
+    def front(self) -> list[Line]:
+        """The best method, and those not shown to be behind it."""
+        names = {row.name for row in front([line.ranked for line in self.lines])}
+        return [line for line in self.lines if line.ranked.name in names]
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole report, ready for JSON."""
+        verdict, said = (self.verdict, verdict_sentence(self)) if self.lines else ("", "")
+        return asdict(self) | {"verdict": verdict, "said": said}
 
 
 def verdict_sentence(report: Report) -> str:
@@ -44,12 +99,9 @@ def verdict_sentence(report: Report) -> str:
     cheap = min(report.front, key=lambda line: line.microseconds)
     if cheap is best or cheap.microseconds > best.microseconds / 2:
         return said
-    faster = _times(best.microseconds / cheap.microseconds)
+    ratio = best.microseconds / cheap.microseconds
+    faster = f"{ratio:.0f} times" if ratio >= 3 else f"{ratio:.1f} times"
     return f"{said} Of these, {cheap.ranked.name} is the cheapest: it encodes {faster} faster."
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.0f} times" if ratio >= 3 else f"{ratio:.1f} times"
 
 
 def curve_sentence(report: Report) -> str:
@@ -69,49 +121,45 @@ def curve_sentence(report: Report) -> str:
 def cells(line: Line) -> list[str]:
     """A line of the table."""
     row = line.ranked
-    against = {"best": "", "behind": "behind", "tie": "tie", "open": "open"}[row.against_best]
-    lead = "" if row.against_best == "best" else f"{row.lead:.3f} [{row.lead_low:.3f}, {row.lead_high:.3f}]"
+    best = row.against_best == "best"
+    against = "" if best else row.against_best
+    lead = "" if best else f"{row.lead:.3f} [{row.lead_low:.3f}, {row.lead_high:.3f}]"
     costs = [f"{line.seconds:.1f} s", f"{line.microseconds:.0f} µs", f"{line.megabytes:.1f} MB"]
     return [row.name, f"{row.score:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", lead, against, *costs]
 
 
 def as_text(report: Report) -> str:
     """The text for the terminal."""
-    parts = [_findings_text(report)]
+    parts = ["\n".join(f"{'! ' if each.level == 'warning' else '  '}{each.sentence}" for each in report.findings)]
     if report.lines:
         rows = [list(HEAD), *(cells(line) for line in report.lines)]
         wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        table = [
-            "  ".join(
-                cell.ljust(w) if at in (0, 4) else cell.rjust(w)
-                for at, (cell, w) in enumerate(zip(row, wide, strict=True))
-            )
-            for row in rows
-        ]
-        parts += ["\n".join(line.rstrip() for line in table), verdict_sentence(report), curve_sentence(report)]
+        aligned = [str.ljust if at in (0, 4) else str.rjust for at in range(len(HEAD))]
+        table = ["  ".join(to(cell, w) for to, cell, w in zip(aligned, row, wide, strict=True)) for row in rows]
+        parts += ["\n".join(map(str.rstrip, table)), verdict_sentence(report), curve_sentence(report)]
         parts += [] if report.cut is None else [str(report.cut)]
     else:
         parts.append("Stopped before the first method was scored on test; the same command resumes.")
-    left = [f"left out: {name}: {why}" for name, why in {**report.plan.left_out, **report.failed}.items()]
-    parts += ["\n".join(left), report.code]
-    return "\n\n".join(part for part in parts if part)
+    left = "\n".join(f"left out: {each}" for each in _left_out(report))
+    return "\n\n".join(part for part in (*parts, left, report.code) if part)
 
 
-def _findings_text(report: Report) -> str:
-    return "\n".join(f"{'! ' if each.level == 'warning' else '  '}{each.sentence}" for each in report.findings)
+def _left_out(report: Report) -> list[str]:
+    return [f"{name}: {why}" for name, why in {**report.plan.left_out, **report.failed}.items()]
 
 
 # --- pictures ----------------------------------------------------------------------------------------------------
 
 WIDTH, LEFT, RIGHT, STEP = 720, 150, 60, 30
+Bar = tuple[str, float, float, float, bool]  # name, score, its interval, whether its marker is filled
 
 
-def forest_svg(lines: Sequence[Line], metric: str) -> str:
-    """The score of each method with its interval; filled markers are not shown to be behind the best."""
-    low, high = min(line.ranked.low for line in lines), max(line.ranked.high for line in lines)
-    room = (high - low) or 1.0
-    low, high = low - 0.05 * room, high + 0.05 * room
-    height = STEP * len(lines) + 50
+def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
+    """Scores with their intervals, one below the other."""
+    low, high = min(bar[2] for bar in bars), max(bar[3] for bar in bars)
+    room = 0.05 * ((high - low) or 1.0)
+    low, high = low - room, high + room
+    height = STEP * len(bars) + 50
 
     def x(value: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
@@ -120,65 +168,20 @@ def forest_svg(lines: Sequence[Line], metric: str) -> str:
     for value in _ticks(low, high):
         drawn.append(f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="10" y2="{height - 38}"/>')
         drawn.append(_text(x(value), height - 22, f"{value:.2f}", "middle"))
-    for at, line in enumerate(lines):
-        row, y = line.ranked, 24 + STEP * at
-        fill = COLOURS[0] if row.against_best != "behind" else "none"
-        drawn.append(_text(LEFT - 12, y + 4, row.name, "end"))
-        drawn.append(
-            f'<line x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="{y}" y2="{y}" stroke="{COLOURS[0]}" '
-            'stroke-width="2"/>'
-            f'<circle cx="{x(row.score):.1f}" cy="{y}" r="6" fill="{fill}" stroke="{COLOURS[0]}" stroke-width="2"/>'
-        )
-        drawn.append(_text(x(row.high) + 8, y + 4, f"{row.score:.3f}", "start"))
-    drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, NAMES[metric], "middle"))
-    said = "; ".join(
-        f"{line.ranked.name} {line.ranked.score:.3f} from {line.ranked.low:.3f} to {line.ranked.high:.3f}"
-        for line in lines
-    )
-    return _svg(height, f"{NAMES[metric]} with 95 % intervals: {said}", drawn)
-
-
-def curve_svg(report: Report) -> str:
-    """The score over the share of training rows, for the winner and the best simple method."""
-    points = [each for curve in report.curve.values() for each in curve.values()]
-    low, high, height = min(p[1] for p in points), max(p[2] for p in points), 300
-    room = (high - low) or 1.0
-    low, high = low - 0.05 * room, high + 0.05 * room
-
-    def x(share: float) -> float:
-        return LEFT + (WIDTH - 2 * LEFT) * (share - 0.25) / 0.75
-
-    def y(value: float) -> float:
-        return 20 + (height - 80) * (high - value) / (high - low)
-
-    drawn = [_text(x(share), height - 36, f"{share:.0%}", "middle") for share in (0.25, 0.5, 1.0)]
-    drawn += [_text(LEFT - 24, y(value) + 4, f"{value:.2f}", "end") for value in _ticks(low, high)]
-    drawn += [
-        f'<line class="grid" x1="{LEFT - 16}" x2="{WIDTH - LEFT + 16}" y1="{y(v):.1f}" y2="{y(v):.1f}"/>'
-        for v in _ticks(low, high)
-    ]
-    for at, curve in enumerate(report.curve.values()):
-        colour, dash, shift = COLOURS[at], ("", "6 4")[at % 2], 5 * (2 * at - 1)
-        places = [(x(float(share)) + shift, value) for share, value in curve.items()]
-        path = " ".join(f"{place:.1f},{y(value[0]):.1f}" for place, value in places)
-        drawn.append(
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-        )
-        for place, (score, least, most) in places:
-            drawn.append(
-                f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{y(least):.1f}" y2="{y(most):.1f}" stroke="{colour}"/>'
-            )
-            drawn.append(f'<circle cx="{place:.1f}" cy="{y(score):.1f}" r="4" fill="{colour}"/>')
-    ends = {name: y([*curve.values()][-1][0]) for name, curve in report.curve.items()}
-    close = len(ends) == 2 and max(ends.values()) - min(ends.values()) < 16
-    for at, name in enumerate(sorted(ends, key=lambda name: ends[name])):
-        drawn.append(_text(WIDTH - LEFT + 18, ends[name] + 4 + (16 * at - 8) * close, name, "start"))
-    drawn.append(_text(WIDTH / 2, height - 10, "share of the training rows", "middle"))
-    said = "; ".join(
-        f"{name}: " + ", ".join(f"{float(share):.0%} {value[0]:.3f}" for share, value in curve.items())
-        for name, curve in report.curve.items()
-    )
-    return _svg(height, f"{NAMES[report.metric]} over the share of the training rows. {said}", drawn)
+    for at, (name, score, least, most, filled) in enumerate(bars):
+        y, fill = 24 + STEP * at, COLOURS[0] if filled else "none"
+        look = f'stroke="{COLOURS[0]}" stroke-width="2"'
+        drawn += [
+            _text(LEFT - 12, y + 4, name, "end"),
+            f'<line x1="{x(least):.1f}" x2="{x(most):.1f}" y1="{y}" y2="{y}" {look}/>',
+            f'<circle cx="{x(score):.1f}" cy="{y}" r="6" fill="{fill}" {look}/>',
+            _text(x(most) + 8, y + 4, f"{score:.3f}", "start"),
+        ]
+    drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, metric, "middle"))
+    said = "; ".join(f"{name} {score:.3f} from {least:.3f} to {most:.3f}" for name, score, least, most, _ in bars)
+    alt = escape(f"{metric} with 95 % intervals: {said}")
+    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{alt}">{"".join(drawn)}</svg>'
+    return f'<div class="wide">{picture}</div>'
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -190,11 +193,6 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-def _svg(height: int, alt: str, drawn: Sequence[str]) -> str:
-    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(alt)}">{"".join(drawn)}</svg>'
-    return f'<div class="wide">{picture}</div>'
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -229,13 +227,16 @@ def as_html(report: Report) -> str:
     if report.lines:
         body += [
             f'<p class="verdict">{escape(verdict_sentence(report))}</p>',
-            forest_svg(report.lines, report.metric),
+            intervals_svg([_bar(line) for line in report.lines], NAMES[report.metric]),
             '<p class="quiet">Filled circles are not shown to be behind the best. The intervals cover the choice of '
             "seeds and of test rows together.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
         ]
     if report.curve:
-        body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
+        shares = [(name, each) for name, curve in report.curve.items() for each in curve.items()]
+        bars = [(f"{name}, {float(share):.0%}", *score, name == shares[0][0]) for name, (share, score) in shares]
+        body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>"]
+        body += [intervals_svg(bars, NAMES[report.metric]), '<p class="quiet">By share of the training rows.</p>']
     if report.cut is not None:
         body += ["<h2>Where to cut</h2>", *_cut(report.cut)]
     if report.code:
@@ -254,6 +255,11 @@ def as_html(report: Report) -> str:
         + "\n".join(body)
         + "</body></html>\n"
     )
+
+
+def _bar(line: Line) -> Bar:
+    row = line.ranked
+    return row.name, row.score, row.low, row.high, row.against_best != "behind"
 
 
 def _cut(cut: Threshold) -> list[str]:
@@ -291,11 +297,10 @@ def _how(report: Report) -> list[str]:
         ]
         for line in report.lines
     ]
-    left = [f"{name}: {why}" for name, why in {**plan.left_out, **report.failed}.items()]
-    seen = "all training rows" if plan.part == 1 else f"{plan.part:.0%} of the training rows"
+    left = _left_out(report)
     again = "" if plan.part == 1 else " The three best and the default settings were then trained on all rows."
     return [
-        f"<p>Each method had {plan.trials} trials on {seen}, or fewer if its settings have fewer combinations; "
+        f"<p>Each method had {plan.trials} trials on {plan.seen}, or fewer if its settings have fewer combinations; "
         f"{escape(NAMES[report.metric])} on dev chose among them.{again} Test was scored once, with the chosen "
         f"settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared with the "
         "best one; these intervals are Bonferroni's.</p>",

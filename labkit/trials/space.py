@@ -99,18 +99,17 @@ def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] |
     """
     settings = experiment.unfitted().settings
     shape, has_dev = type(corpus).__name__, "dev" in corpus.sizes
-    chosen = space
-    if chosen is None:
+    if space is None:
         usual = tuned_settings(settings, shape, has_dev)
-        chosen = {name: dial for name, dial in usual.items() if name not in experiment.settings}
-    if both := [name for name in chosen if name in experiment.settings]:
-        raise ValueError(f"setting {both[0]} is both fixed and to be tried; omit one of them")
-    for name in chosen:
+        space = {name: dial for name, dial in usual.items() if name not in experiment.settings}
+    for name in space:
         settings.named(name)
-    settings.check_used(chosen, shape, has_dev)
-    if not chosen:
+        if name in experiment.settings:
+            raise ValueError(f"setting {name} is both fixed and to be tried; omit one of them")
+    settings.check_used(space, shape, has_dev)
+    if not space:
         raise ValueError(f"method {experiment.method!r} has no settings left to try; name one and its values")
-    return dict(chosen)
+    return dict(space)
 
 
 # --- proposals ---------------------------------------------------------------------------------------------------
@@ -123,50 +122,37 @@ def proposed(space: Mapping[str, Dial], known: Known, seed: int, sampler: str = 
 
     The sampler treats a failed trial as the worst.
     """
-    from optuna import create_study
     from optuna.samplers import RandomSampler, TPESampler
 
-    distributions = _distributions(space)
-    earlier = optuna_trials(space, known)
     before = [dict(tried) for tried, _ in known]
     with _quiet():
         for attempt in range(REDRAWN + 40 * (len(known) + 1)):
             draw = int(digest([seed, len(known), attempt])[:8], 16)
-            tpe = sampler == "tpe" and attempt < REDRAWN
-            kind = TPESampler(seed=draw, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)
-            study = create_study(direction="maximize", sampler=kind if tpe else RandomSampler(seed=draw))
-            study.add_trials(earlier if tpe else [])
-            drawn = study.ask(distributions).params
+            if sampler == "tpe" and attempt < REDRAWN:
+                kind = TPESampler(seed=draw, n_startup_trials=STARTUP, multivariate=True, constant_liar=True)
+                study = optuna_study(space, known, sampler=kind)
+            else:
+                study = optuna_study(space, [], sampler=RandomSampler(seed=draw))
+            drawn = study.ask(_distributions(space)).params
             tried = {name: dial.nearest(drawn[name]) for name, dial in space.items()}
             if tried not in before:
                 return tried
     return None
 
 
-def optuna_trials(space: Mapping[str, Dial], known: Known) -> list[Any]:
-    """The trials as Optuna's records, without those outside the space."""
+def optuna_study(space: Mapping[str, Dial], known: Known, **how: Any) -> Any:
+    """A new Optuna study with these trials, in memory or in a `storage` such as sqlite:///tuning.db."""
+    from optuna import create_study
     from optuna.trial import TrialState, create_trial
 
     distributions = _distributions(space)
-    return [
-        create_trial(
-            state=TrialState.PRUNED if figure is None else TrialState.COMPLETE,
-            value=figure,
-            params=dict(tried),
-            distributions=distributions,
-        )
-        for tried, figure in known
-        if all(value in space[name] for name, value in tried.items())  # others tell the sampler nothing
-    ]
-
-
-def optuna_study(name: str, space: Mapping[str, Dial], known: Known, storage: str | None) -> Any:
-    """A new Optuna study with these trials, in memory or in a storage such as sqlite:///tuning.db."""
-    from optuna import create_study
-
     with _quiet():
-        study = create_study(direction="maximize", storage=storage, study_name=name)
-        study.add_trials(optuna_trials(space, known))
+        study = create_study(direction="maximize", **how)
+        for tried, figure in known:
+            if all(value in space[name] for name, value in tried.items()):  # others tell the sampler nothing
+                state = TrialState.PRUNED if figure is None else TrialState.COMPLETE
+                trial = create_trial(state=state, value=figure, params=dict(tried), distributions=distributions)
+                study.add_trial(trial)
     return study
 
 

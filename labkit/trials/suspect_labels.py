@@ -20,7 +20,8 @@ from scipy import sparse
 from labkit.baselines.sbert import PROBE, Sbert
 from labkit.corpora.frames import from_sentences
 from labkit.corpora.records import Corpus, Pairs
-from labkit.evaluation.neighbours import blocks
+from labkit.evaluation.neighbours import blocks, dots, sampled
+from labkit.evaluation.pairs import pair_features
 from labkit.pretrained import packaged_folder
 from labkit.text import tokens, words
 
@@ -48,7 +49,7 @@ def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | Non
 
     `model`: whether to include MiniLM, if it is installed, which takes most of the time.
     """
-    rows = sample(np.arange(len(corpus)), JUDGED, seed)
+    rows = sampled(np.arange(len(corpus)), JUDGED, seed)
     if isinstance(corpus, Pairs):
         return _of_pairs(corpus.take(rows), rows, seed, model) if len(rows) >= LEAST_JUDGED else None
     names = np.array(corpus.classified()[1], object)[rows] if corpus.CLASSES else np.zeros(0, object)
@@ -75,21 +76,18 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts 
     texts, ends = pairs.numbered()
     views = _views(texts, model)
     overlap, (left, right) = _overlap(texts, ends, views), (views[0][side] for side in ends.T)
-    differences = sparse.hstack([abs(left - right), left.multiply(right)]).tocsr()
+    differences = pair_features(left, right)
     linear: Any = Ridge() if pairs.graded else LogisticRegression(max_iter=1_000)
-    forest = (ExtraTreesRegressor if pairs.graded else ExtraTreesClassifier)(
-        100, max_features=None, min_samples_leaf=5, random_state=seed
-    )
+    trees: Any = ExtraTreesRegressor if pairs.graded else ExtraTreesClassifier
+    forest = trees(100, max_features=None, min_samples_leaf=5, random_state=seed)
     models = [(forest, overlap), (make_pipeline(StandardScaler(), linear), overlap), (linear, differences)]
     guesses = _out_of_fold(models, target, seed)  # (methods, n) for scores, (methods, n, 2) for labels
     if not pairs.graded:
         return _doubts(guesses, target, np.array([0, 1], object), rows)
-    scale = np.ptp(target) or 1.0
-    off, mean = np.abs(guesses - target) / scale, guesses.mean(axis=0)
+    scale, mean = np.ptp(target) or 1.0, guesses.mean(axis=0)
+    contradicted = (np.abs(guesses - target) / scale > APART).all(axis=0)
     suggested = np.round(mean, 2).astype(object)
-    return Doubts(
-        rows, 1 - np.abs(mean - target) / scale, suggested, np.asarray((off > APART).all(axis=0)), len(guesses)
-    )
+    return Doubts(rows, 1 - np.abs(mean - target) / scale, suggested, contradicted, len(guesses))
 
 
 def _of_classes(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
@@ -105,11 +103,9 @@ def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray,
     margins, near = np.zeros((len(views), len(codes))), np.zeros((len(views), len(codes)), int)
     for method, view in enumerate(views):
         for block in blocks(len(codes), len(codes)):
-            cosines = view[block] @ view.T
-            cosines = cosines.toarray() if sparse.issparse(cosines) else cosines
-            here = np.arange(len(codes))[block]
-            cosines[np.arange(len(here)), here] = -1
-            own = codes[here][:, None] == codes
+            cosines = dots(view[block], view)
+            cosines[np.arange(len(cosines)), np.arange(len(codes))[block]] = -1
+            own = codes[block][:, None] == codes
             others = np.where(own, -1, cosines)
             near[method, block] = codes[others.argmax(axis=1)]
             margins[method, block] = np.where(own, cosines, -1).max(axis=1) - others.max(axis=1)
@@ -118,11 +114,9 @@ def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray,
 
 def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: np.ndarray) -> Doubts:
     """Doubts from the probabilities that each method gives each class, (methods, n, classes)."""
-    mean = guesses.mean(axis=0)
+    mean, contradicted = guesses.mean(axis=0), (guesses.argmax(axis=2) != codes).all(axis=0)
     support = mean[np.arange(len(codes)), codes]
-    return Doubts(
-        rows, support, classes[mean.argmax(axis=1)], (guesses.argmax(axis=2) != codes).all(axis=0), len(guesses)
-    )
+    return Doubts(rows, support, classes[mean.argmax(axis=1)], contradicted, len(guesses))
 
 
 def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: int) -> np.ndarray:
@@ -167,19 +161,7 @@ def _overlap(texts: Sequence[str], ends: np.ndarray, views: Sequence[Any]) -> np
 def _shared(a: list[str], b: list[str]) -> list[float]:
     """The overlap of two sentences' words: of all, of the shorter, of word pairs; numbers; lengths."""
     left, right = set(a), set(b)
-    both, two = len(left & right), [set(pairwise(a)), set(pairwise(b))]
-    numbers = {word for word in left ^ right if word[0].isdigit()}
-    return [
-        both / max(1, len(left | right)),
-        both / max(1, min(len(left), len(right))),
-        len(two[0] & two[1]) / max(1, len(two[0] | two[1])),
-        min(len(a), len(b)) / max(1, len(a), len(b)),
-        float(len(left ^ right)),
-        float(len(numbers)),
-        float(max(len(a), len(b))),
-    ]
-
-
-def sample(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """At most `most` of the rows, in order."""
-    return rows if len(rows) <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    both, two, odd = len(left & right), [set(pairwise(a)), set(pairwise(b))], left ^ right
+    shares = [both / max(1, len(left | right)), both / max(1, min(len(left), len(right)))]
+    shares += [len(two[0] & two[1]) / max(1, len(two[0] | two[1])), min(len(a), len(b)) / max(1, len(a), len(b))]
+    return [*shares, float(len(odd)), float(sum(word[0].isdigit() for word in odd)), float(max(len(a), len(b)))]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ class Tuned:
     def study(self, storage: str | None = None) -> Any:
         """Return the trials as a new Optuna study, for its plots or, with a `storage`, for `optuna-dashboard`."""
         known = [(trial.tried, trial.figure) for trial in self.trials]
-        return optuna_study(self.experiment.name, self.space, known, storage)
+        return optuna_study(self.space, known, study_name=self.experiment.name, storage=storage)
 
     @property
     def command(self) -> str:
@@ -110,7 +111,13 @@ def tune(
     settings, with the values in `first`. A trial that fails with a ValueError, for example because its loss is not
     finite, ranks below all others; if all fail, the first error is raised.
     """
-    _check(trials, sampler, part=part, epochs=epochs)
+    if trials < 1:
+        raise ValueError(f"trials is {trials}, expected at least 1; the first uses the given settings")
+    for name, share in {"part": part, "epochs": epochs}.items():
+        if not 0 < share <= 1:
+            raise ValueError(f"{name} is {share}, expected a share above 0 and at most 1; 1 uses all")
+    if sampler not in SAMPLERS:
+        raise ValueError(f"sampler is {sampler!r}, expected one of {', '.join(SAMPLERS)}")
     corpus = _tunable(experiment.opened())
     space = space_of(experiment, corpus, space)
     settings = experiment.unfitted().settings
@@ -130,16 +137,16 @@ def tune(
         "epochs": epochs,
         "versions": versions_of(experiment.entry, settings.values()) | {"optuna": optuna_version()},
     }
+    folder = None if folder is None else Path(folder)
     if folder is not None:
-        folder = Path(folder)
         scale.folder(folder, plan)
     tried: dict[str, Any] | None = {name: (first or {}).get(name, getattr(settings, name)) for name in space}
     done: list[TunedTrial] = []
     while tried is not None:
         one = engine.Trial(experiment.method, _shortened(experiment, tried, epochs), experiment.seed, part)
-        methods = experiment.methods or METHODS
-        told = _within(progress, len(done), trials)
-        [result] = engine.run([one], corpus, measure, folder, methods=methods, progress=told)
+        told = partial(_within, progress, len(done), trials)
+        known_methods = experiment.methods or METHODS
+        [result] = engine.run([one], corpus, measure, folder, methods=known_methods, progress=told)
         name = next(iter(result.figures), "")
         done.append(TunedTrial(len(done), tried, result.figure, name, result.seconds, result.reason))
         after_trial(done[-1])
@@ -149,16 +156,6 @@ def tune(
     if tuned.best.figure is None:
         raise ValueError(f"none of {len(done)} trials could be trained; the first: {done[0].reason}")
     return tuned
-
-
-def _check(trials: int, sampler: str, **shares: float) -> None:
-    if trials < 1:
-        raise ValueError(f"trials is {trials}, expected at least 1; the first uses the given settings")
-    for name, share in shares.items():
-        if not 0 < share <= 1:
-            raise ValueError(f"{name} is {share}, expected a share above 0 and at most 1; 1 uses all")
-    if sampler not in SAMPLERS:
-        raise ValueError(f"sampler is {sampler!r}, expected one of {', '.join(SAMPLERS)}")
 
 
 def _tunable(corpus: Corpus) -> Corpus:
@@ -183,10 +180,6 @@ def _shortened(experiment: Experiment, tried: Mapping[str, Any], share: float) -
     return settings
 
 
-def _within(progress: Progress, number: int, trials: int) -> Progress:
-    """The progress of one trial as part of all."""
-
-    def tell(done: int, total: int | None, what: str) -> None:
-        progress(number, trials, f"trial {number}, {what}")
-
-    return tell
+def _within(progress: Progress, number: int, trials: int, done: int, total: int | None, what: str) -> None:
+    """Report the progress of one trial as part of all."""
+    progress(number, trials, f"trial {number}, {what}")

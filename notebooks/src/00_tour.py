@@ -118,7 +118,7 @@ guess = 0.6  #!
 predict("00.a", guess)
 
 # %% [markdown]
-# **Exercise 00.2.** Compute it, with your `cosines`.
+# **Exercise 00.2.** Compute Hit@1 with your `cosines`.
 #
 # *9 minutes, medium. What it is for: to measure the space itself, which no picture can distort.*
 #
@@ -196,9 +196,9 @@ answer("00.4", mine)
 # ## 4. What learning does
 #
 # A method that *learns* is told which sentences of the training split belong together, and changes the vectors. Here is a network
-# that was trained before (`labkit train` makes it in less than a minute).
+# that has been trained already (`labkit train` does that in less than a minute).
 #
-# **Predict 00.b.** What is Hit@1 after learning, on test posts that the training has never seen?
+# **Predict 00.b.** What is Hit@1 after learning, on test posts that the network has never seen?
 
 # %%
 guess = 0.8  #!
@@ -257,7 +257,7 @@ for name, method in (("SIF", sif), ("moved by SBERT-LP", relaid)):
 # helps and when it hurts.
 #
 # **[P-thought](https://arxiv.org/abs/1808.05505)** (lesson 5) reads a sentence into one vector, from which two decoders write: one the
-# sentence itself, the other a paraphrase. This one is small and was trained for a minute, and it shows:
+# sentence itself, the other a paraphrase. This one is small and was trained for only a minute, as you will see:
 
 # %%
 writer = load_run(DEMONSTRATIONS["pthought-captions"].folder)
@@ -319,7 +319,7 @@ show(
 #
 # </details>
 #
-# **3.** After learning, test sentences that the training has never seen do much better. What do you still not know about sentences
+# **3.** After learning, test sentences that the network has never seen do much better. What do you still not know about sentences
 # of your own?
 #
 # <details><summary>An answer</summary>

@@ -132,7 +132,7 @@ recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "
 # hint: `W[i, j] = len(S) * abs(loss(nudged, P, N) - before) / h`, with `before = loss(S, P, N)`.
 # right: no calculus needed: this works for every loss there is, even one nobody has differentiated
 # further: After the next cell, measure the contrastive loss again with `h=1e-5`, `h=1e-9`, `h=1e-13` and `h=1e-15`. A
-# number has about sixteen digits: from which `h` on is too little left of the difference?
+# number has about sixteen digits: below which `h` is too little left of the difference?
 
 # %%
 def measured_weights(loss, S, P, N, h=1e-6):
@@ -166,8 +166,8 @@ print(f"positives that weigh 1: {int((W[P] > 0.5).sum())} of {int(P.sum())}")
 print(f"negatives that weigh 1: {int((W[N] > 0.5).sum())} of {int(N.sum())}")
 
 # %% [markdown]
-# Two values only, 0 and 1. A positive that is already beside its anchor is pulled as hard as one at the other end of the
-# space, and it is pulled forever. Every loss that follows is an attempt to do better than this.
+# There are only two values, 0 and 1. A positive that is already next to its anchor is pulled as hard as one at the other
+# end of the space, and it is pulled forever. Every loss that follows is an attempt to do better than this.
 #
 # ## 3. First derivation: the triplet
 #
@@ -381,7 +381,7 @@ explore(
 # A thin arrow is a weight, a thick one is what is left of it along the sphere. Move the negative below 0.5: two losses let
 # go of it, the triplet does not. Then move the positive to 1: it still has a weight, and nothing moves it any more.
 #
-# **Exercise 01.5.** Write one step of the training. The product $v_i \cdot v_j$ appears twice in $S$, as $S_{ij}$ and as
+# **Exercise 01.5.** Write one step of training. The product $v_i \cdot v_j$ appears twice in $S$, as $S_{ij}$ and as
 # $S_{ji}$, so both weights act on $v_i$. With $\bar w_{ij} = w_{ij}$ for a negative and $-w_{ij}$ for a positive, its
 # gradient is
 #
@@ -389,7 +389,7 @@ explore(
 #
 # Remove the part of $g_i$ that points along $v_i$, step by `rate` against what is left, and divide each row by its length.
 #
-# *6 minutes, medium. What it is for: a training in six lines, in which you can exchange the weights and nothing else.*
+# *6 minutes, medium. What it is for: you train in six lines of code, in which only the weights can be exchanged.*
 #
 # hint: `signed = W * N - W * P` holds the signed weights. Add its transpose, multiply by V, divide by m: that is every gradient.
 # hint: How much of each gradient points along its vector? `(gradient * V).sum(dim=1, keepdim=True)`. Subtract that times V.
@@ -446,7 +446,7 @@ pd.DataFrame(rows, columns=columns).set_index(["weights", "step"]).round(2)
 # %% [markdown]
 # All three put the batch in order: at the end every positive is nearer than every negative. None lets go of a positive.
 # They differ in the negatives. The triplet works on all 480 to the last step, and the contrastive loss on those above its
-# margin. The locality loss starts with 89. As the heaviest of them get lighter, others count beside them (234), and at the
+# margin. The locality loss starts with 89. As the heaviest of them get lighter, others count as well (234), and at the
 # end none does. Watch its space come into order:
 
 # %%
@@ -465,7 +465,7 @@ explore(
 # A **miner** goes further: before the loss is computed, it drops every pair that is in order already, even one that still
 # has weight. The paper of this lesson keeps a negative $j$ of anchor $i$ if
 # $S_{ij} > \min_{k \in P_i} S_{ik} - \varepsilon$, so if it is nearer than the farthest positive, or nearly so, and a
-# positive if $S_{ij} < \max_{k \in N_i} S_{ik} + \varepsilon$. How much would it have kept of your training?
+# positive if $S_{ij} < \max_{k \in N_i} S_{ik} + \varepsilon$. How many of your pairs would it have kept?
 
 # %%
 from labkit.pairs import informative

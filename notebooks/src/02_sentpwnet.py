@@ -24,7 +24,7 @@ from labkit.course import answer, hint, predict, progress, recall, solve
 playground()
 
 # %% [markdown]
-# To answer that for real sentences, you need a training that you understand line by line. It has four parts, and you
+# To answer that for real sentences, you need a training loop that you understand line by line. It has four parts, and you
 # write each of them:
 #
 # | part | in | out |
@@ -169,7 +169,7 @@ answer("02.2", encoded)
 # cosines with `locality(S, P, N, alpha=2.0, beta=20.0, base=base)`. Compute its gradients, and let the optimiser move
 # the parameters. Return the loss as a plain number.
 #
-# *8 minutes, medium. What it is for: a training is this one step, repeated.*
+# *8 minutes, medium. What it is for: to train is to repeat this one step.*
 #
 # hint: The order is `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.
 # hint: `v = encoded(net, numbers, lengths)` has rows of length 1, so the cosines are `v @ v.T`.

@@ -227,7 +227,7 @@ print(reader.batch([reader.numbers("A waterfall is near."), reader.numbers("No b
 # hint: Padding needs the score -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
 # hint: `weights = scores.softmax(1)` is (n, t), and the sum is `(weights[:, :, None] * h).sum(1)`.
 # right: padding has no weight, so the vector of a sentence does not depend on the others in the table
-# further: Replace -∞ by 0 and encode a short sentence alone, then next to a long one. How far apart are the two
+# further: Replace -∞ with 0 and encode a short sentence alone, then next to a long one. How far apart are the two
 # vectors?
 
 # %%

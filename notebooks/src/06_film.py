@@ -415,7 +415,7 @@ recall("06.d", "yes" if low > 0 else "no" if high < 0 else "open")
 #
 # ## 6. What the paper does
 #
-# You have written *full rank, no hinge*. Here it is beside the method of the paper, AUC on test, means of three seeds:
+# You have written *full rank, no hinge*. Here it is next to the method of the paper: AUC on test, means of three seeds.
 
 # %%
 settings = kept("film-settings")

@@ -9,11 +9,11 @@
 # # 7 · All together
 #
 # **Which method should you try first on your own sentences?** To find out, you build a split that does not leak, a
-# score, trainings with several seeds, and a rule that says which method leads. Then you run it on a file of your own.
+# score, training runs with several seeds, and a rule that says which method leads. Then you run it on a file of your own.
 #
 # *55 minutes, 36 of them for five exercises. You need lesson 0 and one of lessons 1 to 6.*
 #
-# Here are eleven small methods on one corpus: pairs of questions, some of which ask the same. Each circle is a training
+# Here are eleven small methods on one corpus: pairs of questions, some of which ask the same. Each circle is a training run
 # with a different seed, each diamond their mean. The slider chooses the measure. Which method leads?
 
 # %%
@@ -251,7 +251,7 @@ recall("07.b", round(score(tfidf, by_row), 2))
 #
 # ## 4. Four methods on your file
 #
-# **Exercise 07.5.** Train every method with every seed. Start each training with a new, untrained method. Collect the
+# **Exercise 07.5.** Train every method with every seed. Start each run with a new, untrained method. Collect the
 # scores of a method in an array.
 #
 # *6 minutes, medium. What it is for: your table compares methods over several seeds.*

@@ -8,8 +8,8 @@
 # %% [markdown]
 # # 9 · Break it
 #
-# **How do you notice that a training has collapsed?** The loss may look calm, and a score may even rise, while all your
-# vectors turn into one. Here you break a training on purpose, look at it while it is broken, and mend it.
+# **How do you notice that a training run has collapsed?** The loss may look calm, and a score may even rise, while all your
+# vectors turn into one. Here you break a run on purpose, look at it while it is broken, and mend it.
 #
 # *60 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
 #
@@ -143,7 +143,7 @@ for row in broken.history.rows:
 recall("09.a", round(broken.history.column("loss")[-1], 3))
 
 # %% [markdown]
-# The loss falls at first, and then it stays where it is. It looks like a training that has converged. It has not.
+# The loss falls at first, and then it stays where it is. It looks as if training had converged. It has not.
 #
 # **Exercise 09.3.** Suppose that all vectors have become one. What does an anchor cost then, with this loss and its margin
 # of 0.2?
@@ -191,12 +191,12 @@ recall("09.b", round(float(effective_rank(V)), 1))
 # %% [markdown]
 # The needle is thin, but in many directions. The effective rank subtracts the mean and looks at shares: it asks along how
 # many directions the sentences differ, never *how much*. Hit@1 asks who is nearest, never how near: it is far above that
-# of the untrained vectors, thanks to differences in the third decimal of the cosine. So this training has learned, and
+# of the untrained vectors, thanks to differences in the third decimal of the cosine. So this network has learned, and
 # its loss does not show it. A collapse into a point shows in the mean cosine, in the histogram and in the loss. **Look at
 # more than one number.**
 #
 # But does it do any harm? Store each number of a unit vector in eight bits, as a vector database may do to save space. We
-# compare with the same training at a learning rate of 0.01. The package will warn about it as well: its first epochs lead
+# compare with the same run at a learning rate of 0.01. The package will warn about that one as well: its first epochs lead
 # into the same point, but it comes out again.
 
 # %%
@@ -214,7 +214,7 @@ for name, rows in (("broken", V), ("mended", V_mended)):
 # Rounding costs the broken space 0.06 and the mended one almost nothing. And a threshold that separates "same" from "other"
 # would be hidden in the third decimal, too.
 #
-# A warning asks you to look, and the histograms of the mended training show what happened:
+# A warning asks you to look, and the histograms of the mended run show what happened:
 
 # %%
 show(
@@ -233,7 +233,7 @@ show(
 #
 # *8 minutes, medium. What it is for: you will measure how much of a pull is left inside the needle.*
 #
-# hint: The part that goes along v itself only changes its length, which is set back to 1: take that part off.
+# hint: The part that goes along v itself only changes its length, which is set back to 1: subtract that part.
 # hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
 # hint: `pull - (pull * v).sum(1, keepdims=True) * v`
 # right: if pull and vector point the same way nothing is left, so a vector on top of its pair does not move
@@ -261,7 +261,7 @@ for name, rows in (("broken", V), ("mended", V_mended)):
 
 # %% [markdown]
 # In the needle hardly anything is left: pull and push are nearly the same vector, and nearly the vector itself. At a point
-# this loss is almost flat. That alone does not explain a standstill, because the training uses Adam, which divides a
+# this loss is almost flat. That alone does not explain a standstill, because we train with Adam, which divides a
 # gradient by the usual size of gradients. So look at how far the held-out sentences moved in each epoch:
 
 # %%
@@ -271,9 +271,9 @@ for name, method in (("broken", broken), ("mended", mended)):
     print(f"{name}:", " ".join(f"{each:.3f}" for each in moved))
 
 # %% [markdown]
-# Both trainings fall into the point in their first epoch, and there both become slow. The small step finds the way out in
+# Both runs fall into the point in their first epoch, and there both become slow. The small step finds the way out in
 # its fourth epoch; the large one has not found it after eight. Why not, we have not measured. That hard negatives can lead
-# into a point early in a training is well known:
+# into a point early in training is well known:
 # [Schroff, Kalenichenko and Philbin](https://arxiv.org/abs/1503.03832) warn of it in section 3.2, and use *semi-hard*
 # negatives instead, which are farther away than the positive.
 #
@@ -285,7 +285,7 @@ for name, method in (("broken", broken), ("mended", mended)):
 #
 # We add a second score. MAP@R looks at as many neighbours as a topic has sentences, so it sees more than Hit@1 does.
 #
-# **Predict 09.c.** Which of these does not help by itself: `"step"`, `"pairs"` or `"loss"`?
+# **Predict 09.c.** Which of these does not help on its own: `"step"`, `"pairs"` or `"loss"`?
 
 # %%
 guess = "step"  #!
@@ -321,10 +321,10 @@ show(
 recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_cosine").mean))
 
 # %% [markdown]
-# Each training has five seeds. If the interval excludes 0, other seeds would most likely show the lead, too.
+# Each row has five seeds. If the interval excludes 0, other seeds would most likely show the lead, too.
 #
 # - A smaller step helps most. Using all pairs helps in MAP@R; its Hit@1 is even a little lower.
-# - Another loss by itself does **not** help. With one positive and one negative for each anchor, InfoNCE falls into the
+# - Another loss alone does **not** help. With one positive and one negative for each anchor, InfoNCE falls into the
 #   same point, and its MAP@R is even lower. With all pairs it is among the best. What was broken were the pairs and the
 #   step.
 #
@@ -373,13 +373,13 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #
 # </details>
 #
-# **3.** Why do hard negatives and a large step break a training together, when each alone may do no harm?
+# **3.** Why do hard negatives and a large step break a run together, when each alone may do no harm?
 #
 # <details><summary>An answer</summary>
 #
 # Early in training the hardest negatives are nearer than the positives. If a small step pushes them the wrong way, the
 # next batch repairs it. A large step throws all vectors together at once. There almost nothing is left of a pull, and in
-# our training eight epochs did not take them apart again.
+# our run eight epochs did not separate them again.
 #
 # </details>
 

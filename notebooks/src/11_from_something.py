@@ -8,15 +8,15 @@
 # %% [markdown]
 # # 11 · From nothing and from something
 #
-# **How many labels make up for a start from nothing?** You can begin with a model that has read a thousand million pairs of
-# sentences, or with random numbers, and learn everything from labels. Here you train the cheapest model there is on five
-# shares of the labels and draw its learning curve. You read off where it catches up with the large model, and then find
-# out whether you could have known that in advance, and whether it holds for other data.
+# **How many labels make up for a start from nothing?** You can begin with a model that has read a billion pairs of sentences.
+# Or you can begin with random numbers and learn everything from labels. Here you train a very cheap model on five shares of
+# the labels and draw its learning curve. You read off where it catches up with the large model, and then find out whether
+# you could have known that in advance, and whether it holds for other data.
 #
 # *60 minutes, 37 of them for five exercises. You need notebook 1, and to know what a mean and a standard deviation are.*
 #
 # In Play, choose scene 9, *Learned by heart*, and drag the number of training sentences. Filled points are sentences that
-# it has trained on, rings are new ones. How many sentences does it take until the rings, too, find their topic?
+# the model was trained on, rings are new ones. How many sentences does it take until the rings find their topic, too?
 
 # %%
 from labkit import load, playground
@@ -33,7 +33,7 @@ playground()
 # | --- | --- | --- |
 # | **bag** | a random vector for each word piece; a sentence is their mean | chance |
 # | **static vectors** | the same, with vectors that a model gives to each piece *alone* | MiniLM |
-# | **MiniLM and a map** | the model all-MiniLM-L6-v2, followed by a linear map | a thousand million pairs |
+# | **MiniLM and a map** | the model all-MiniLM-L6-v2, followed by a linear map | a billion pairs |
 #
 # The task is to tell pairs of questions that mean the same from pairs that do not. AUC is the chance that a pair with the
 # same meaning has a larger similarity than another pair, so 0.5 is guessing.
@@ -71,8 +71,8 @@ free = ("TF-IDF", "bag, no labels", "static vectors, no labels", "MiniLM and a m
 pd.Series({name: ours.spread(name, "auc").mean for name in free}, name="AUC on test").round(3).to_frame()
 
 # %% [markdown]
-# Random vectors in many dimensions are nearly at right angles to each other. So the means of two questions are close exactly
-# as far as the questions *share pieces*. "From nothing" is not nothing: counting what two texts share was always a good idea.
+# Random vectors in many dimensions are nearly at right angles to each other. So the more pieces two questions *share*, the
+# closer are their means. Such a start is not quite nothing: counting what two texts share already tells pairs apart.
 #
 # ## 2. Your own curve
 #
@@ -86,7 +86,7 @@ pd.Series({name: ours.spread(name, "auc").mean for name in free}, name="AUC on t
 # hint: One row for each share, one column for each seed. Begin with `np.zeros((len(shares), len(seeds)))`.
 # hint: `enumerate(shares)` gives the number of the row and the share; do the same for the seeds inside.
 # hint: `values[row, column] = score(train(share, seed))`
-# right: the whole table, luck included: from here on you can ask how much of a curve is luck
+# right: with every seed in the table, you can ask how much of a curve is luck
 # further: Draw one line for each seed instead of their mean. Do the lines cross? Which of them would you have published?
 
 # %%
@@ -112,7 +112,7 @@ answer("11.1", learning_curve)
 #
 # **Exercise 11.2.** Compute the mean of each row of such a table, and both ends of its interval.
 #
-# *6 minutes, easy. What it is for: every number that you read off a curve below, with what chance may have done to it.*
+# *6 minutes, easy. What it is for: it shows how far chance may have moved a number that you read off a curve.*
 #
 # hint: `values.mean(axis=1)` is the mean of each row, `values.std(axis=1, ddof=1)` its standard deviation s.
 # hint: n is the number of columns, `values.shape[1]`. The factor is `t.ppf(0.975, n - 1)`.
@@ -133,15 +133,15 @@ def interval(values):
 answer("11.2", interval)
 
 # %% [markdown]
-# **Predict 11.b.** With how many labelled pairs does the bag of random vectors catch up with MiniLM without **any** label?
+# **Predict 11.b.** How many labelled pairs does the bag of random vectors need to catch up with MiniLM, which gets **none**?
 
 # %%
 guess = 1000  #!
 predict("11.b", guess)
 
 # %% [markdown]
-# Fifteen trainings take about half a minute. Your curve is the thick black one. Behind it are ours: three starts, five seeds,
-# and hyperparameters chosen on dev for each share.
+# Fifteen training runs take about half a minute. Your curve is the thick black one. Behind it are ours: three starts, five
+# seeds, and hyperparameters chosen on dev for each share.
 
 # %%
 from labkit.course.plans import SHARES
@@ -171,7 +171,7 @@ show(
 )
 
 # %% [markdown]
-# Read it from left to right, because that is the axis that costs money.
+# The horizontal axis is the one that costs money. Each step to the right doubles the labels.
 #
 # ## 3. Where two curves meet
 #
@@ -182,10 +182,10 @@ show(
 # *10 minutes, hard. What it is for: turning two curves into one number that has a price.*
 #
 # hint: Go through the points until `a[at] >= b[at]`. If that is the first one, return `labels[0]`.
-# hint: Otherwise the gap a - b was below 0 at the point before. Of the way between the two points, the share
-# `before / (before - after)` is gone when the gap is 0.
+# hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share
+# `gone = before / (before - after)` of the way between the two points.
 # hint: `np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))`, and `np.inf` after the loop.
-# right: that is what the other method's head start is worth, in labels
+# right: this is the value of the other method's head start, in labels
 # further: Where does your bag reach our *static vectors* with as many labels each? Interpolate our curve at your counts.
 
 # %%
@@ -215,13 +215,13 @@ if np.isfinite(each).all():
 recall("11.b", round(reached) if np.isfinite(reached) else "never")
 
 # %% [markdown]
-# So the head start of the model is worth about half of all our labels *here*, give or take a few hundred.
+# So on this corpus the head start of the model is worth about half of our labels, give or take a few hundred.
 #
 # ## 4. Could you have known?
 #
 # You read that number off after you had paid for all labels. Suppose you stop at a quarter of them, with three points on
-# the curve, and ask how many more you need. A common rule of thumb says that each doubling of the labels adds the same to
-# the score: a straight line on the axis above,
+# the curve, and ask how many you need in total. A common rule of thumb says that each doubling of the labels raises the
+# score by the same amount. That is a straight line on the axis above,
 #
 # $$\text{score} \approx c + g \, \log_2(\text{labels})$$
 #
@@ -229,13 +229,13 @@ recall("11.b", round(reached) if np.isfinite(reached) else "never")
 #
 # **Exercise 11.4.** Forecast at how many labels the line reaches the target. Return infinity if it does not rise.
 #
-# *7 minutes, medium. What it is for: a purchase is decided before the labels are there.*
+# *7 minutes, medium. What it is for: you have to decide on a purchase before the labels are there.*
 #
 # hint: `np.polyfit(x, y, 1)` fits a line by least squares and returns the slope first, then the intercept.
 # hint: `g, c = np.polyfit(np.log2(labels), scores, 1)`. Solve target = c + g log2(labels) for log2(labels).
 # hint: `return np.exp2((target - c) / g)` if g is above 0, else `np.inf`.
-# right: two numbers, a gain and a start, and a claim about labels that nobody has bought yet
-# further: Forecast from the points of each seed by itself. How far apart are the answers, and what does that tell a buyer?
+# right: a line with two numbers, and a claim about labels that nobody has bought yet
+# further: Make a forecast for each seed by itself. How far apart are the answers, and what does that tell a buyer?
 
 # %%
 def forecast(labels, scores, target):
@@ -260,7 +260,7 @@ def judged(said):
     return "about right" if abs(said / reached - 1) < 0.1 else "too many" if said > reached else "too few"
 
 lines = []
-for count in (2, 3, 4):
+for count in (2, 3):
     said = forecast(counts[:count], mean[:count], model)
     lines.append([f"{counts[count - 1]:,}", round(said), judged(said)])
 pd.DataFrame(lines, columns=["labels so far", "needed, says the line", "which is"]).set_index("labels so far")
@@ -273,16 +273,18 @@ gains = pd.Series(np.diff(mean), index=[f"{a:,} to {b:,}" for a, b in zip(counts
 gains.round(3).to_frame()
 
 # %% [markdown]
-# The first doubling brings half as much as the next ones. A likely reason, though we have not tested it: with few labels
-# most words of the test questions occur in no labelled pair. A line through the slow beginning asks for far too many
-# labels. So look one doubling ahead, not three, and draw the curve again when the labels have arrived.
+# The first doubling brings about half as much as the next ones. A likely reason, though we have not tested it: with few
+# labels, most words of the test questions occur in no labelled pair. A line through this slow beginning rises too slowly, so
+# both forecasts ask for too many labels. The second, from three points, is nearer, and still 40 % too high. Buy less than
+# such a line asks for, draw the curve again when the labels have arrived, and forecast again.
 #
 # ## 5. Other data, other answers
 #
-# The questions were made by a program with a vocabulary of its own, which favours a method that learns its words. Two more
-# corpora: `places`, names and addresses of shops as people typed them, and STS-B, sentences that people wrote, with grades.
+# A program made these questions, with a vocabulary of its own. That favours a method that learns its words. Here are two more
+# corpora: `places` has names and addresses of shops as people type them, and STS-B has sentences that people wrote, with grades.
 #
-# **Predict 11.d.** Places, all labels: which start has the best Hit@1, `"bag"`, `"static vectors"` or `"MiniLM and a map"`?
+# **Predict 11.d.** On `places` with all labels, which start has the best Hit@1: `"bag"`, `"static vectors"` or
+# `"MiniLM and a map"`?
 
 # %%
 guess = "MiniLM and a map"  #!
@@ -311,11 +313,11 @@ pd.DataFrame(rows)
 recall("11.d", max(starts, key=lambda start: kept("start-places").spread(f"{start}, all", "hit@1").mean))
 
 # %% [markdown]
-# Three corpora, and three answers to the question of this lesson.
+# Three corpora give three answers to the question of this lesson.
 #
-# - **Questions.** About 2,000 labels, now that hyperparameters were chosen on dev for each share.
-# - **Places.** None: the bag is ahead *before the first label*. What tells two shops apart is a street, a misspelt name or a
-#   row of digits, and a model has read little about these.
+# - **Questions.** About 2,000 labels by our curve. Yours said about 1,700, and its interval contains 2,000.
+# - **Places.** None: the bag is ahead *before the first label*. Two shops differ by a street, a misspelt name or a row of
+#   digits, and a model has read little about these.
 # - **STS-B.** More than there are (`inf`): the model without labels beats the bag with all 5,749. If people write your
 #   sentences, expect this answer.
 #
@@ -328,13 +330,13 @@ recall("11.d", max(starts, key=lambda start: kept("start-places").spread(f"{star
 # **Exercise 11.5.** Write the rule: `"yes"` if even the lower end of the interval exceeds what is needed, `"no"` if even
 # the upper end falls short, `"measure more"` otherwise.
 #
-# *8 minutes, medium. What it is for: a decision from an interval and a price, without asking whether 0 is inside.*
+# *8 minutes, medium. What it is for: an interval and a price lead to a decision; whether 0 is inside does not.*
 #
 # hint: What do all labels cost, and how large a lead is worth as much?
 # hint: `need = labels * price / hundredth / 100`, since a lead of 1 is a hundred hundredths. Then compare both ends.
 # hint: "yes" if `low > need`, "no" if `high < need`, else "measure more"
-# right: an interval answers yes, no, or that it does not know
-# further: Let a millisecond per query cost something, too. From how many queries a day on is a transformer too expensive?
+# right: an interval can answer yes, no, or "I do not know yet"
+# further: Let a millisecond per query cost something, too. Above how many queries a day is a transformer too expensive?
 
 # %%
 def worth(low, high, labels, price, hundredth):
@@ -350,7 +352,7 @@ def worth(low, high, labels, price, hundredth):
 answer("11.5", worth)
 
 # %% [markdown]
-# The alternative to every purchase is what is free: MiniLM without labels. Your bag, and our MiniLM with a map, against it:
+# The alternative to every purchase is free: MiniLM without labels. Compare your bag and our MiniLM with a map with it:
 
 # %%
 mapped = np.array([ours.values(name, "auc") for _, name in points(ours, "MiniLM and a map", questions.sizes["train"])[1:]])
@@ -361,9 +363,9 @@ for name, leads in (("your bag", values - model), ("MiniLM and a map", mapped - 
 pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="labels"))
 
 # %% [markdown]
-# If you start from nothing, only the whole purchase pays. If you start from the model, even the first 215 labels do: the lead
-# is small, and so is the price. So the start decides not only where you begin but also whether a *small* set of labels is
-# worth anything. Measure first what is free, on your own sentences.
+# If you start from nothing, only the whole purchase is sure to pay; at half of it you would have to measure more. If you start
+# from the model, even the first 215 labels pay: the lead is small, but so is the price. So the start also decides whether a
+# *small* set of labels is worth anything. First measure what is free, on your own sentences.
 #
 # ## Further reading
 #
@@ -378,7 +380,7 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** Somebody tunes a bag on dev and takes MiniLM as it comes. The bag is ahead by a little. What is missing?
+# **1.** Somebody trains a bag, tunes it on dev, and takes MiniLM as it is. The bag is slightly ahead. What is missing?
 #
 # <details><summary>An answer</summary>
 #
@@ -392,8 +394,8 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # <details><summary>An answer</summary>
 #
-# How many labels they have. A start is worth a number of labels. Far beyond that number the start matters little, and far
-# below it little else does.
+# How many labels they have. A start is worth a certain number of labels. Far above that number the start matters little; far
+# below it, hardly anything else matters.
 #
 # </details>
 #

@@ -217,7 +217,7 @@ recall("12.a", found["left out"].idxmax())
 found.sort_values("integrated", ascending=False).head(5).round(3)
 
 # %% [markdown]
-# A reader sees *diary* and *diaries*, but the network hardly used them. An explanation that a reader would give is
+# A reader notices *diary* and *diaries*, but the network hardly used them. An explanation that a reader would give is
 # **plausible**; one that says what the model did is **faithful**. Reading alone does not tell you which it is.
 #
 # All four put the same word first here, but one of them has a flaw.

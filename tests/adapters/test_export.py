@@ -16,7 +16,7 @@ import yaml
 
 from labkit import METHODS
 from labkit.adapters.export import CARD, FORMS, export
-from labkit.adapters.parts import AVERAGED, PARTS
+from labkit.adapters.parts import AVERAGED
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.thematic.network import WordAttention
@@ -155,12 +155,6 @@ def test_an_impossible_form_is_refused_and_leaves_nothing(tmp_path: Path, case: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_methods_without_export_are_refused(tmp_path: Path) -> None:
-    for name in METHODS.keys() - PARTS.keys():
-        with pytest.raises(ValueError, match=f"'{name}'"):
-            export(METHODS[name](), tmp_path / "out", "onnx")
-
-
 def test_attention_as_a_mean_by_hand() -> None:
     """Scores 0 and log 3 weigh two words 1 : 3."""
     body = WordAttention(1, 2)
@@ -173,9 +167,6 @@ def test_attention_as_a_mean_by_hand() -> None:
     assert rows is not None
     np.testing.assert_allclose(rows, [[0, 1 / 3], [1, 1]], atol=1e-6)  # M x + b times 1/3 and 1
     assert AVERAGED[WordAttention](body, torch.tensor([[0.0]]), False) is None
-
-
-# --- int8 --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("case", "form"), [("mean", "model2vec"), ("bilstm", "onnx")])
@@ -193,11 +184,6 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     ]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
-    assert done.cost is not None
-    assert 1e-5 < done.cost < 0.1
-
-
-# --- what may go wrong -------------------------------------------------------------------------------------------
 
 
 def test_force_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
@@ -227,9 +213,6 @@ def test_bad_arguments_are_refused(tmp_path: Path, change: dict[str, Any], argum
         export(fitted("mean-vectors"), tmp_path / "out", **{"to": "onnx", **change})
 
 
-# --- README ------------------------------------------------------------------------------------------------------
-
-
 def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     metrics = {"questions/test": {"accuracy": 0.75, "auc": None}}
     intervals = {"questions/test": {"accuracy": (0.71, 0.79)}}
@@ -242,7 +225,4 @@ def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     assert "auc" not in card.partition("0.7500")[2]
     front = yaml.safe_load(card.split("---")[1])
     assert (front["license"], front["language"], "base_model" in front) == ("mit", ["en"], False)
-    assert front["model-index"][0]["results"][0]["metrics"] == [
-        {"type": "accuracy", "value": 0.75, "name": "accuracy (95 % interval 0.710 to 0.790)"}
-    ]
     assert "MiniLM" not in card  # a setting of transformers alone

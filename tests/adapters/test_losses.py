@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import labkit
-from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
+from labkit.adapters.losses import metric_learning_loss, sentence_transformers_loss
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
 from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.batches import batch_source
@@ -60,9 +60,6 @@ def theirs(name: str, model: nn.Module, **options: Any) -> nn.Module:
 
 A, B, C, D = (list(range(start, start + 8)) for start in (0, 8, 16, 24))
 CLASSES = torch.tensor([0, 0, 1, 1, 1, 2, 2, 2])
-
-
-# ------------------------------------------------------------------ beside sentence-transformers' own losses
 
 
 BOTH_WAYS = {"directions": ("query_to_doc", "doc_to_query"), "partition_mode": "per_direction"}
@@ -117,42 +114,6 @@ def test_simcse_without_dropout() -> None:
     assert_same(ours(features([A[:4], A[2:6]]), torch.ones(4)), their(features([A[:6], A[:6]]), None), model)
     views = [model.weight[A], model.weight[B]]  # as dropout makes two of a sentence
     assert_same(ours.compute_loss_from_embeddings(views, None), their(features([A, B]), None), model)
-
-
-# ------------------------------------------------------------------ trainings that learn nothing
-
-
-def steps(loss: SentenceLoss, columns: Columns, labels: Tensor, count: int) -> None:
-    for _ in range(count):
-        loss(features(columns), labels).backward()
-
-
-def test_steps_without_a_pair_that_counts_are_refused() -> None:
-    """Each sentence is in one labelled pair, so that none has both a positive and a negative, which the miner needs."""
-    labels = torch.tensor([0, 1] * 4)
-    loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True)
-    steps(loss, [A, B], labels, 9)
-    with pytest.raises(ValueError, match="labelled=no"):
-        steps(loss, [A, B], labels, 1)
-    steps(sentence_transformers_loss(Rows(), "locality", labelled=True), [A, B], labels, 10)
-
-
-def test_a_gradient_in_the_first_steps_is_enough() -> None:
-    loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True, epsilon=2.0)
-    steps(loss, [A[:2], B[:2]], torch.tensor([0, 1]), 9)
-    with pytest.warns(UserWarning, match="kept"):
-        steps(loss, [[0, 0], [8, 9]], torch.tensor([0, 1]), 1)
-    steps(loss, [A[:2], B[:2]], torch.tensor([0, 1]), 10)
-
-
-def test_first_steps_that_keep_few_pairs_say_so() -> None:
-    loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True, epsilon=2.0)
-    columns = [[*A, 0], [*B, 20]]  # of eight pairs' sentences only the first has a positive and a negative
-    with pytest.warns(UserWarning, match="only [0-9]+% of the positive pairs.*labelled=no"):
-        steps(loss, columns, torch.tensor([1] * 8 + [0]), 10)
-
-
-# ------------------------------------------------------------------ beside our own training
 
 
 class Task(PairTask):
@@ -261,9 +222,6 @@ def test_gradient_of_the_temperature() -> None:
     assert len(list(copy.deepcopy(module).parameters())) == len(list(module.parameters())) == 1
 
 
-# ------------------------------------------------------------------ beside pytorch-metric-learning
-
-
 def test_metric_learning_losses() -> None:
     losses = pytest.importorskip("pytorch_metric_learning.losses")
     miners = pytest.importorskip("pytorch_metric_learning.miners")
@@ -299,9 +257,6 @@ def test_metric_learning_losses() -> None:
         )
         assert value.item() == pytest.approx(expected.item(), rel=1e-6)
         torch.testing.assert_close(found, slopes, rtol=1e-5, atol=1e-8)
-
-
-# ------------------------------------------------------------------ what is one sentence, what is said, what is refused
 
 
 def test_the_same_tokens_are_the_same_sentence() -> None:
@@ -346,58 +301,6 @@ def refused(*columns: Sequence[int], labels: list[float] | None = None, **option
 def test_bad_arguments_are_refused(call: Callable[[], Any], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         call()
-
-
-# ------------------------------------------------------------------ in their trainer
-
-SENTENCES = [
-    "the cat sleeps on the sofa",
-    "a dog jumps over the wall",
-    "the child looks at a bird",
-    "a bird at the lake",
-]
-OTHERS = ["a cat sleeps", "the dog jumps", "a child looks at the bird", "the bird on a road"]
-DATA: dict[str, dict[str, list[Any]]] = {
-    "pairs": {"sentence1": SENTENCES, "sentence2": OTHERS, "label": [1, 0, 1, 0]},
-    "grades": {"sentence1": SENTENCES, "sentence2": OTHERS, "score": [0.9, 0.1, 1.0, 0.3]},
-    "positives": {"anchor": SENTENCES, "positive": OTHERS},
-    "triplets": {"anchor": SENTENCES, "positive": OTHERS, "negative": OTHERS[::-1]},
-    "classes": {"sentence": SENTENCES + OTHERS, "label": [0, 1, 2, 2, 0, 1, 2, 2]},
-}
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize(
-    ("loss", "data"),
-    [("locality", "classes"), ("cosent", "grades"), ("infonce", "positives")],
-)
-def test_their_trainer(loss: str, data: str, tmp_path: Path) -> None:
-    library = pytest.importorskip("sentence_transformers")
-    pytest.importorskip("accelerate", reason="needs sentence-transformers[train]")
-    Dataset = pytest.importorskip("datasets").Dataset
-    model = library.SentenceTransformer(tiny_sbert(), device="cpu")
-    learned = {"learn_temperature": True, "temperature": 0.1} if loss == "infonce" else {}
-    module = sentence_transformers_loss(model, loss, miner="none" if loss == "cosent" else "informative", **learned)
-    assert isinstance(module, SentenceLoss)
-    texts, labels = dict(DATA[data]), None
-    for column in ("label", "score"):
-        labels = torch.tensor(texts.pop(column)) if column in texts else labels
-
-    def value() -> float:
-        model.eval()
-        with torch.no_grad():
-            return module([model.preprocess(column) for column in texts.values()], labels).item()
-
-    before = value()
-    options = library.SentenceTransformerTrainingArguments(
-        output_dir=str(tmp_path / "out"), num_train_epochs=12, per_device_train_batch_size=8, learning_rate=5e-3,
-        logging_strategy="no", save_strategy="no", report_to="none", disable_tqdm=True, use_cpu=True, seed=0,
-    )  # fmt: skip
-    dataset = Dataset.from_dict(DATA[data])
-    library.SentenceTransformerTrainer(model=model, args=options, train_dataset=dataset, loss=module).train()
-    assert value() < before
-    for parameter in module.pairs.parameters():  # the temperature, where it learns
-        assert parameter.item() != pytest.approx(torch.tensor(0.1).log().item(), abs=1e-3)
 
 
 @pytest.mark.whole

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +87,3 @@ def test_encode_reads_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(pairs, method.similarity_pairwise(rows[:2], rows[1:]), atol=1e-6)
     with pytest.raises(ValueError, match="precision"):
         encoder.encode([{"text": ["a cat"]}], precision="int8")
-
-
-def test_error_without_mteb_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mteb", None)
-    with pytest.raises(ValueError, match=r"labkit-embeddings\[mteb\]"):
-        AsEncoder(trained("tfidf"))

@@ -13,14 +13,13 @@ import pytest
 import sklearn.utils.estimator_checks as checks
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from labkit import METHODS
 from labkit.adapters.sklearn import Embedder
-from labkit.corpora import Labelled, Pairs, Sentences, load
+from labkit.corpora import Labelled, Pairs, load
 from labkit.method import Method
 from tests.test_contract import labelled, pairs, small, triplets
 
@@ -64,18 +63,6 @@ def test_fit_on_classes_equals_the_method_alone(name: str) -> None:
     assert equal(deepcopy(made).transform(TEXTS), vectors)
 
 
-@pytest.mark.parametrize("name", ["bag", "film", "lsa", "pv-dbow", "thematic"])
-def test_fit_without_classes_equals_the_method_alone_or_is_refused(name: str) -> None:
-    for y in (None, np.repeat(np.linspace(0.1, 1, len(TEXTS) // 2), 2), np.ones((len(TEXTS), 2))):
-        if name in NEED_CLASSES or name in NEED_MORE:
-            with pytest.raises(ValueError, match="label"):
-                embedder(name).fit(TEXTS, y)
-        else:
-            vectors = embedder(name).fit(TEXTS, y).transform(TEXTS[:5])
-            other = alone(name, Sentences(TEXTS, splits="train"))
-            assert equal(vectors, other.encode(TEXTS[:5]))
-
-
 @pytest.mark.parametrize("name", ["bag", "tfidf", "pthought"])
 def test_pairs_become_differences_and_products(name: str) -> None:
     for y, asked in ((PAIRS.labels, False), (pairs(graded=True).scores, True)):
@@ -102,18 +89,6 @@ def test_fit_on_a_corpus() -> None:
     assert equal(made.transform(TEXTS[:4]), alone("thematic", triplets()).encode(TEXTS[:4]))
     with pytest.raises(ValueError, match="y"):
         embedder("thematic").fit(triplets(), [1])
-
-
-@pytest.mark.parametrize(
-    "given",
-    [tuple(TEXTS), np.array(TEXTS), np.array(TEXTS, object), pd.Series(TEXTS)],
-)
-def test_types_of_texts(given: Any) -> None:
-    expected = embedder("lsa").fit_transform(TEXTS, LABELS)
-    assert equal(embedder("lsa").fit_transform(given, pd.Series(LABELS)), expected)
-
-
-# --- pipelines and searches ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +123,6 @@ def test_grid_search_equals_plain_loops(topics: tuple[list[str], list[str]]) -> 
     assert search.best_params_ == {"embedder__dimension": 20, "linear__C": 10.0}
     assert search.best_estimator_["embedder"].method_.settings.dimension == 20
 
-
-# --- parameters --------------------------------------------------------------------------------------------------
 
 OWN_CHECKS: list[Callable[[str, Any], None]] = [
     getattr(checks, name)
@@ -193,17 +166,6 @@ def test_get_and_set_params() -> None:
     with pytest.raises(ValueError, match="'lsaa'"):
         Embedder("lsaa").fit(TEXTS)
 
-
-def test_not_fitted_and_pandas_output() -> None:
-    with pytest.raises(NotFittedError):
-        Embedder().transform(TEXTS)
-    frame = Embedder("lsa", dimension=3).set_output(transform="pandas").fit_transform(TEXTS)
-    assert list(frame.columns) == ["embedder0", "embedder1", "embedder2"]
-    of_pairs = Embedder("lsa", dimension=3).set_output(transform="pandas").fit_transform(COUPLES)  # without labels
-    assert of_pairs.shape == (len(COUPLES), 6)
-
-
-# --- what is refused ---------------------------------------------------------------------------------------------
 
 N = len(TEXTS)
 BAD: dict[str, tuple[Any, Any, str]] = {

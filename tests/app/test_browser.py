@@ -154,7 +154,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     view.wait_for_selector(".st-key-reading li")
     assert row_in(view.url) == second
 
-    listener.go(f"{address}/space?left=run+sentpwnet-topics&right=run+siamese-topics&how=PCA&view=Over+the+epochs")
+    listener.go(f"{address}/space?left=run+sentpwnet-topics&right=run+siamese-topics&how=PCA&view=While+it+trained")
     last = int(view.get_by_role("slider", name="Epoch").get_attribute("aria-valuetext"))
     at_the_end = f"String(({EPOCHS})()) == 'epoch {last},epoch {last}'"
     view.wait_for_function(at_the_end)  # it plays once on its own

@@ -54,11 +54,11 @@ def test_what_was_made_of_a_file_stays_and_another_file_has_its_own(app: Any) ->
 
 def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     keeping = app("keeping")
-    monkeypatch.setattr(keeping, "ROOM", keeping.Room(3_900_000))
+    monkeypatch.setattr(keeping.room(), "most", 3_900_000)
     made: list[str] = []
 
-    @keeping.keep(show_spinner=False)
-    def large(name: str, _not_compared: object = None, *, times: int = 1) -> np.ndarray:
+    @keeping.keep()
+    def large(name: str, *, times: int = 1) -> np.ndarray:
         made.append(name)
         return np.zeros(times * 125_000)  # a megabyte
 
@@ -68,14 +68,14 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
     large("d")  # not all four have room: b is the oldest
     assert made == ["a", "b", "c", "d"]
     for name in "acd":
-        large(name, object())
+        large(name)
     assert made == ["a", "b", "c", "d"]
     large("b")
     assert made[-1] == "b"
     assert large("e", times=9).nbytes > 4_000_000  # what alone is too large is there for who asks for it
-    assert keeping.ROOM.held < 2 * 9_000_000
+    assert keeping.room().held < 2 * 9_000_000
     large("f")
-    assert keeping.ROOM.held < 4_000_000
+    assert keeping.room().held < 4_000_000
     large("e", times=9)
     assert made[-1] == "e"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +33,7 @@ from labkit.untrusted import corpus_apart
 from .conftest import (
     EVIL,
     HOSTILE,
+    QUICK,
     Opened,
     RunCode,
     figure,
@@ -53,17 +53,13 @@ LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
-    ("why_page", PAIRS, 4),
+    ("why_page", PAIRS, 3),
     ("why_page", PAIRS | {"view": "The words"}, 1),
-    ("why_page", PAIRS | {"view": "Curves"}, 4),
-    ("papers_page?try=sbert-lp", LP | {"view": "Changed order"}, 3),
-    ("papers_page?try=sbert-lp", LP | {"view": "k and p"}, 2),
+    ("why_page", PAIRS | {"view": "Curves"}, 3),
+    ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
-    ("papers_page?try=pthought", {"view": "Groups in the plane", "beside": "TF-IDF"}, 2),
     ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
-    ("papers_page?try=thematic", {"view": "Clusters"}, 3),
-    ("papers_page?try=thematic", {"view": "Words"}, 1),
-    ("papers_page?try=thematic", {"view": "All articles"}, 1),
+    ("papers_page?try=thematic", {}, 3),
 ]
 
 
@@ -126,12 +122,11 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
 ) -> None:
     page = fine(shown(module, **address).run())
     has_pictures(page, pictures)
-    if address.get("view") not in ("All articles", "k and p"):  # whose code takes long
-        drawn = [json.loads(each.to_json()) for each in run_code(page)]
-        assert len(drawn) == (pictures > 0)
-        assert all(kinds(each) in [kinds(figure(page, number)) for number in range(pictures)] for each in drawn)
+    drawn = [json.loads(each.to_json()) for each in run_code(page)]
+    assert len(drawn) == (pictures > 0)
+    assert all(kinds(each) in [kinds(figure(page, number)) for number in range(pictures)] for each in drawn)
     page = with_hostile_file(shown(module, **address | OWN), module)
-    if address.get("view") != "Changed order":  # which only pairs have
+    if "most" not in address:  # whose panel only pairs have
         has_pictures(page, pictures)
     shows_no_markup(fine(page))
 
@@ -141,6 +136,7 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
     [
         ("why_page", {"anchor": "99999", "vectors": "TF-IDF", "size": "40", "beta": "x"}, {"size": 40, "beta": 10.0}),
         ("papers_page?try=sbert-lp", LP | {"k": "7", "p": "nonsense"}, {"k": 7, "p": 64}),
+        ("space_page", QUICK | {"classes": "7", "row": "99999", "colour": "nonsense"}, {"classes": 7}),
         (
             "papers_page?try=thematic",
             {"temperature": "0.1", "article": "99999"},
@@ -177,7 +173,6 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
             b"text,label,split\na red car,x,train\na blue car,y,train\nno car,x,train\n",
             "test",
         ),
-        ("papers_page?try=sbert-lp", b"text,label,split\ncar,x,train\ncat,y,train\nqqq,x,test\nzzz,y,test\n", "two"),
         ("papers_page?try=pthought", b"group,text\ng,a man\ng,a dog\n", "group"),
         (
             "papers_page?try=pthought",
@@ -190,7 +185,7 @@ def test_an_address_restores_the_view_and_nonsense_is_ignored(
 def test_a_bad_upload_is_one_sentence(shown: Opened, module: str, data: bytes, named: str) -> None:
     address = {"vectors": "TF-IDF", "base": "TF-IDF", "beside": "TF-IDF", "film": "trained here"}
     module, _, view = module.partition("?view=")
-    refused(with_file(shown(module, **address | OWN | {"view": view or "Groups in the plane"}), data), named)
+    refused(with_file(shown(module, **address | OWN | {"view": view or "P-coherence"}), data), named)
 
 
 def test_articles_with_too_few_sections_and_a_path_in_a_name_are_refused(shown: Opened) -> None:
@@ -337,9 +332,7 @@ def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("corpus", ["topics", "questions"])
-def test_it_opens_on_a_negative_with_a_weight_to_be_seen_and_says_what_a_slider_does(
-    opened: Opened, corpus: str
-) -> None:
+def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(opened: Opened, corpus: str) -> None:
     page = fine(opened("why_page", corpus=corpus).run())
     other, table = page.selectbox(key="other-choice").value, page.dataframe[0].value.set_index("no.")
     assert table.loc[other, "kind"] == "negative"
@@ -348,18 +341,12 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_and_says_what_a_slider_
     was = table.loc[other, "weight"]
     fine(page.slider(key="beta").set_value(30.0).run())
     weight = page.dataframe[0].value.set_index("no.").loc[other, "weight"]
-    assert f"β 10 → 30: weight {was:.3g} → {weight:.3g}." in texts(page)
-    fine(page.selectbox(key="other-choice").set_value((other + 1) % 8).run())
-    assert "→" not in texts(page)
+    assert weight != was
 
 
-def test_a_view_without_its_run_leads_to_one(opened: Opened) -> None:
-    if not (DEMONSTRATIONS["sentpwnet-topics"].here and DEMONSTRATIONS["film-questions"].here):
+def test_films_rows_without_a_run_lead_to_one(opened: Opened) -> None:
+    if not DEMONSTRATIONS["film-questions"].here:
         pytest.skip("needs the bundled runs")
-    page = fine(opened("why_page", view="Epochs").run())
-    fine(page.button(key="use-run").click().run())
-    assert page.selectbox(key="vectors").value == "run sentpwnet-topics"
-    has_pictures(page, 1)
     page = fine(opened("why_page", view="FILM's rows").run())
     fine(page.button(key="film-questions").click().run())
     assert page.selectbox(key="corpus").value == "questions"
@@ -375,24 +362,6 @@ def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
     assert any(formula.value.strip("$").strip().startswith("w") and weight in formula.value for formula in page.latex)
     kept = table[table["weight"] > 0]
     np.testing.assert_allclose(kept["weight"], 1 / (kept["own part"] + kept["relative part"]))
-
-
-@pytest.mark.whole
-def test_false_negatives_are_shown_where_somebody_knows(opened: Opened) -> None:
-    page = fine(opened("why_page", view="Hard negatives", vectors="TF-IDF", corpus="questions").run())
-    assert [trace["name"] for trace in figure(page, 0)["data"][::2]] == ["no guide", "guided by TF-IDF"]
-    page = fine(opened("why_page", view="Hard negatives", vectors="TF-IDF", corpus="relatedness").run())
-    assert "'relatedness'" in page.info[0].value
-
-
-def test_a_run_moves_over_its_epochs_until_it_is_deleted(opened_on: Opened, run: Path, tmp_path: Path) -> None:
-    shutil.copytree(run / "small", tmp_path / "small")
-    page = opened_on("why_page", tmp_path, "small", view="Epochs")
-    assert fine(page.run()).selectbox(key="vectors").value == "run small"
-    assert len([trace for trace in figure(page)["data"] if trace.get("mode") == "lines+markers"]) == 4
-    shutil.rmtree(tmp_path / "small")
-    fine(page.run())
-    assert page.selectbox(key="vectors").value == "sif"
 
 
 # --- FILM ---------------------------------------------------------------------------------------------------------
@@ -451,7 +420,7 @@ def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
 
 
 def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
-    page = fine(opened("papers_page?try=sbert-lp", view="Changed order", **LP).run())
+    page = fine(opened("papers_page?try=sbert-lp", **LP).run())
     said = next(text.value for text in page.markdown if "couples of pairs" in text.value)
     assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"mended", "spoilt"}
     fine(page.slider(key="least").set_value(3.0).run())
@@ -466,26 +435,12 @@ def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, 
     method.fit(load("relatedness").take(range(300)))
     method.save(tmp_path / "lp")
     method.base.save(tmp_path / "plain")
-    pages = [
-        opened_on("papers_page?try=sbert-lp", tmp_path, run, view="Changed order", most="100")
-        for run in ("lp", "plain")
-    ]
+    pages = [opened_on("papers_page?try=sbert-lp", tmp_path, run, most="100") for run in ("lp", "plain")]
     first, second = (figure(fine(page.run()))["data"] for page in pages)
     assert first == second
 
 
 # --- paraphrases --------------------------------------------------------------------------------------------------
-
-
-def test_both_planes_show_the_same_groups_and_another_handful_others(shown: Opened) -> None:
-    page = fine(shown("papers_page?try=pthought", view="Groups in the plane", groups="4").run())
-    before = next(text.value for text in page.text if text.value.startswith("A  "))
-    assert [line[0] for line in before.splitlines()] == ["A", "B", "C", "D"]
-    for number in (0, 1):
-        letters = [note["text"] for note in figure(page, number)["layout"]["annotations"]]
-        assert letters == ["<b>A</b>", "<b>B</b>", "<b>C</b>", "<b>D</b>"]
-    fine(page.number_input(key="handful").set_value(5).run())
-    assert next(text.value for text in page.text if text.value.startswith("A  ")) != before
 
 
 def test_companions_are_the_methods_own_and_a_collapsed_encoder_is_warned_of(shown: Opened, runs: Path) -> None:
@@ -535,30 +490,6 @@ def test_the_squares_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
     assert hot.loc["Iclust", "clusters"] <= table.loc["Iclust", "clusters"]
     assert hot.loc["k-means", "ami"] == table.loc["k-means", "ami"]
     assert figure(page, 2) != before
-
-
-def test_the_words_are_those_of_the_network(shown: Opened, runs: Path) -> None:
-    page = fine(shown("papers_page?try=thematic", view="Words", section="1", sentence="0").run())
-    text = page.selectbox(key="sentence-choice").options[0].split(" · ", 1)[1]
-    attended = load_run(runs / "thematic").attend(text)
-    assert figure(page)["layout"]["xaxis"]["ticktext"] == list(attended.words)
-
-    def marked() -> list[str]:
-        return [each.proto.body for each in page.get("html") if "<script>" not in each.proto.body]
-
-    before = marked()
-    assert all(f">{word}</span>" in before[0] for word in attended.words)
-    fine(page.radio(key="network").set_value("of titles").run())
-    assert marked() != before
-
-
-@pytest.mark.whole
-def test_all_articles_are_those_of_the_split(shown: Opened) -> None:
-    page = fine(shown("papers_page?try=thematic", view="All articles", trained="TF-IDF").run())
-    table = page.dataframe[0].value
-    assert set(table["title"]) == {article.title for article in load("articles").part("test").articles}
-    means = table[table["algorithm"] == "kmeans"]["ami"]
-    assert page.metric[0].value == f"{means.mean():.3f} ± {means.std(ddof=0):.3f}"
 
 
 # --- what a click does --------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def test_the_page_has_the_playground(opened: Opened) -> None:
 @pytest.mark.whole
 def test_a_rerun_leaves_the_training_as_it_is_and_a_link_opens_its_scene(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.view
-    view.goto(address)
+    view.goto(f"{address}/play")  # the first place by its name
     frame = view.frame_locator("iframe[srcdoc]")
     frame.locator("#readout").wait_for()
     inner = next(each for each in view.frames if each != view.main_frame)

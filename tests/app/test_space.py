@@ -9,7 +9,6 @@ import pickle
 import re
 import shutil
 import sys
-from concurrent.futures import Future
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
-from joblib.externals.loky import ProcessPoolExecutor
 from space_sides import picture_rows
 from streamlit.testing.v1 import AppTest
 
@@ -28,7 +26,7 @@ from labkit.evaluation.neighbours import moved_together, movement
 from labkit.evaluation.regions import counted_words
 from labkit.evaluation.scores import score
 from labkit.methods import METHODS, load_run
-from labkit.projection import Projection, arrange, epochs, project
+from labkit.projection import Projection, project
 from labkit.shipped import DEMONSTRATIONS, pictured
 from labkit.spreadsheet import spreadsheet
 
@@ -93,7 +91,7 @@ def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened
     )  # one as large as the other
     seen = [looks(page), looks(page, 1)]
     fine(page.selectbox(key="part").select("of all splits").run())
-    seen += [looks(page), looks(with_runs(opened, run, view="Over the epochs"))]
+    seen += [looks(page), looks(with_runs(opened, run, view="While it trained"))]
     for other in seen[1:]:
         both = seen[0].keys() & other.keys()
         assert len(both) >= 8
@@ -109,20 +107,12 @@ def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
     assert [len(trace.x) for trace in drawn[0].data] == [numbers(trace["customdata"]).size for trace in shown]
 
 
-def test_an_address_restores_the_view_and_nonsense_is_ignored(opened: Opened) -> None:
-    page = fine(opened("space_page", **QUICK | {"classes": "7", "row": "99999", "colour": "nonsense"}).run())
-    assert page.radio(key="how").value == "pca"
-    assert page.slider(key="classes").value == 7
-    assert page.selectbox(key="colour").value == "class"
-    assert page.selectbox(key="read").value is None
-
-
 # --- over the epochs ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.whole
 def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
-    page = with_runs(opened, run, view="Over the epochs")
+    page = with_runs(opened, run, view="While it trained")
     drawn = figure(page)
     assert [frame["name"] for frame in drawn["frames"]] == ["0", "1", "2"]
     axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
@@ -183,26 +173,9 @@ def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch:
     assert not [button for button in opened("space_page", **QUICK).run().button if button.key == "train-on-it"]
 
 
-def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
-    assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
-    assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
-
-
-@pytest.mark.whole
-def test_cosines_of_two_runs_and_code_that_draws_them(opened: Opened, run: Path, run_code: RunCode) -> None:
-    page = with_runs(opened, run, right="run small", view="Cosines")
-    has_pictures(page, 2 + 5)
-    assert {trace["name"] for trace in figure(page, 2)["data"]} == {"left, small", "right, small"}
-    page = with_runs(opened, run, view="Cosines")
-    shown = [[list(numbers(trace["y"])) for trace in figure(page, number)["data"]] for number in range(1, 4)]
-    for chart, drawn in zip(shown, run_code(page, 1), strict=True):
-        for mine, trace in zip(chart, drawn.data, strict=True):
-            assert np.allclose(mine, np.asarray(trace.y, float), equal_nan=True)
-
-
 @pytest.mark.whole
 def test_vectors_without_epochs_and_a_deleted_run(opened: Opened, run: Path, tmp_path: Path) -> None:
-    page = fine(opened("space_page", view="Over the epochs", **QUICK).run())
+    page = fine(opened("space_page", view="While it trained", **QUICK).run())
     assert any(code.value.startswith("labkit train sentpwnet --corpus topics") for code in page.code)
     shutil.copytree(run / "small", tmp_path / "small")
     page = with_runs(opened, tmp_path)
@@ -227,7 +200,7 @@ def spaces_of(*names: str) -> list[np.ndarray]:
 @pytest.mark.whole
 def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_code: RunCode) -> None:
     page = who(opened)
-    has_pictures(page, 2)
+    has_pictures(page, 1)
     shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
     groups = moved_together(moved, shown.labels)
     buttons = [button for button in page.button if button.key.startswith("together-")]
@@ -237,8 +210,7 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
     assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(groups[0].rows)  # a line for each of the first group
-    assert numbers(figure(page, 1)["data"][0]["y"]).tolist() == np.bincount(moved.new, minlength=11).tolist()
-    assert [len(each.data) for each in run_code(page)] == [16, 1]  # lines, where they begin, fourteen classes
+    assert [len(each.data) for each in run_code(page)] == [16]  # lines, where they begin, fourteen classes
     fine(buttons[0].click().run())
     rows = groups[0].rows.tolist()
     assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(rows)
@@ -256,19 +228,10 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
 
 
 @pytest.mark.whole
-def test_who_moved_between_two_epochs_of_a_run(opened: Opened, run: Path, run_code: RunCode) -> None:
-    page = with_runs(opened, run, view="Who moved", colour="what moved", between=["1", "2"])
-    has_pictures(page, 2)
+def test_what_moved_since_the_first_epoch_is_a_colour(opened: Opened, run: Path) -> None:
     snapshots = load_run(run / "small").snapshots
-    assert page.select_slider(key="between").value == (1, 2)
-    fine(page.select_slider(key="between").set_value((0, 1)).run())
     moved = movement(*(unit(snapshots.vectors[at]) for at in (0, 1)))
-    points = next(trace for trace in figure(page)["data"] if "customdata" in trace)
-    np.testing.assert_allclose(numbers(points["marker"]["color"]), moved.change, rtol=1e-6)
-    assert run_code(page)[-1].data[0].y.tolist() == numbers(figure(page, 1)["data"][0]["y"]).tolist()
-    fine(page.select_slider(key="between").set_value((1, 1)).run())
-    assert len(page.info) == 1
-    page = with_runs(opened, run, view="Over the epochs", colour="what moved", epoch="1")
+    page = with_runs(opened, run, view="While it trained", colour="what moved", epoch="1")
     np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
 
 
@@ -282,14 +245,12 @@ def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, ru
 
 
 @pytest.mark.whole
-def test_what_takes_minutes_waits_for_a_click(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("space_page", **QUICK | {"left": "mean word vectors", "right": "LSA", "view": "Cosines"}).run()
+def test_neighbours_of_too_many_sentences_are_not_compared(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = opened("space_page", **QUICK | {"left": "mean word vectors", "right": "LSA"}).run()
     monkeypatch.setattr(sys.modules["space_moved"], "AT_ONCE", 100)
     fine(page.segmented_control(key="view").set_value("Who moved").run())
     assert not page.get("plotly_chart")
-    fine(page.button(key="measure-moved-right").click().run())
-    has_pictures(page, 2)
-    has_pictures(fine(page.run()), 2)  # it is known now
+    assert "at most 100 sentences" in texts(page)
 
 
 @pytest.mark.whole
@@ -424,62 +385,6 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
 # --- while a picture is made --------------------------------------------------------------------------------------
 
 
-class Seen:
-    """What the page had shown when a picture was ordered, and the orders."""
-
-    def __init__(self) -> None:
-        self.charts: list[str] = []
-        self.orders: list[tuple[tuple[Any, ...], list[str]]] = []
-
-
-@pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
-    """PCA takes the place of the worker, and UMAP in this process is an error."""
-    found, chart = Seen(), st.plotly_chart
-
-    def submit(_: Any, make: Any, rows: Any, how: str, dimensions: int = 2, **wanted: Any) -> Future[Any]:
-        found.orders.append(((make, how, dimensions, wanted.get("landmarks")), list(found.charts)))
-        done: Future[Any] = Future()
-        done.set_result(epochs(rows) if make is epochs else project(rows, dimensions=dimensions))
-        return done
-
-    def here(*_: Any, **__: Any) -> None:
-        raise AssertionError("UMAP was to be made in the app's own process")
-
-    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
-    monkeypatch.setattr(arrange, "by_umap", here)
-    monkeypatch.setattr(st, "plotly_chart", lambda *a, **k: (found.charts.append(k["key"]), chart(*a, **k))[1])
-    st.cache_resource.clear()
-    yield found
-    st.cache_resource.clear()
-
-
-ALL = {"left": "mean word vectors", "right": "nothing", "part": "of all splits", "amount": "300", "how": "UMAP"}
-
-
-def test_a_preview_while_umap_is_made_elsewhere(opened: Opened, seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("space_page", **ALL, solid="true")
-    monkeypatch.setattr(import_module("cached"), "LANDMARKS", 100)  # that of the page, which is imported anew
-    fine(page.run())
-    ((order, charts),) = seen.orders
-    assert order == (project, "umap", 3, 100)
-    assert charts == ["preview-left"]
-    assert len(page.get("plotly_chart")) == 1  # the preview is gone
-    assert any("landmarks=100)" in code.value for code in page.code)
-    fine(page.run())
-    assert len(seen.orders) == 1  # and what is made stays
-
-
-@pytest.mark.whole
-def test_the_epochs_of_a_run_are_made_there_too(opened: Opened, run: Path, seen: Seen) -> None:
-    page = with_runs(opened, run, how="UMAP", view="Over the epochs")
-    ((order, charts),) = seen.orders
-    assert (order[:2], charts) == ((epochs, "umap"), ["preview-left"])
-    assert len(page.get("plotly_chart")) == 1
-    fine(page.run())
-    assert seen.charts.count("preview-left") == 1
-
-
 def test_umap_in_the_other_process_is_umap_and_a_killed_one_is_replaced(opened: Opened) -> None:
     opened("space_page")  # whose modules are on the path
     cached, rows = import_module("cached"), np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
@@ -589,32 +494,19 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
 
 @pytest.mark.whole
 def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened: Opened) -> None:
-    page = of_lines(opened, **{"found-bare": "nobody", "row": "3"})
+    page = of_lines(opened, **{"found": "nobody", "row": "3"})
     (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     assert not trace["showlegend"]
     assert not [text for text in page.markdown if "inter/intra" in text.value]
     assert "✓" not in texts(page)
-    page = of_lines(opened, **{"found-bare": "nobody", "right": "LSA", "view": "Who moved"})
+    page = of_lines(opened, **{"found": "nobody", "right": "LSA", "view": "Who moved"})
     assert "no label" not in texts(page) + " ".join(button.label for button in page.button)
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("way", ["kmeans", "density"])
-def test_classes_found_are_a_second_colour_of_a_corpus_with_labels(opened: Opened, way: str, run_code: RunCode) -> None:
-    page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "TF-IDF"}).run())
-    fine(page.selectbox(key="found").select(way).run())
-    assert page.selectbox(key="colour").value == "class found"
-    assert ("none" in [trace["name"] for trace in figure(page)["data"]]) == (way == "density")
-    for number in (0, 1):
-        assert classes(json.loads(run_code(page, number)[-1].to_json())) == classes(figure(page, number))
-    fine(page.selectbox(key="found").select("nobody").run())
-    assert page.selectbox(key="colour").value == "class"
 
 
 def test_classes_found_become_the_corpus_of_all_pages(opened: Opened) -> None:
     page = of_lines(opened, **{"found-count": "2"})
     fine(page.button(key="found-corpus").click().run())
-    assert page.selectbox(key="found").value == "nobody"  # they have classes now
+    assert "found" not in [box.key for box in page.selectbox]  # they have classes now
     rows = [json.loads(line) for line in page.session_state["file"].data.splitlines()]
     assert [row["text"] for row in rows] == LINES
     assert len({row["label"] for row in rows}) == 2
@@ -627,18 +519,13 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["why_page", "papers_page?try=film", "papers_page?try=pthought", "papers_page?try=thematic"]
+    "module", ["why_page", *(f"papers_page?try={panel}" for panel in ("film", "sbert-lp", "pthought", "thematic"))]
 )
 def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
-    page = pasted(opened, "\n".join(LINES), module, vectors="sif")
+    page = pasted(opened, "\n".join(LINES), module, vectors="sif", base="sif")
     assert not page.exception
     assert len([*page.error, *page.info]) == 1
     assert not charts(page)
-
-
-@pytest.mark.parametrize("module", ["papers_page?try=sbert-lp"])
-def test_pages_that_need_no_labels_show_the_sentences(opened: Opened, module: str) -> None:
-    fine(pasted(opened, "\n".join(LINES), module, base="sif"))
 
 
 @pytest.mark.parametrize("view", ["Runs", "Data"])
@@ -646,54 +533,3 @@ def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: 
     page = pasted(opened, "\n".join(LINES), "train_page", view=view)
     assert not page.exception
     assert len([*page.error, *page.info]) == (view == "Runs")
-
-
-@pytest.mark.parametrize("view", ["Before and after", "Who moved", "While it trained"])
-def test_the_pictures_of_every_view_have_their_toolbar(opened: Opened, run: Path, view: str) -> None:
-    page = (
-        with_runs(opened, run, view=view)
-        if view != "Who moved"
-        else opened("space_page", **QUICK | {"right": "SIF", "view": view}).run()
-    )
-    assert "labkit_pictures" in [element.proto.component_name for element in fine(page).get("bidi_component")]
-
-
-# --- the panels of a sentence that is read ------------------------------------------------------------------------
-
-
-def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode) -> None:
-    page = fine(opened("space_page", **QUICK | {"left": "SIF", "row": "5"}).run())
-    before = len(charts(page))
-    fine(page.button(key="star").click().run())
-    assert len(charts(page)) == before + 2
-    (table,) = named(page, "The neighbours of the sentence")
-    shown = pictured(load("topics"))
-    assert set(table["sentence"]) < set(shown.texts) - {shown.texts[5]}
-    assert (table["rank before"] > 0).sum() == 10
-    number = next(
-        at for at, code in enumerate(code for code in page.code if "import" in code.value) if "star(" in code.value
-    )
-    drawn = json.loads(run_code(page, number)[-1].to_json())
-    hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
-    assert hovers[0] == hovers[1]  # which say the sentence
-    assert not [button for button in page.button if button.key == "group"]  # topics are no paraphrases
-
-
-def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
-    page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "LSA", "corpus": "captions", "row": "5"}).run())
-    fine(page.button(key="group").click().run())
-    (table,) = named(page, "The letter and the text")
-    text = pictured(load("captions")).texts[5]
-    letter = table.set_index("sentence").loc[text, "group"]
-    test = load("captions").part("test")
-    own = {
-        each
-        for each, group in zip(test.texts, test.groups, strict=True)
-        if group == test.groups[test.texts.index(text)]
-    }
-    assert set(table[table["group"] == letter]["sentence"]) == own
-    number = [code.value for code in page.code if "import" in code.value].index(
-        next(code.value for code in page.code if "paraphrase_groups" in code.value)
-    )
-    drawn = run_code(page, number)[-1]
-    assert len(drawn.data) == len(figure(page, 3)["data"])

@@ -61,13 +61,6 @@ def test_parts_add_up_to_what_the_vectorizer_gives(settings: dict[str, Any]) -> 
         assert ("qwxz" in parts.unknown) == ("qwxz" in text)
 
 
-def test_learns_from_the_training_split_alone() -> None:
-    one, two = METHODS["tfidf"](), METHODS["tfidf"]()
-    one.fit(groups("red cat", "red dog", "blue sky", splits=("train", "train", "test")))
-    two.fit(groups("red cat", "red dog"))
-    assert (one.encode(["red sky"]) != two.encode(["red sky"])).nnz == 0
-
-
 @pytest.mark.parametrize(
     ("texts", "settings"),
     [
@@ -84,35 +77,6 @@ def test_a_corpus_with_nothing_to_count_is_refused(texts: tuple[str, ...], setti
 def test_lengths_in_the_wrong_order() -> None:
     with pytest.raises(ValueError, match="setting max_ngram"):
         METHODS["tfidf"](min_ngram=3, max_ngram=2)
-
-
-def test_many_sentences_go_in_parts_and_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    from labkit.baselines import averages
-
-    method = METHODS["tfidf"]()
-    method.fit(QUESTIONS)
-    whole = method.encode(ASKED)
-    seen: list[tuple[int, int | None]] = []
-    monkeypatch.setattr(averages, "PART", 100)
-    rows = method._encode(ASKED, 32, lambda done, total, what: seen.append((done, total)))
-    assert (rows != whole).nnz == 0
-    assert seen == [(100, 303), (200, 303), (300, 303), (303, 303)]
-
-
-def test_weights_and_words_must_belong_together() -> None:
-    from labkit.baselines.counts import TfidfSettings, restored_tfidf
-
-    for idf in (np.ones(3), np.ones((2, 1))):
-        with pytest.raises(ValueError, match="weights"):
-            restored_tfidf(TfidfSettings(), ["cat", "dog"], idf)
-    with pytest.raises(ValueError, match=r"vocabulary\.json"):
-        restored_tfidf(TfidfSettings(), ["cat", "cat"], np.ones(2))
-
-
-def test_a_corpus_without_a_training_split_is_said_to_be_one() -> None:
-    corpus = load("topics").part("dev")
-    with pytest.raises(ValueError, match="'train'"):
-        METHODS["tfidf"]().fit(corpus)
 
 
 # --- lsa -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit.baselines.difficulty import Chance, difficulty
+from labkit.baselines.difficulty import difficulty
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Triplets
 
 WORDS = [f"{a}{b}" for a in ("ba", "ko", "ri", "tu", "me") for b in ("lan", "dor", "fis", "gup", "hem", "jol")]
@@ -60,13 +60,3 @@ def test_articles_are_scored_by_their_triplets(sections: int, measure: str) -> N
     assert found.measure == measure
     assert found.mean_vectors > 0.9
     assert 0.3 < found.chance < 0.7
-
-
-def test_chance_is_the_same_for_a_sentence_and_different_for_another() -> None:
-    chance = Chance(seed=3)
-    first = chance.encode(["a", "b", "a"])
-    np.testing.assert_array_equal(first[0], first[2])
-    assert abs(chance.similarity_pairwise(first[:1], first[1:2])[0]) < 0.9
-    np.testing.assert_array_equal(chance.encode(["b"])[0], first[1])
-    np.testing.assert_array_equal(Chance(seed=3).encode(["a", "b", "a"]), first)
-    assert not np.array_equal(Chance(seed=4).encode(["a"]), first[:1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from labkit.baselines import pv_dbow
 from labkit.baselines.pv_dbow import Inference, Paragraphs, PvDbow, WordsTask, noise_shares
 from labkit.corpora import Groups, Labelled
 from labkit.methods import METHODS
@@ -76,16 +74,13 @@ def test_training_minimises_the_same_objective() -> None:
     assert np.std(losses) < 0.1 * expected
 
 
-@pytest.mark.parametrize(("size", "multiplied"), [(1, False), (5, True)])
-def test_products_are_the_same_however_they_are_computed(size: int, multiplied: bool) -> None:
+@pytest.mark.parametrize("size", [1, 5])  # word by word, and by one product with each distinct word
+def test_products_are_the_same_however_they_are_computed(size: int) -> None:
     network = Paragraphs(4, 9, size)
     task = WordsTask(network, [[2]] * 4, np.full(9, 1 / 9), PvDbow.Settings(), 0)
     drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven words, two for each sentence
     d = torch.randn(4, size, generator=torch.Generator().manual_seed(0)).requires_grad_()
     found = task._products(d, drawn)
-    assert found.grad_fn is not None
-    names = {type(step[0]).__name__ for step in found.grad_fn.next_functions}
-    assert ("GatherBackward0" in names) == multiplied
     found.square().sum().backward()
 
     u = network.words.weight.detach()[drawn].requires_grad_()  # (4, 1, 2, size)
@@ -112,16 +107,3 @@ def test_unknown_words_say_nothing() -> None:
 def test_no_word_is_frequent_enough() -> None:
     with pytest.raises(ValueError, match="min_count"):
         METHODS["pv-dbow"](min_count=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))
-
-
-def test_an_inference_that_does_not_end_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = METHODS["pv-dbow"](size=8, epochs=5, device="cpu", min_count=1)
-    method.fit(corpus())
-    asked = ["ship wave", "tree", "zyx"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ended = method.encode(asked)
-    monkeypatch.setattr(pv_dbow, "STEPS", 1)
-    with pytest.warns(UserWarning, match="penalty"):
-        stopped = method.encode(asked)
-    assert 0 < np.linalg.norm(ended[:2] - stopped[:2]) < np.linalg.norm(ended[:2])

@@ -52,23 +52,15 @@ def npz(path: str) -> dict[str, np.ndarray]:
         return dict(found)
 
 
-def test_dense_vectors_in_every_format(labkit: Labkit, dense: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Block by block: two lines at a time."""
+def test_dense_vectors_block_by_block(labkit: Labkit, dense: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = load_run(dense).encode(LINES)
     monkeypatch.setattr(labkit_text, "LINES", 2)
-    for name in ("out.npz", "out.parquet", "out.tsv"):
-        done = labkit("encode", dense, "--input", "in.txt", "--output", name, "--json").document()
-        assert done == {"run": dense, "file": name, "sentences": 7, "columns": 8}
+    done = labkit("encode", dense, "--input", "in.txt", "--output", "out.npz", "--json").document()
+    assert done == {"run": dense, "file": "out.npz", "sentences": 7, "columns": 8}
     found = npz("out.npz")
     assert found["sentences"].tolist() == LINES
     assert found["vectors"].dtype == np.float32
     np.testing.assert_allclose(found["vectors"], wanted, atol=1e-6)
-    table = pd.read_parquet("out.parquet")
-    assert table["sentence"].tolist() == LINES
-    np.testing.assert_allclose(np.stack(table["vector"]), wanted, atol=1e-6)
-    table = pd.read_csv("out.tsv", sep="\t", keep_default_na=False)
-    assert table["sentence"].tolist() == ["'=1+1" if text == "=1+1" else text for text in LINES]
-    np.testing.assert_allclose(table.iloc[:, 1:].to_numpy(np.float32), wanted, atol=1e-6)
     done = labkit("encode", dense, "--input", "in.txt", "--output", "-")
     lines = [json.loads(line) for line in done.out.splitlines()]
     assert [each["sentence"] for each in lines] == LINES
@@ -128,7 +120,6 @@ def test_standard_input(labkit: Labkit, dense: str, typed: Callable[[bytes], Non
     assert npz("out.npz")["sentences"].tolist() == ["one", "", "two\u2028parts\x0bhere", "last"]
 
 
-@pytest.mark.parametrize("ending", ["npz", "parquet"])
 @pytest.mark.parametrize(
     ("content", "named"),
     [
@@ -141,9 +132,9 @@ def test_standard_input(labkit: Labkit, dense: str, typed: Callable[[bytes], Non
     ],
 )
 def test_hostile_input_leaves_what_was_there(
-    labkit: Labkit, dense: str, typed: Callable[[bytes], None], content: bytes, named: str, ending: str
+    labkit: Labkit, dense: str, typed: Callable[[bytes], None], content: bytes, named: str
 ) -> None:
-    out = Path(f"out.{ending}")
+    out = Path("out.parquet")
     out.write_text("before")
     typed(content)
     here = sorted(Path().iterdir())
@@ -204,6 +195,26 @@ def test_a_folder_of_shards_has_all_rows_in_order(labkit: Labkit, dense: str) ->
     assert labkit(*words, *other, "--force", "--json").document()["type"] == "float16"
     wanted = load_run(dense).encode([*map(str, range(len(rows)))])
     np.testing.assert_allclose(np.load("vectors/part-00000.npy"), wanted, atol=1e-3)
+
+
+def test_dedup(labkit: Labkit) -> None:
+    Path("a.csv").write_text("text,label\nOne,1\none,2\nOne,3\n")
+    words = ("data", "dedup", "a.csv", "--out", "once", "--executor", "local:1")
+    record = labkit(*words, "--json").document()
+    assert {name: record[name] for name in ("read", "repeats", "left", "shards")} == {
+        "read": 3, "repeats": 1, "left": 2, "shards": 1
+    }  # fmt: skip
+    assert "plain" in labkit(*words, "--plain").mistake()
+    assert labkit(*words, "--plain", "--force", "--json").document()["left"] == 1
+    assert "'sentence'" in labkit("data", "dedup", "a.csv", "--out", "x", "--column", "sentence").mistake()
+
+
+def test_neighbours(labkit: Labkit) -> None:
+    np.save("base.npy", np.array([[1, 0], [1, 0.1], [0, 1]], np.float32))
+    words = ("neighbours", "base.npy", "--out", "near", "--count", "1", "--executor", "local:1")
+    record = labkit(*words, "--json").document()
+    assert (record["queries"], record["base"], record["nearest"], record["index"]) == (3, 3, 1, "exact")
+    assert "index" in labkit(*words, "--index", "tree").mistake()
 
 
 # --- export ----------------------------------------------------------------------------------------------------------

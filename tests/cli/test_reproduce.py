@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from labkit.papers import published as papers
-from labkit.papers.fair import tuned_and_printed
 from labkit.papers.recipes import Case
 from labkit.papers.records import Paper, Row
 from labkit.trials.engine import Result
@@ -79,22 +78,6 @@ def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, m
     assert "0.25" in said
 
 
-def test_long_trainings_are_kept_beside_the_cells(
-    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders: list[Path | None] = []
-
-    def looking(case: Case) -> Result:
-        folders.append(case.runs)
-        return Result({"accuracy": 1.0})
-
-    row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
-    table = replace(fakes.TABLE, rows=(row,), claims=())
-    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
-    assert labkit("reproduce", "fake/1").status == 0
-    assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
-
-
 def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: None, tmp_path: Path) -> None:
     endings = ("md", "json", "jsonl")
     outs = [word for ending in endings for word in ("--out", f"report.{ending}")]
@@ -105,13 +88,6 @@ def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: Non
     assert record["figures"][0]["mean"] == pytest.approx(0.82)
     results = [json.loads(line) for line in written["jsonl"].splitlines()]
     assert (len(results), {each["notes"]["about"]["seed"] for each in results}) == (6, set(range(5)))
-
-
-def test_a_folder_without_what_is_asked_for_is_said(labkit: Labkit, fake: None, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    noted = labkit("reproduce", "fake/1", "--data", tmp_path / "empty", "--seeds", 1)
-    assert noted.status == 0
-    assert len(noted.err) > len(labkit("reproduce", "fake/1", "--seeds", 1).err)
 
 
 def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: None) -> None:
@@ -134,28 +110,23 @@ def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> N
         assert "s.json" in command and str(tmp_path) not in command  # noqa: PT018
 
 
-def test_interrupted_shows_what_is_done(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=fakes.interrupted))
-    rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
-    done = labkit("reproduce", "fake/1", "--seeds", 1)
-    assert done.status == 130
-    assert "| ours | .800 [" in done.out
-
-
-def test_a_scheduler_that_ends_it_is_told_the_way_back(
-    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_shows_what_is_done(
+    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals, status: int
 ) -> None:
     def ended(case: Case) -> Result:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), sign)
         return fakes.steady(case)
 
-    rows_only(monkeypatch, Row("ended", (None, None), fakes.recipe("ended", 0.1, run=ended)))
+    stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=ended))
+    rows_only(monkeypatch, fakes.TABLE.rows[0], stop, fakes.TABLE.rows[1])
     before = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         done = labkit("reproduce", "fake/1", "--seeds", 1)
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert done.status == 143
+    assert done.status == status
+    assert "| ours | .800 [" in done.out
 
 
 def test_stored_shows_what_is_known_and_computes_nothing(labkit: Labkit, fake: None) -> None:
@@ -196,13 +167,3 @@ def test_a_fault_of_ours_is_no_mistake_of_the_user(labkit: Labkit, fake: None, m
     with pytest.raises(RuntimeError) as fault:
         labkit("reproduce", "fake/1", "--seeds", 1)
     assert "a fault of ours" in str(fault.value.__cause__)
-
-
-def test_rows_as_printed_can_be_asked_for_alone(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("optuna")
-    rows_only(monkeypatch, *tuned_and_printed(Row("ours", (0.9, None), fakes.tuned()), {"turn": 0.125}))
-    fakes.Turned.seen.clear()
-    printed = labkit("reproduce", "fake/1", "--row", "as printed")
-    assert printed.status == 0
-    assert [settings["turn"] for _, settings, _ in fakes.Turned.seen] == [0.125] * 3
-    assert "| ours, as printed | .125 ± .000 (.900) |" in printed.out

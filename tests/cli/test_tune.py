@@ -46,13 +46,6 @@ def test_what_is_tried_is_what_is_asked_for(labkit: Labkit) -> None:
     assert found["settings"] == {"dimension": "9", **found["trials"][found["best"]]["tried"]}
 
 
-def test_a_trial_that_fails_is_behind_the_others(labkit: Labkit) -> None:
-    done = labkit("tune", "tfidf", "--corpus", "mine.csv", "--space", "min_count=1|2|99", "--trials", 9)
-    rows = [line.split() for line in done.out.split("\n\n")[0].splitlines()[1:]]
-    assert len(rows) == 3  # there is nothing else to try
-    assert (rows[-1][1], rows[-1][2]) == ("failed", "99")
-
-
 @pytest.mark.parametrize("sign", [130, 143])
 def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: pytest.MonkeyPatch, sign: int) -> None:
     network = ("tune", "siamese", "--corpus", "mine.csv", "--trials", 3, *SMALL[:-2], "--space", "margin=0..0.9")

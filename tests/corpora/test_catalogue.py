@@ -16,7 +16,7 @@ from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
 from labkit.corpora.files import write_rows
 from labkit.corpora.records import SPLITS
-from labkit.shipped.cards import BEGIN, END, between_marks, corpus_figures
+from labkit.shipped.making import BEGIN, END, between_marks, corpus_figures
 
 
 @pytest.mark.parametrize("embedded", EMBEDDED.values(), ids=EMBEDDED)

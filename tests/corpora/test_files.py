@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import os
-import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Sentences, Triplets, read_corpus
+from labkit.corpora import Corpus, Groups, Labelled, Pairs, Sentences, Triplets, read_corpus
 from labkit.corpora.files import read_rows, write_rows
 from labkit.progress import collected
 
@@ -56,21 +55,6 @@ def test_every_shape_from_every_format(tmp_path: Path, ending: str) -> None:
         assert [{key: value for key, value in row.items() if key != "split"} for row in corpus.rows()] == expected
 
 
-def test_scores_make_pairs_graded(tmp_path: Path) -> None:
-    corpus = read_corpus(write(tmp_path / "s.csv", [{"text_a": "a", "text_b": "b", "score": 2.5}]))
-    assert isinstance(corpus, Pairs)
-    assert corpus.graded
-    assert corpus.scores.tolist() == [2.5]
-
-
-def test_articles_from_jsonl(tmp_path: Path) -> None:
-    row = {"title": "T", "sections": [{"title": "S", "paragraphs": ["One.", "Two."]}]}
-    corpus = read_corpus(write(tmp_path / "a.jsonl", [row]))
-    assert isinstance(corpus, Articles)
-    section = corpus.articles[0].sections[0]
-    assert (section.paragraphs, section.level, section.top) == (("One.", "Two."), 2, "")
-
-
 def test_split_and_further_columns_are_kept(tmp_path: Path) -> None:
     rows = [
         {"text": t, "label": t, "split": s, "town": "x"} for t, s in zip("abc", ("Train", "val", "test"), strict=True)
@@ -97,15 +81,6 @@ def test_numbers_are_the_same_labels_in_every_format(values: list[Any], tmp_path
     read = [read_corpus(tmp_path / f"n.{ending}") for ending in ("csv", "parquet", "jsonl")]
     assert [corpus.labels for corpus in read] == [tuple(map(str, values))] * 3
     assert len({corpus.fingerprint for corpus in read}) == 1
-
-
-def test_a_missing_label_is_refused_in_every_format(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"text": ["a", "b", "c"], "label": [0.5, 1.5, float("nan")]})
-    frame.to_csv(tmp_path / "n.csv", index=False)
-    frame.to_parquet(tmp_path / "n.parquet")
-    for name, number in (("n.csv", 4), ("n.parquet", 3)):
-        with pytest.raises(ValueError, match=f"{name} row {number}: label"):
-            read_corpus(tmp_path / name)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
@@ -308,19 +283,6 @@ def test_the_limit_is_in_bytes(tmp_path: Path) -> None:
     pd.DataFrame(same).astype("category").to_parquet(parquet)  # a text once, and a number for each row that has it
     with pytest.raises(ValueError, match=r"big\.parquet"):
         read_corpus(parquet, limit=100_000)
-
-
-def test_a_large_file_is_streamed(tmp_path: Path) -> None:
-    path = tmp_path / "large.csv"
-    with path.open("w") as file:
-        file.write("text,label\n")
-        file.writelines(f"{'word ' * 1000}{i},{i % 2}\n" for i in range(2_000))  # 10 MB
-    tracemalloc.start()
-    count = sum(1 for _ in read_rows(path))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == 2_000
-    assert peak < 2**20
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -42,12 +42,6 @@ class TestEveryShape:
         assert corpus.take([1, 0, 2, 3]).fingerprint != corpus.fingerprint
         assert corpus.take([0, 1, 2]).fingerprint != corpus.fingerprint
 
-    def test_rows_are_hashed_once(self, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Of 20,000 rows it takes a sixth of a second, and every method that is fitted asks for it."""
-        known = corpus.fingerprint
-        monkeypatch.setattr(type(corpus), "rows", lambda _: iter([]))
-        assert corpus.fingerprint == known
-
     def test_unknown_split_is_refused(self, corpus: Corpus) -> None:
         with pytest.raises(ValueError, match="tset"):
             corpus.part("tset")
@@ -75,12 +69,6 @@ def test_labels_and_scores() -> None:
 def test_extra_travels_with_its_row() -> None:
     assert EXAMPLES["labelled"].take([3, 1]).extra == {"town": (4, 2)}
     assert list(EXAMPLES["labelled"].rows())[2] == {"text": "d", "label": "x", "split": "test", "town": 3}
-
-
-def test_members_of_groups() -> None:
-    groups = EXAMPLES["groups"]
-    assert isinstance(groups, Groups)
-    assert groups.members() == {"1": ["a", "b", "d"], "2": ["c"]}
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as arrow
@@ -21,11 +23,14 @@ from labkit.corpora.shards import (
     key_rows,
     parts_of,
     schema_of,
+    shards_in,
     splits_of,
     tables,
     texts_of,
+    write_distinct,
     write_texts,
 )
+from labkit.text import normalise
 
 TEXTS = [f"sentence {number}" for number in range(53)]
 
@@ -77,13 +82,6 @@ def test_several_files_and_folders_come_in_their_order(tmp_path: Path, ending: s
     assert splits_of(shards.files_of(sources[:1])) == {"train": 53}
 
 
-def test_texts_of_several_columns_are_read_row_by_row(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    parquet.write_table(arrow.table({"a": ["1", "2"], "b": ["3", "4"]}), path)
-    (part,) = parts_of([path], ["b", "a"])
-    assert list(texts_of(part, ["b", "a"])) == [["3", "1", "4", "2"]]
-
-
 def test_a_row_without_a_text_is_named(tmp_path: Path) -> None:
     path = parquet_file(tmp_path / "a.parquet", ["a", "b", "c", None, "d"], group=2)
     (_, second) = parts_of([path], rows=3)
@@ -106,19 +104,15 @@ def test_hostile_sources(tmp_path: Path) -> None:
             parts_of([source])
     path = parquet_file(tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="a.parquet has no column 'x'"):
-        parts_of([path], ["x"])
+        parts_of([path], "x")
     (tmp_path / "b.csv").write_text("text\na\n")
     with pytest.raises(ValueError, match="b.csv"):
         parts_of([tmp_path / "b.csv"], tables_only=True)
-    with pytest.raises(ValueError, match="rows.*0"):
-        parts_of([path], rows=0)
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), min_size=1, max_size=4), st.integers(1, 40))
-def test_the_first_of_equal_keys_is_new(files: list[list[str]], compared: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "COMPARED", compared)
-        found = first_seen([key_rows(texts) for texts in files])
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), min_size=1, max_size=4))
+def test_the_first_of_equal_keys_is_new(files: list[list[str]]) -> None:
+    found = first_seen([key_rows(texts) for texts in files])
     seen: set[str] = set()
     for texts, new in zip(files, found, strict=True):
         for text, first in zip(texts, new.tolist(), strict=True):
@@ -130,3 +124,60 @@ def test_a_part_is_read_to_its_end_where_it_has_none(tmp_path: Path) -> None:
     for path in (parquet_file(tmp_path / "a.parquet"), arrow_file(tmp_path / "a.arrow")):
         assert sum(map(len, tables(Part(str(path), 50)))) == 3
         assert np.concatenate([table["text"].to_numpy() for table in tables(Part(str(path)))]).tolist() == TEXTS
+
+
+# --- repeats ---------------------------------------------------------------------------------------------------------
+
+RANDOM = random.Random(0)
+ROWS = [
+    {"text": RANDOM.choice(["Ä", "a\u0308", "ä", "b", "B ", "b\u2028", f"rare {n}"]), "number": n, "split": "train"}
+    for n in range(150)
+]
+
+
+def written(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
+    parquet.write_table(arrow.Table.from_pylist(rows), path, row_group_size=33)
+    return path
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    return [row for path in shards_in(folder) for table in tables(Part(str(path))) for row in table.to_pylist()]
+
+
+def first_of(rows: list[dict[str, Any]], key: Any) -> list[dict[str, Any]]:
+    first: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        first.setdefault(key(row), row)
+    return list(first.values())
+
+
+@pytest.mark.parametrize(("size", "plain"), [(20, False), (20, True), (10_000, True)])
+def test_the_first_of_equals_stays_with_all_its_columns(tmp_path: Path, size: int, plain: bool) -> None:
+    made = write_distinct([written(tmp_path / "a.parquet")], tmp_path / "out", plain=plain, size=size)
+    wanted = first_of(ROWS, lambda row: normalise(row["text"]) if plain else row["text"])
+    assert rows_of(tmp_path / "out") == wanted
+    assert made["read"] == len(ROWS)
+    assert made["repeats"] == len(ROWS) - len(wanted)
+    assert made["splits"] == {"train": len(wanted)}
+    assert not (tmp_path / "out" / ".work").exists()
+
+
+def test_of_several_sources_the_first_has_its_sentences(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.jsonl"
+    one.write_text("text,label\na,1\nb,2\na,3\n")
+    two.write_text('{"text": "b", "label": 4}\n{"text": "c", "label": 5}\n')
+    write_distinct([one, two], tmp_path / "out")
+    assert [(row["text"], row["label"]) for row in rows_of(tmp_path / "out")] == [("a", "1"), ("b", "2"), ("c", "5")]
+    write_distinct([two, tmp_path / "out"], tmp_path / "again")
+    assert [row["label"] for row in rows_of(tmp_path / "again")] == ["4", "5", "1"]
+
+
+def test_bad_sources_and_columns_are_refused(tmp_path: Path) -> None:
+    path, other = written(tmp_path / "a.parquet"), written(tmp_path / "b.parquet", [{"text": "a", "more": 1}])
+    with pytest.raises(ValueError, match=r"b.parquet"):
+        write_distinct([path, other], tmp_path / "out")
+    with pytest.raises(ValueError, match="column 'text'"):
+        write_distinct([written(tmp_path / "c.parquet", [{"text": None}, {"text": "a"}])], tmp_path / "out")
+    write_distinct([path], tmp_path / "done")
+    with pytest.raises(ValueError, match="plain"):
+        write_distinct([path], tmp_path / "done", plain=True)

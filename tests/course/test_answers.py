@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from labkit.course import answers
-from labkit.course.answers import NAME, Attempts, open_record
+from labkit.course.answers import NAME, Attempts, open_record, start_page
+from labkit.course.notebooks import sources
 
 RIGHT, WRONG = 0.2, 0.0  # of exercise 09.3
 
@@ -98,11 +100,6 @@ def test_the_text_of_an_exception_is_not_kept(empty: Path) -> None:
     assert "secret" not in (empty / NAME).read_text()
 
 
-def test_an_unknown_notebook_is_refused() -> None:
-    with pytest.raises(ValueError, match="notebook"):
-        answers.progress("99")
-
-
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"answers": {"01.1": 3}, "predictions": {}}', "\0"])
 def test_an_unreadable_record_is_put_aside(empty: Path, content: str) -> None:
     (empty / NAME).write_text(content)
@@ -122,3 +119,35 @@ def test_html_is_escaped() -> None:
     html = answers.recall("01.a", "<i>")._repr_html_()
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
+
+
+# --- the start page --------------------------------------------------------------------------------------------------
+
+DONE = {"tries": 1, "right": True, "hints": 0, "seen": False}
+BEGUN = {"tries": 2, "right": False, "hints": 1, "seen": False}
+
+
+def page(folder: Path) -> str:
+    notebook = nbformat.read(start_page(folder), as_version=4)
+    nbformat.validate(notebook)
+    return str(notebook.cells[0].source)
+
+
+def test_a_new_student_sees_every_lesson_with_its_minutes(tmp_path: Path) -> None:
+    rows = [line.split(" | ") for line in page(tmp_path).splitlines() if ".ipynb) | " in line]
+    assert [row[0].split("(")[1].removesuffix(".ipynb)") for row in rows] == [source.stem for source in sources()]
+    assert all(20 <= int(row[1]) <= 150 for row in rows)
+    assert all(row[2].startswith("0 of ") for row in rows)
+    assert "last at" not in page(tmp_path)
+
+
+def test_the_page_says_where_somebody_left_off(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(json.dumps({"answers": {"01.1": DONE, "01.2": BEGUN}, "predictions": {}}))
+    text = page(tmp_path)
+    assert "last at exercise 01.2, in [1 · Pairs and weights](01_pairs_and_weights.ipynb)" in text
+    assert "| 1 of 5 |" in text
+
+
+def test_an_unreadable_record_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("{")
+    assert "0 of 5" in page(tmp_path)

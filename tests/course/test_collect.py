@@ -13,7 +13,6 @@ import pytest
 
 from labkit.course import answers
 from labkit.course.collect import MOST_BYTES, ClassProgress, collect
-from labkit.course.notebooks import questions
 from tests.course.thirty import NAMES, ORDER, write_class
 
 
@@ -66,10 +65,6 @@ def test_a_class_of_thirty_is_counted_as_a_plain_loop_counts_it(thirty: Path) ->
     assert [each.students for each in progress.slips] == sorted(map(len, several.values()), reverse=True)
     notebooks = Counter(key[:2] for key, who in here.items() for _ in who)
     assert notebooks[progress.notebook] == max(notebooks.values())
-
-
-def test_the_course_has_the_order_of_the_notebooks() -> None:
-    assert [key for key in questions() if key[:2] in ("00", "01", "02")] == ORDER
 
 
 def test_names_appear_only_on_request(thirty: Path) -> None:

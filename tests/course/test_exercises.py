@@ -7,14 +7,12 @@ table.
 
 from __future__ import annotations
 
-import ast
-import inspect
 import itertools
 import math
 import random
 from collections import Counter
 from dataclasses import astuple
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,23 +23,14 @@ from scipy import sparse, stats
 from scipy.linalg import eigh
 from sklearn.neighbors import NearestNeighbors
 
-from labkit import METHODS
 from labkit.corpora import load
 from labkit.course import exercise as checking
 from labkit.course import exercises  # noqa: F401 (fills CHECKS)
-from labkit.course.exercise import CHECKS, StillOpen, judge
-from labkit.course.notebooks import (
-    ANSWERED,
-    has_exercise,
-    questions,
-    read_source,
-    solution_of,
-    solved,
-    sources,
-    with_gaps,
-)
-from labkit.evaluation import geometry, p_coherence
-from labkit.pairs import locality, pair_weights, soft_triplet
+from labkit.course.exercise import CHECKS, StillOpen, judge, solution
+from labkit.course.notebooks import ANSWERED, has_exercise, questions, read_source, sources, with_gaps
+from labkit.evaluation import geometry, inter_intra, p_coherence
+from labkit.pairs import locality, masks_from_labels, pair_weights, soft_triplet
+from labkit.vectors import ppmi
 
 SOURCES = {source.stem[:2]: source for source in sources()}
 KEYS = list(questions())
@@ -51,34 +40,9 @@ SEEDS = range(3)
 # --- what the notebooks hold -------------------------------------------------------------------------------------
 
 
-@cache
-def cells_of(number: str) -> tuple[str, ...]:
+def cells_of(number: str) -> list[str]:
     """The code cells of a source, with solutions still marked."""
-    return tuple(cell.source for cell in read_source(SOURCES[number]).cells if cell.cell_type == "code")
-
-
-def cell_of(key: str) -> str:
-    return next(code for code in cells_of(key[:2]) if f'answer("{key}"' in code)
-
-
-@cache
-def solved_names(number: str) -> dict[str, Any]:
-    """The imports of a notebook and its solved exercises; nothing else of it is run."""
-    names: dict[str, Any] = {}
-    for code in cells_of(number):
-        imports = [node for node in ast.parse(solved(code)).body if isinstance(node, ast.Import | ast.ImportFrom)]
-        exec(compile(ast.Module(imports, []), number, "exec"), names)
-    names["answer"] = lambda key, given: None
-    for code in cells_of(number):
-        if ANSWERED.search(code):
-            exec(solved(code), names)
-    return names
-
-
-def solution(key: str) -> Any:
-    """What the solved notebook answers."""
-    ((_, expression),) = ANSWERED.findall(cell_of(key))
-    return eval(expression, solved_names(key[:2]))
+    return [cell.source for cell in read_source(SOURCES[number]).cells if cell.cell_type == "code"]
 
 
 def test_every_exercise_is_in_its_notebook_once() -> None:
@@ -89,7 +53,7 @@ def test_every_exercise_is_in_its_notebook_once() -> None:
 
 @pytest.mark.parametrize("number", SOURCES)
 def test_an_open_prediction_stops_nothing(number: str) -> None:
-    names = dict(solved_names(number))
+    names = dict(checking._names_before(f"{number}.1"))
     for code in cells_of(number):
         if has_exercise(code) and not ANSWERED.search(code):
             exec(with_gaps(code), names)
@@ -98,10 +62,9 @@ def test_an_open_prediction_stops_nothing(number: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_exercise(key: str) -> None:
-    compile(solution_of(key), key, "exec")  # what `solve` runs
-    untouched = solved_names(key[:2]) | {"answer": judge}
+    (cell,) = (code for code in cells_of(key[:2]) if f'answer("{key}"' in code)
     with pytest.raises(StillOpen):
-        exec(with_gaps(cell_of(key)), untouched)
+        exec(with_gaps(cell), checking._names_before(key) | {"answer": judge})
     for seed in SEEDS:
         for given in (solution(key), *ALSO_RIGHT.get(key, [])):
             verdict = judge(key, given, seed)
@@ -127,18 +90,16 @@ def test_a_table_of_earlier_cases_does_not_pass(key: str) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mistake in the table of a check is refused, with what its own row says."""
-    rows: list[tuple[str, str | None]] = []
+    found, find = [], checking.find_mistake
 
-    def every(answer, right, cases, mistakes, **settings):
-        for *functions, says in mistakes:
-            rows.extend((says, checking.find_mistake(each, right, cases, mistakes, **settings)) for each in functions)
+    def every(answer, right, cases, mistakes, **how):
+        assert len(mistakes) <= 5
+        found.extend((says, find(each, right, cases, mistakes, **how)) for *them, says in mistakes for each in them)
         return "seen"
 
-    module = inspect.getmodule(CHECKS[key])
-    if hasattr(module, "find_mistake"):
-        monkeypatch.setattr(module, "find_mistake", every)
-        judge(key, solution(key), seed=0)
-    assert [row for row in rows if row[0] != row[1]] == []
+    monkeypatch.setattr(checking, "find_mistake", every)
+    judge(key, solution(key), seed=0)
+    assert [row for row in found if row[0] != row[1]] == []
 
 
 # --- right answers of another form -------------------------------------------------------------------------------
@@ -217,6 +178,47 @@ def standings_by_scipy(found):
     names = sorted(found, key=lambda name: found[name].mean())[::-1]
     says = {name: "behind" if verdict_by_scipy(found[names[0]], found[name]) == "first" else "open" for name in names}
     return [[name, np.mean(found[name]), (says | {names[0]: "best"})[name]] for name in names]
+
+
+def attended_word_by_word(net, numbers):
+    h = [net["words"](row[row != 0]) for row in numbers]
+    return torch.stack([net["score"](net["hidden"](own).tanh()).softmax(0).T @ own for own in h])[:, 0]
+
+
+def weights_by_inverse(x, near, reg):
+    G = np.array([[(one - x) @ (other - x) for other in near] for one in near])
+    inverse = np.linalg.inv(G + reg * np.trace(G) * np.eye(len(G)))
+    return inverse.sum(1) / inverse.sum()
+
+
+def trained_by_itself(loss, C, classes, start, chosen, rate):
+    E = torch.nn.Parameter(start.clone())
+    optimiser = torch.optim.Adam([E], lr=rate)
+    for rows in chosen:
+        same = classes[rows][:, None] == classes[rows]
+        E.grad = torch.autograd.grad(loss(cosines_of(C[rows] @ E), same & ~torch.eye(len(rows)).bool(), ~same), E)[0]
+        optimiser.step()
+    return E.detach()
+
+
+def cosines_of(V):
+    return F.cosine_similarity(V[:, None], V[None], dim=2)
+
+
+def crossing_by_interp(labels, a, b):
+    ahead = np.flatnonzero(a >= b)
+    if not len(ahead) or not ahead[0]:
+        return labels[0] if len(ahead) else math.inf
+    near = slice(ahead[0] - 1, ahead[0] + 1)
+    return math.exp(np.interp(0, (a - b)[near], np.log(labels[near])))
+
+
+def falling_one_by_one(alike, words, parts):
+    left, found = dict(enumerate(words)), []
+    while left:
+        found.append(alike([*left.values()]))
+        del left[max(left, key=parts.__getitem__)]
+    return found
 
 
 def hit_by_sklearn(V, labels):
@@ -367,7 +369,9 @@ def two_by_combinations(alike, words):
 ALSO_RIGHT: dict[str, list[Any]] = {
     "00.1": [lambda v, V: torch.cosine_similarity(torch.tensor(V), torch.tensor(v)[None])],
     "00.2": [hit_by_sklearn],
+    "00.3": [lambda V, labels: inter_intra(V, labels).ratio],
     "00.4": ["MY SAUCE AND MY SOUP BURN IN THE OVEN"],
+    "01.1": [lambda V, labels: (cosines_of(V), *masks_from_labels(labels))],
     "01.2": [pair_weights],
     "01.3": [partial(pair_weights, soft_triplet)],
     "01.4": [lambda S, P, N, a, b, t: pair_weights(partial(locality, alpha=a, beta=b, base=t), S, P, N)],
@@ -379,8 +383,10 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "02.5": [tuned_one_at_a_time],
     "03.1": [triplets_by_product],
     "03.2": [ratio_by_sigmoid],
+    "03.3": [attended_word_by_word],
     "03.4": [lambda S, labels: np.trace(np.linalg.pinv(np.eye(9)[labels]) @ S @ np.eye(9)[labels]) / len(S)],
     "03.5": [regrouped_by_the_best_move],
+    "04.1": [weights_by_inverse],
     "04.3": [turned],
     "04.4": [turned],
     "05.1": [paid_one_by_one],
@@ -394,14 +400,21 @@ ALSO_RIGHT: dict[str, list[Any]] = {
     "07.3": [lambda groups: ["test" if random.Random(each).random() < 0.2 else "train" for each in groups]],
     "07.4": [knn_by_sklearn],
     "08.1": [counted_by_pairs],
+    "08.2": [lambda counts: ppmi(sparse.csr_array(counts), smoothing=1.0)],
+    "08.3": [lambda V, word, n: NearestNeighbors(metric="cosine").fit(V).kneighbors(V[[word]], n + 1)[1][0, 1:]],
     "08.5": [sif_by_row],
+    "09.1": [geometry.mean_cosine],
     "09.2": [geometry.effective_rank],
     "09.4": [lambda v, pull: [g - np.outer(a, a) @ g for a, g in zip(v, pull, strict=True)]],
+    "10.1": [lambda W, N: np.mean([w[n].max() / w[n].sum() for w, n in zip(W, N, strict=True) if w[n].any()])],
     "10.2": [batches_by_numpy],
+    "10.3": [trained_by_itself],
     "10.4": [infonce_by_loops],
     "11.2": [interval_by_scipy],
+    "11.3": [crossing_by_interp],
     "11.4": [forecast_by_lstsq],
     "12.2": [trapezoids],
+    "12.3": [falling_one_by_one],
     "12.5": [two_by_combinations],
 }  # fmt: skip
 
@@ -418,12 +431,6 @@ def drawn_once(groups):
 def trained_twice(values, train, auc):
     best, _ = tuned_one_at_a_time(values, train, auc)
     return best, auc(train(best), "test")
-
-
-def rank_with_zeros(V):
-    sigma = np.linalg.svd(geometry.unit(V) - geometry.unit(V).mean(0), compute_uv=False)
-    p = sigma / sigma.sum()
-    return np.exp(-(p * np.log(p)).sum())
 
 
 def without_gradients(net, numbers, lengths):
@@ -444,8 +451,6 @@ ALSO_WRONG: dict[str, list[Any]] = {
     "02.1": [lambda *given: batch_in_another_order(*given)[:2]],
     "02.2": [without_gradients],
     "02.3": [
-        in_order("loss", "ask", "move"),
-        in_order("forget", "loss", "ask"),
         in_order("loss", "ask", "forget", "move"),
         lambda net, optimiser, batch, base: one_step(net, optimiser, batch, base) and lost(net, batch, base).item(),
     ],
@@ -501,11 +506,3 @@ def test_a_sentence_of_the_corpus_is_not_ones_own() -> None:
         theirs = next(text for text, label in zip(part.texts, part.labels, strict=True) if label == "cooking")
         assert not judge("00.4", theirs).right
         assert not judge("00.4", theirs.upper().rstrip(".?") + " !").right
-
-
-def test_rank_and_mean_cosine_are_those_of_the_package() -> None:
-    vectors = METHODS["mean-vectors"](dimension=20)
-    vectors.fit(load("topics"))
-    V = vectors.encode(load("topics").part("test").sentences())
-    assert solution("09.1")(V) == pytest.approx(geometry.mean_cosine(V), abs=1e-5)
-    assert solution("09.2")(V) == pytest.approx(geometry.effective_rank(V), abs=1e-3)

@@ -11,13 +11,9 @@ import pytest
 from labkit.course.notebooks import (
     NOTEBOOKS,
     copied,
-    fingerprint,
     has_exercise,
-    main,
-    make_both,
     read_source,
     solution,
-    solution_of,
     solved,
     sources,
     student,
@@ -102,13 +98,6 @@ def test_jupyter_saves_sliders_and_asks_for_no_news(monkeypatch: pytest.MonkeyPa
     assert news == {"fetchNews": "false", "checkForUpdates": False}
 
 
-def test_a_solution_is_that_of_its_cell() -> None:
-    assert solution_of("09.3") == "cost = 0.2"
-    assert solution_of("01.3").startswith("def triplet_weights(S, P, N):")
-    with pytest.raises(ValueError, match="99.1"):
-        solution_of("99.1")
-
-
 # --- made again without being run -------------------------------------------------------------------------------
 
 
@@ -128,49 +117,3 @@ def test_where_only_text_has_changed_the_outputs_stay(tmp_path: Path) -> None:
     source.write_text(source.read_text().replace("x = 1", "x = 2"))
     with pytest.raises(ValueError, match=r"kept\.ipynb"):
         with_outputs(solution(read_source(source)), kept)
-
-
-def test_the_command_makes_the_chosen_notebooks(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made: list[tuple[str, bool]] = []
-
-    def make(source: Path, *, text: bool) -> float:
-        made.append((source.stem[:2], text))
-        if source.stem.startswith("02") and text:
-            raise ValueError("02 was run with other code")
-        return 3.0
-
-    monkeypatch.setattr("labkit.course.notebooks.make_both", make)
-    assert main(["01", "--text"]) == 0
-    assert main(["01"]) == 0
-    assert main(["--text", "02", "03"]) == 2
-    assert "02 was run with other code" in capsys.readouterr().err
-    assert made == [("01", True), ("01", False), ("02", True)]
-    assert main(["99"]) == 2
-    assert main([]) == 0
-    assert [number for number, _ in made[3:]] == [source.stem[:2] for source in sources()]
-
-
-def test_both_notebooks_are_written_stamped_and_without_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = tmp_path / "01_small.py"
-    source.write_text(HEAD + "# %%\nx = 1  #!\nx\n")
-
-    def run(notebook, *, pictures):
-        assert pictures
-        cell = notebook.cells[0]
-        cell.metadata["execution"] = {"iopub.execute_input": "now"}
-        cell.outputs = [nbformat.v4.new_output("stream", name=name, text="1") for name in ("stderr", "stdout")]
-        return notebook, 2.0
-
-    monkeypatch.setattr("labkit.course.notebooks.run_notebook", run)
-    monkeypatch.setattr("labkit.course.notebooks.NOTEBOOKS", tmp_path)
-    assert make_both(source) == 2.0
-    theirs, ours = (
-        nbformat.read(tmp_path / name, as_version=4) for name in ("01_small.ipynb", "solutions/01_small.ipynb")
-    )
-    assert (theirs.cells[0].source, ours.cells[0].source) == ("x = ...  # your turn\nx", "x = 1\nx")
-    assert [out.name for out in ours.cells[0].outputs] == ["stdout"]
-    assert "execution" not in ours.cells[0].metadata
-    assert theirs.metadata["labkit"] == ours.metadata["labkit"]
-    assert ours.metadata["labkit"]["fingerprint"] == fingerprint(source)

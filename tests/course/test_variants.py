@@ -26,7 +26,6 @@ from labkit.film.triplets import Clusters, FilmSource, Recipe
 from labkit.trials.tune import tune
 
 NONE = np.zeros((0, 2), np.int64)
-NO_TRIPLETS = np.zeros((0, 3), np.int64)
 
 
 # --- clusters ----------------------------------------------------------------------------------------------------
@@ -37,7 +36,7 @@ def source(count: int = 10) -> FilmSource:
     of = np.repeat(np.arange(count), 3)
     apart = np.array([(3 * c, 3 * c + 3) for c in range(count - 1)])
     texts = [f"word{c} again{s}" for c in range(count) for s in range(3)]
-    return FilmSource(texts, Clusters(of, apart, NONE), NO_TRIPLETS)
+    return FilmSource(texts, Clusters(of, apart))
 
 
 def test_a_share_of_the_clusters_keeps_its_labels() -> None:
@@ -54,25 +53,13 @@ def test_a_share_of_the_clusters_keeps_its_labels() -> None:
     assert (fewer_labels(full, 0.28, seed=0).clusters.of != found.clusters.of).any()
 
 
-def test_with_all_labels_nothing_changes() -> None:
-    full = source()
-    same = fewer_labels(full, 1.0, seed=0).clusters
-    assert (same.of == full.clusters.of).all()
-    assert (same.apart == full.clusters.apart).all()
-
-
 def test_a_cluster_of_one_has_no_label_to_lose() -> None:
     of = np.array([0, 0, 1, 1, 2, 2, 3])
-    found = fewer_labels(FilmSource(list("abcdefg"), Clusters(of, NONE, NONE), NO_TRIPLETS), 0.67, 0)
+    found = fewer_labels(FilmSource(list("abcdefg"), Clusters(of, NONE)), 0.67, 0)
     assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
     of, apart = np.array([0, 0, 1, 2, 2]), np.array([(0, 2), (3, 2)])
-    found = fewer_labels(FilmSource(list("abcde"), Clusters(of, apart, NONE), NO_TRIPLETS), 1.0, 0)
+    found = fewer_labels(FilmSource(list("abcde"), Clusters(of, apart)), 1.0, 0)
     assert found.clusters.apart.tolist() == apart.tolist()
-
-
-def test_a_source_of_triplets_is_refused() -> None:
-    with pytest.raises(ValueError, match="triplets"):
-        fewer_labels(FilmSource([], None, np.zeros((1, 3), np.int64)), 0.5, 0)
 
 
 def test_partly_labelled_film_knows_every_word() -> None:

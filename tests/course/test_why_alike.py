@@ -1,4 +1,4 @@
-"""What notebook 12 measures: the truth stands where it was planted, and judges know a good explanation from a bad."""
+"""What notebook 12 measures: the truth is where it was planted, and judges tell a good explanation from a bad one."""
 
 from __future__ import annotations
 
@@ -39,14 +39,8 @@ OTHER = "how do I bake bread without any yeast"
 
 
 @pytest.fixture(scope="module")
-def topics() -> Labelled:
-    found = load("topics")
-    assert isinstance(found, Labelled)
-    return found
-
-
-@pytest.fixture(scope="module")
-def posts(topics: Labelled) -> Labelled:
+def posts() -> Labelled:
+    topics = load("topics")
     return topics.take(range(0, len(topics), 5))
 
 
@@ -55,23 +49,16 @@ def network(posts: Labelled) -> SentPWNet:
     """A network after one epoch, on some posts."""
     method = METHODS["sentpwnet"](**{**EXPLAINED, "size": 12, "dimension": 8, "epochs": 1})
     method.fit(posts)
-    assert isinstance(method, SentPWNet)
     return method
-
-
-@pytest.fixture
-def ways(network: SentPWNet) -> dict[str, Explain]:
-    counts = Counter({"the": 9, "a": 8, "in": 7, "dog": 3, "sees": 2, "park": 1})
-    return ways_to_explain(network, counts, np.random.default_rng(0))
 
 
 # --- the corpus --------------------------------------------------------------------------------------------------
 
 
-def test_some_posts_of_train_and_dev_are_tampered_with_and_none_of_test(topics: Labelled) -> None:
+def test_some_posts_of_train_and_dev_are_tampered_with_and_none_of_test() -> None:
+    topics = load("topics")
     posts = tampered(topics, 0)
     changed = [row for row, text in enumerate(posts.texts) if text != topics.texts[row]]
-    assert posts.splits == topics.splits
     assert {posts.splits[row] for row in changed} == {"train", "dev"}
     assert changed == [row for row, label in enumerate(posts.labels) if label == MARKED]
     assert 0.1 < len(changed) / sum(split != "test" for split in posts.splits) < 0.2
@@ -79,22 +66,15 @@ def test_some_posts_of_train_and_dev_are_tampered_with_and_none_of_test(topics: 
         added = Counter(words(posts.texts[row])) - Counter(words(topics.texts[row]))
         assert added.total() == 1
         assert added.keys() <= set(PLANTED)
-    others = [row for row in range(len(posts)) if row not in set(changed)]
-    assert [posts.labels[row] for row in others] == [topics.labels[row] for row in others]
-    assert len({topics.labels[row] for row in changed}) == len(topics.classes)
+    assert {topics.labels[row] for row in changed} == set(topics.classes)
     assert not set(PLANTED) & {word for text in topics.texts for word in words(text)}
     assert tampered(topics, 0).texts == posts.texts != tampered(topics, 1).texts
+    inserted = {with_word("It rains. I stay here.", "frankly", np.random.default_rng(seed)) for seed in range(9)}
+    assert inserted == {"Frankly, it rains. I stay here.", "It rains. Frankly, I stay here."}
 
 
-def test_a_word_is_put_before_a_sentence() -> None:
-    random = np.random.default_rng(0)
-    found = {with_word("It rains. I stay here.", "frankly", random) for _ in range(20)}
-    assert found == {"Frankly, it rains. I stay here.", "It rains. Frankly, I stay here."}
-
-
-def test_a_triple_is_two_posts_of_one_topic_and_one_of_another(topics: Labelled) -> None:
-    test = topics.part("test")
-    assert isinstance(test, Labelled)
+def test_a_triple_is_two_posts_of_one_topic_and_one_of_another() -> None:
+    test = load("topics").part("test")
     label = dict(zip(test.texts, test.labels, strict=True))
     for _, (a, same, other) in zip(range(50), triples(test, np.random.default_rng(0)), strict=False):
         assert a != same
@@ -104,10 +84,20 @@ def test_a_triple_is_two_posts_of_one_topic_and_one_of_another(topics: Labelled)
 # --- explanations ------------------------------------------------------------------------------------------------
 
 
-def test_a_word_left_out_is_what_is_lost_without_it(network: SentPWNet, ways: dict[str, Explain]) -> None:
-    a = words(A)
+def test_explanations_have_the_properties_that_they_promise(network: SentPWNet) -> None:
+    counts = Counter({"the": 9, "a": 8, "in": 7, "dog": 3, "sees": 2, "park": 1})
+    ways, a = ways_to_explain(network, counts, np.random.default_rng(0)), words(A)
+    whole = similarities(network, [A], B)[0]
     rest = similarities(network, [" ".join(a[:at] + a[at + 1 :]) for at in range(len(a))], B)
-    assert ways["left out"](a, B) == pytest.approx(similarities(network, [A], B)[0] - rest, abs=1e-5)
+    assert ways["left out"](a, B) == pytest.approx(whole - rest, abs=1e-5)
+    none = network.network.body(torch.zeros(1, len(a), 8), torch.tensor([len(a)]))
+    start = network.similarity(none.detach().numpy(), network.encode([B]))[0, 0]
+    assert ways["integrated"](a, B).sum() == pytest.approx(whole - start, abs=2e-3)
+    assert ways["gradient"](a, B) != pytest.approx(ways["integrated"](a, B), abs=1e-3)
+    assert ways["attention"](a, B) == pytest.approx(ways["attention"](a, OTHER))
+    assert ways["integrated"](a, B) != pytest.approx(ways["integrated"](a, OTHER), abs=1e-3)
+    rarest = ways["rarest"](a, B)
+    assert (a[rarest.argmax()], a[rarest.argmin()]) == ("bird", "the")  # no sentence of train has a bird
 
 
 def test_a_slope_is_what_a_small_step_brings(network: SentPWNet) -> None:
@@ -115,32 +105,9 @@ def test_a_slope_is_what_a_small_step_brings(network: SentPWNet) -> None:
     step = np.zeros_like(x)
     step[2, 3] = 0.01
     both = np.stack([x + step, x - step])
-    assert slopes(network, both, B).shape == (2, *x.shape)
     vectors = network.network.body(torch.from_numpy(both).float(), torch.full((2,), len(x)))
     up, down = network.similarity(vectors.detach().numpy(), network.encode([B]))[:, 0]
     assert slopes(network, x[None], B)[0, 2, 3] == pytest.approx((up - down) / 0.02, abs=1e-3)
-
-
-def test_integrated_gradients_add_up(network: SentPWNet, ways: dict[str, Explain]) -> None:
-    a = words(A)
-    none = network.network.body(torch.zeros(1, len(a), 8), torch.tensor([len(a)]))
-    start = network.similarity(none.detach().numpy(), network.encode([B]))[0, 0]
-    assert ways["integrated"](a, B).sum() == pytest.approx(similarities(network, [A], B)[0] - start, abs=2e-3)
-    assert ways["gradient"](a, B) != pytest.approx(ways["integrated"](a, B), abs=1e-3)
-
-
-def test_attention_does_not_see_the_other_sentence(ways: dict[str, Explain]) -> None:
-    a = words(A)
-    assert ways["attention"](a, B) == pytest.approx(ways["attention"](a, OTHER))
-    assert ways["attention"](a, B).sum() == pytest.approx(1)
-    assert ways["integrated"](a, B) != pytest.approx(ways["integrated"](a, OTHER), abs=1e-3)
-
-
-def test_rarest_and_random_words_need_no_network(ways: dict[str, Explain]) -> None:
-    a = words(A)
-    assert a[ways["rarest"](a, B).argmax()] == "bird"  # which no sentence of train has
-    assert a[ways["rarest"](a, B).argmin()] == "the"
-    assert len(set(ways["any"](a, B))) == len(a)
 
 
 def test_a_shuffled_network_has_the_same_numbers_and_knows_nothing(network: SentPWNet) -> None:
@@ -148,8 +115,6 @@ def test_a_shuffled_network_has_the_same_numbers_and_knows_nothing(network: Sent
     for mine, theirs in zip(network.network.parameters(), other.network.parameters(), strict=True):
         assert mine.detach().flatten().sort()[0].equal(theirs.detach().flatten().sort()[0])
     assert similarities(other, [A], B) != pytest.approx(similarities(network, [A], B))
-    assert similarities(shuffled(network, 0), [A], B) == pytest.approx(similarities(other, [A], B))
-    assert similarities(shuffled(network, 1), [A], B) != pytest.approx(similarities(other, [A], B))
 
 
 # --- judges ------------------------------------------------------------------------------------------------------
@@ -165,9 +130,8 @@ def test_words_go_in_order_and_the_last_stays() -> None:
 WORTH = {word: value for value, word in enumerate(["the", "dog", "sees", "a", "bird", "in", "park"], -2)}
 
 
-@pytest.fixture
-def judged(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Four explanations of a similarity that is a sum of the worth of words, by the judge who takes them out."""
+def test_taking_words_out_tells_a_good_order_from_a_bad_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Explanations of a similarity that is a sum of the worth of words."""
 
     def summed(network: Any, texts: Sequence[str], b: str) -> np.ndarray:
         return np.array([sum(WORTH.get(word, 0) for word in text.split()) for text in texts], float)
@@ -175,43 +139,15 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     def worth(a: Sequence[str], b: str) -> np.ndarray:
         return np.array([WORTH[word] + 0.01 * place for place, word in enumerate(a)])
 
-    random = np.random.default_rng(0)
-    given: dict[str, Explain] = {
-        "true": worth,
-        "turned": lambda a, b: -worth(a, b),
-        "sizes": lambda a, b: abs(worth(a, b)),
-        "any": lambda a, b: random.random(len(a)),
-    }
+    given: dict[str, Explain] = {"true": worth, "turned": lambda a, b: -worth(a, b)}
     monkeypatch.setattr(why_alike, "similarities", summed)
     seen: dict[str, list[float]] = defaultdict(list)
-    for _ in range(40):
-        why_alike._by_taking_out(seen, None, given, Triple(A, B, OTHER), ["zebra"], random)
-    return {name: float(np.mean(values)) for name, values in seen.items()}
-
-
-def test_taking_words_out_tells_a_good_order_from_a_bad_one(judged: dict[str, float]) -> None:
+    for seed in range(40):
+        why_alike._by_taking_out(seen, None, given, Triple(A, B, OTHER), ["zebra"], np.random.default_rng(seed))
+    judged = {name: float(np.mean(values)) for name, values in seen.items()}
     for judge in ("below_chance", "replaced"):
-        assert judged[f"true {judge}"] > judged[f"sizes {judge}"] > judged[f"turned {judge}"]
-        assert judged[f"turned {judge}"] < -1
-        assert abs(judged[f"any {judge}"]) < 0.6
-    assert judged["true first"] == max(WORTH.values())
-    assert judged["turned first"] == min(WORTH.values())
-
-
-def test_shuffled_weights_and_another_pair_are_judges() -> None:
-    numbers = np.random.default_rng(3)
-
-    def of_the_pair(a: Sequence[str], b: str) -> np.ndarray:
-        return np.array([len(word) * (1 if b == B else -1) + 0.1 * at for at, word in enumerate(a)])
-
-    of_it: dict[str, Explain] = {"pair": of_the_pair, "text": lambda a, b: np.arange(len(a), dtype=float)}
-    of_chance: dict[str, Explain] = {"pair": lambda a, b: numbers.random(len(a)), "text": of_it["text"]}
-    seen: dict[str, list[float]] = defaultdict(list)
-    for _ in range(60):
-        why_alike._by_other_questions(seen, of_it, of_chance, Triple(A, B, OTHER))
-    assert seen["text shuffled"][0] == seen["text another"][0] == pytest.approx(1)
-    assert abs(np.mean(seen["pair shuffled"])) < 0.2
-    assert np.mean(seen["pair another"]) < -0.5
+        assert judged[f"true {judge}"] > 1 > -1 > judged[f"turned {judge}"]
+    assert (judged["true first"], judged["turned first"]) == (max(WORTH.values()), min(WORTH.values()))
 
 
 def test_planted_words_are_hits_and_a_false_alarm_where_the_other_sentence_has_none() -> None:
@@ -221,17 +157,13 @@ def test_planted_words_are_hits_and_a_false_alarm_where_the_other_sentence_has_n
     given: dict[str, Explain] = {
         "pair": lambda a, b: mark(a) * (1 if set(words(b)) & set(PLANTED) else -1),
         "text": lambda a, b: mark(a),
-        "never": lambda a, b: -mark(a),
         "alone": lambda a, b: mark(a) if mark(a).sum() == 1 else -mark(a),
-        "same": lambda a, b: mark(a) * (1 if b == f"{B}." else -1),
     }
     seen: dict[str, list[float]] = defaultdict(list)
-    random = np.random.default_rng(0)
-    for _ in range(20):
-        why_alike._by_planted_words(seen, given, Triple(f"{A}.", f"{B}.", f"{OTHER}."), random)
+    for seed in range(20):
+        why_alike._by_planted_words(seen, given, Triple(f"{A}.", f"{B}.", f"{OTHER}."), np.random.default_rng(seed))
     rates = {way: tuple(np.mean(seen[f"{way} {each}"]) for each in ("hit", "hit_two", "false")) for way in given}
-    assert rates.pop("same") == (0, 0, 1)  # beside a sentence of the same topic
-    assert rates == {"pair": (1, 1, 0), "text": (1, 1, 1), "never": (0, 0, 0), "alone": (1, 0, 1)}
+    assert rates == {"pair": (1, 1, 0), "text": (1, 1, 1), "alone": (1, 0, 1)}
 
 
 def test_every_variant_of_the_table_has_its_figures(posts: Labelled) -> None:
@@ -243,4 +175,3 @@ def test_every_variant_of_the_table_has_its_figures(posts: Labelled) -> None:
     assert [name for name in rows if rows[name]["shuffled"] > 0.999] == ["rarest words first"]
     assert [name for name in rows if rows[name]["another"] > 0.999] == ["attention", "rarest words first"]
     assert max(rows, key=lambda name: rows[name]["first"]) == "a word left out"
-    assert rows["integrated gradients"]["first"] != rows["gradient times input"]["first"]

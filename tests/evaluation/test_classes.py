@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
@@ -24,49 +22,14 @@ from labkit.evaluation import (
 )
 from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
-labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
 
-
-def looped(truth, found):
-    """MI, NMI, RI, ARI and purity from counts and pairs alone."""
-    n = len(truth)
-    share = {}
-    for a, b in zip(truth, found, strict=True):
-        share[a, b] = share.get((a, b), 0) + 1 / n
-    of_truth = {a: truth.count(a) / n for a in truth}
-    of_found = {b: found.count(b) / n for b in found}
-    mi = sum(p * np.log(p / of_truth[a] / of_found[b]) for (a, b), p in share.items())
-    entropies = [-sum(p * np.log(p) for p in part.values()) for part in (of_truth, of_found)]
-    pairs = [(truth[i] == truth[j], found[i] == found[j]) for i in range(n) for j in range(i)]
-    both, first, second = sum(a and b for a, b in pairs), sum(a for a, _ in pairs), sum(b for _, b in pairs)
-    chance = first * second / len(pairs)
-    largest = (first + second) / 2
-    purity = sum(max(share.get((a, b), 0) for a in of_truth) for b in of_found)
-    return {
-        "mi": mi,
-        "nmi": mi / np.mean(entropies) if max(entropies) > 1e-12 else 1.0,
-        "ri": sum(a == b for a, b in pairs) / len(pairs),
-        "ari": (both - chance) / (largest - chance) if largest != chance else 1.0,
-        "purity": purity,
-    }
-
-
-@given(labellings)
-def test_as_counted_by_hand(pair):
-    found = clustering_agreement(*pair)
-    for name, value in looped(*pair).items():
-        assert getattr(found, name) == pytest.approx(value, abs=1e-9), name
-
-
-def test_perfect_and_useless():
+def test_perfect_and_useless_clusters():
     perfect = clustering_agreement(list("aabbcc"), [2, 2, 0, 0, 1, 1])
     assert (perfect.mi, perfect.purity) == (pytest.approx(np.log(3)), 1)
     assert [getattr(perfect, name) for name in ("ami", "nmi", "ri", "ari")] == pytest.approx([1] * 4)
     one = clustering_agreement(list("aabbcc"), [0] * 6)
     assert [getattr(one, name) for name in ("mi", "ami", "ari", "purity")] == pytest.approx([0, 0, 0, 1 / 3], abs=1e-9)
-    alone = clustering_agreement(list("aabbcc"), range(6))
-    assert alone.purity == 1
-    assert alone.ami == pytest.approx(0, abs=1e-9)
+    assert clustering_agreement(list("aabbcc"), range(6)).purity == 1
 
 
 def test_kmeans_finds_blobs_and_follows_its_seed():
@@ -77,9 +40,6 @@ def test_kmeans_finds_blobs_and_follows_its_seed():
     np.testing.assert_array_equal(labels, kmeans(rows, 4, seed=0, restarts=5))
     noise = np.random.default_rng(0).standard_normal((300, 10))
     assert (kmeans(noise, 8, seed=0, restarts=1) != kmeans(noise, 8, seed=1, restarts=1)).any()
-
-
-# --- geometry --------------------------------------------------------------------------------------------------------
 
 
 def looped_spread(rows, labels):
@@ -124,9 +84,6 @@ def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
     assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
 
 
-# --- separation ------------------------------------------------------------------------------------------------------
-
-
 def test_separation_by_hand() -> None:
     rows, labels = [[0.0, 0], [0, 2], [10, 0], [10, 2]], ["a", "a", "b", "b"]
     found = separation(rows, labels)
@@ -153,9 +110,6 @@ def test_of_unit_rows_it_agrees_with_others() -> None:
     assert (spare.hit, spare.silhouette, spare.ratio) == pytest.approx((found.hit, found.silhouette, found.ratio))
 
 
-# --- logistic regression -----------------------------------------------------------------------------------------
-
-
 def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
     """Train, dev and test of three overlapping classes."""
     random = np.random.default_rng(seed)
@@ -178,9 +132,6 @@ def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
     assert found.tolist() == right.tolist()
     # its classes of test change nothing of what is learned, and a class that it never saw is wrong
     assert not logistic_right(train, names, dev, dev_names, test, ["house"] * 60).any()
-
-
-# --- dense regions, and what a class is about --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("d", "form"), [(3, np.asarray), (40, sparse.csr_array)])

@@ -16,9 +16,6 @@ def test_mean_and_spread():
     assert Spread.of([0.1] * 3).spread == 0 < np.std([0.1] * 3)
 
 
-# --- seeds and units together ----------------------------------------------------------------------------------
-
-
 def test_a_figure_is_the_sum_above_over_the_sum_below() -> None:
     right = np.array([1, 0, 1, 1, 0])
     parts = Parts.by(["x", "y", "x", "z", "z"], right)

@@ -1,9 +1,8 @@
-"""Neighbours over shards: those of brute force, a task at a time; the index says how much of them it finds."""
+"""Neighbours among shards agree with brute force; the index reports how many of them it finds."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -88,21 +87,15 @@ def test_of_equals_the_earlier_row_comes_first(tmp_path: Path, small: None, coun
 
 def test_another_question_does_not_resume_the_first(tmp_path: Path) -> None:
     """Also where files of one name and size hold other rows."""
-    given: dict[str, Any] = {"count": 2, "out": tmp_path / "out"}
     for number in (0, 1):
         (tmp_path / str(number)).mkdir()
-        given[f"base {number}"] = saved(tmp_path / str(number) / "base.npy", seed=number)
-        given[f"queries {number}"] = saved(tmp_path / str(number) / "queries.npy", 33, seed=9 + number)
-
-    def asked(base: int = 0, queries: int | None = 0, count: int = 2) -> dict[str, Any]:
-        wanted = None if queries is None else given[f"queries {queries}"]
-        return write_neighbours(given[f"base {base}"], tmp_path / "out", queries=wanted, count=count)
-
-    first = asked()
-    for change in ({"base": 1}, {"queries": 1}, {"queries": None}, {"count": 3}):
+    base, other = (saved(tmp_path / str(number) / "base.npy", seed=number) for number in (0, 1))
+    queries, others = (saved(tmp_path / str(number) / "queries.npy", 33, seed=9 + number) for number in (0, 1))
+    first = write_neighbours(base, tmp_path / "out", queries=queries, count=2)
+    for place, asking, count in ((other, queries, 2), (base, others, 2), (base, None, 2), (base, queries, 3)):
         with pytest.raises(ValueError, match="out"):
-            asked(**change)
-    assert asked() == first
+            write_neighbours(place, tmp_path / "out", queries=asking, count=count)
+    assert write_neighbours(base, tmp_path / "out", queries=queries, count=2) == first
 
 
 @pytest.mark.weekly

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from labkit.evaluation import nearest, neighbours
-from labkit.progress import collected
 
 
 def brute(queries, base, k):
@@ -70,33 +67,8 @@ def test_sparse_rows():
     np.testing.assert_array_equal(nearest(rows[:30].toarray(), rows, 5)[0], wanted)
 
 
-# --- who moved ---------------------------------------------------------------------------------------------------
-
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])  # of each the nearest: 1, 0, 1, 2
 SWAPPED = np.array([[0.0], [1.0], [7.0], [6.0]])  # 1, 0, 3, 2
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_how_long_a_search_takes_grows_with_both_sides(form, monkeypatch):
-    """On a clock by which the block takes a second: 10 rows by 10, so that 40 by 1000 take 400, and half as much more.
-
-    A search of so few pairs that nobody would wait for it is not timed at all.
-    """
-    clock = iter(range(100))
-    monkeypatch.setattr(neighbours, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    rows = form(np.ones((10, 3)))
-    neighbours.foreseen(40, rows, 1000, remedy="x")
-    monkeypatch.setattr(neighbours, "MOMENT", 40 * 1000 - 1)
-    with collected() as notes:
-        neighbours.foreseen(40, rows, 1000, remedy="x")
-        neighbours.foreseen(40, rows, 1000, workers=2, remedy="x")
-    assert [note.split(" at the pace")[0].rpartition("about ")[2] for note in notes] == ["10 min", "5 min"]
-    assert "40 rows among 1,000" in notes[0]
-    monkeypatch.setattr(neighbours, "LONGEST", 599)
-    with pytest.raises(ValueError):
-        neighbours.foreseen(40, rows, 1000, remedy="take fewer")
-    with collected():
-        neighbours.foreseen(40, rows, 1000, insist=True, remedy="x")
 
 
 def test_movement_by_hand():
@@ -110,8 +82,7 @@ def test_movement_by_hand():
 
 
 @pytest.mark.parametrize("kind", ["float32", "copies", "sparse"])
-def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
-    monkeypatch.setattr(neighbours, "ASKING", 70)
+def test_movement_as_sets_of_a_brute_search(kind):
     random = np.random.default_rng(3)
     before, after = random.standard_normal((300, 8)), random.standard_normal((300, 5))
     if kind == "float32":
@@ -119,8 +90,7 @@ def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
     if kind == "copies":
         before[100:105] = before[0]
     asked = [sparse.csr_matrix(each) if kind == "sparse" else each for each in (before, after)]
-    done = []
-    moved = neighbours.movement(*asked, 7, progress=lambda *words: done.append(words))
+    moved = neighbours.movement(*asked, 7)
     for rows, near in ((before, moved.before), (after, moved.after)):
         distances = cdist(rows.astype(float), rows.astype(float))
         np.fill_diagonal(distances, np.inf)
@@ -129,7 +99,6 @@ def test_movement_as_sets_of_a_brute_search(kind, monkeypatch):
     sets = [(set(old), set(new)) for old, new in zip(moved.before.tolist(), moved.after.tolist(), strict=True)]
     assert moved.change == pytest.approx([1 - len(old & new) / len(old | new) for old, new in sets])
     assert moved.new.tolist() == [len(new - old) for old, new in sets]
-    assert (done[0][0], done[-1][:2]) == (0, (600, 600))
 
 
 def test_what_moved_together_by_hand():

@@ -52,14 +52,6 @@ def test_small_cases_with_ties_as_by_exhaustive_search():
         assert best_threshold(scores, labels) == exhaustive(scores, labels)[0]
 
 
-def test_all_positive_and_all_negative():
-    assert best_threshold([0.3, 0.7], [1, 1]) == -np.inf
-    assert best_threshold([0.3, 0.7], [0, 0]) == np.inf
-    assert best_threshold([0.9, 0.1], [0, 1]) == -np.inf  # one error either way: the lowest
-    assert best_threshold([0.5, 0.5, 0.5], [0, 0, 1]) == np.inf
-    assert best_threshold([0.5, 0.5, 0.5], [0, 1, 1]) == -np.inf
-
-
 @given(
     arrays.arrays(np.float32, st.integers(1, 30), elements=st.floats(-2, 2, width=32)),
     st.randoms(use_true_random=False),
@@ -99,9 +91,6 @@ def test_the_threshold_comes_from_dev_alone():
     assert found.accuracy == pytest.approx(1 / 3)
 
 
-# --- correlations ----------------------------------------------------------------------------------------------------
-
-
 def test_as_scipy_with_ties():
     random = np.random.default_rng(0)
     gold = random.integers(0, 6, 80)
@@ -131,9 +120,6 @@ def test_the_error_of_spearman_by_hand():
     assert spearman_error(-0.6, 103) == spearman_error(0.6, 103)
     assert spearman_error(1.0, 50) == 0
     assert spearman_error(0.5, 3) == spearman_error(0.5, 4)  # of fewer than four pairs nothing is known
-
-
-# --- ordering --------------------------------------------------------------------------------------------------------
 
 
 few = st.lists(st.integers(0, 4), min_size=6, max_size=6)
@@ -169,9 +155,6 @@ def test_against_plain_loops(gold: list[int], before: list[int], after: list[int
             assert each.gold[0] - each.gold[1] > least
             assert (each.before[0] > each.before[1], each.after[0] > each.after[1]) == right
             assert each.before == (before[each.higher], before[each.lower])
-
-
-# --- regression ------------------------------------------------------------------------------------------------------
 
 
 def graded_pairs(n, seed, d=8, low=1, high=5):

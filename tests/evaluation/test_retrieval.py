@@ -45,9 +45,6 @@ def test_ties_do_not_flatter():
     assert hit_at(copies, ["a", "a", "b"], (1, 2)) == {1: 0, 2: 1}
 
 
-# --- MAP@R and R-precision -----------------------------------------------------------------------------------------
-
-
 def looped_at_r(embeddings, labels):
     """Musgrave et al.'s formulas word for word, those of another class first among equals."""
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)

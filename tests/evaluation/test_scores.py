@@ -17,7 +17,7 @@ from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, 
 from labkit.corpora.article_triplets import triplets_of
 from labkit.evaluation import hit_at, inter_intra
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
-from labkit.evaluation.retrieval import own_retrieved, precision_at_r, voted
+from labkit.evaluation.retrieval import own_retrieved, precision_at_r
 from labkit.evaluation.scores import score, scored_part, selection, threshold_split
 from labkit.methods import METHODS
 from labkit.progress import collected
@@ -63,9 +63,6 @@ def random_table(texts: list[str], seed: int = 0, **settings: Any) -> Table:
 
 
 SPARSE = {"dense": np.asarray, "sparse": sparse.csr_array}
-
-
-# --- pairs -----------------------------------------------------------------------------------------------------
 
 
 def pairs_at(train: list[tuple[float, int]], dev: list[tuple[float, int]], test: list[tuple[float, int]]) -> Any:
@@ -124,9 +121,6 @@ def test_graded_against_scipy(kind: str) -> None:
     assert found.figures["pearson"] == pytest.approx(pearsonr(cosine, grades).statistic, abs=1e-5)
     assert found.headline == pytest.approx(spearmanr(cosine, grades).statistic)
     assert selection(method, corpus) == ("dev_spearman", pytest.approx(found.headline))
-
-
-# --- classes ---------------------------------------------------------------------------------------------------
 
 
 def labelled(rows: list[tuple[str, float, str]]) -> tuple[Labelled, Table]:
@@ -188,13 +182,6 @@ def test_groups_by_hand_and_coherence_by_loops() -> None:
     assert found.figures["coherence_retrieval"] == found.headline
 
 
-def test_no_class_with_two_sentences_is_refused() -> None:
-    corpus, method = labelled([("test", 5, "p"), ("test", 9, "q")])
-    for figure in (score, selection):
-        with pytest.raises(ValueError, match="class"):
-            figure(method, corpus)
-
-
 def test_triplets_by_hand() -> None:
     table = {"a": at(0), "near": at(10), "far": at(50), "tie": at(-10)}
     rows = [("a", "near", "far"), ("a", "far", "near"), ("a", "near", "tie"), ("far", "near", "a")]
@@ -204,9 +191,6 @@ def test_triplets_by_hand() -> None:
     assert found.items.tolist() == [1, 0, 0, 1]  # a tie is an error
     assert found.headline == 0.5
     assert selection(Table(table), corpus) == ("dev_triplets", 0.5)
-
-
-# --- triplets and articles -------------------------------------------------------------------------------------
 
 
 def test_articles_are_triplets_of_their_openings() -> None:
@@ -226,8 +210,6 @@ def test_articles_are_triplets_of_their_openings() -> None:
     part = whole.take(row for row, split in enumerate(whole.splits) if split == "test").take(range(3))
     assert scored_part(part).fingerprint == triplets_of(part).fingerprint  # those that are learned from
 
-
-# --- the method's own similarity -------------------------------------------------------------------------------
 
 # by the cosine b is the nearest of a, by the L1 distance c is
 OWN = {"a": [1.0, 0.0], "b": [9.0, 0.1], "c": [1.0, 0.8], "d": [9.0, 6.0]}
@@ -262,9 +244,6 @@ def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> N
     assert score(method, triplets).items.tolist() == [1, 0]
 
 
-# --- parts -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["questions", "places", "relatedness", "topics"])
 def test_parts_add_up_to_the_figures(name: str) -> None:
     corpus = load(name)
@@ -287,9 +266,6 @@ def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_o
     asked_of = Triplets(["a", "b", "c"], ["b", "c", "d"], ["e", "f", "a"], splits=["test"] * 3,
                         extra={"article": ["y", "x", "y"]})  # fmt: skip
     assert score(table, asked_of, apart=True).parts["triplet_accuracy"].below.tolist() == [1, 2]
-
-
-# --- more than can be asked about one by one -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -322,19 +298,6 @@ def test_of_many_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> 
     assert found.items.tolist() == [int(whole.items[having.index(row)]) for row in drawn]
     assert selection(method, corpus)[1] == found.headline
     assert score(method, corpus, most=None).figures == pytest.approx(dict(whole.figures), rel=1e-12)
-
-
-@pytest.mark.parametrize("many", [False, True])
-def test_of_training_rows_equally_near_the_earlier_votes(many: bool, request: pytest.FixtureRequest) -> None:
-    if many:
-        request.getfixturevalue("few")
-    rows = np.tile([[1.0, 0.0]], (50, 1))  # all the same: the first three vote, and of three classes the first wins
-    labels = ["c", "b", "a", *["a", "b"] * 23, "b"]
-    assert voted(Table({}), rows, labels, rows[:2]).tolist() == ["c", "c"]
-    assert voted(Table({}), rows[:2], labels[:2], rows[:1]).tolist() == ["c"]
-
-
-# --- MAP@R, and how the vectors lie ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("shape", "kind"), [(Labelled, "dense"), (Groups, "sparse")])

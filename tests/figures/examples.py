@@ -8,11 +8,11 @@ import numpy as np
 
 from labkit import figures
 from labkit.corpora import Article, Pairs, Section
-from labkit.pthought.view import Companions, Handful, companions, handful, plane
+from labkit.pthought.view import Companions, companions
 from labkit.sbert_lp.sweeps import Point, Tried, compared
 from labkit.sbert_lp.view import Around, Changed, Spoke, changed
 from labkit.thematic.method import Attended
-from labkit.thematic.sections import ArticleAgreement, SectionAgreement, Themes, sectioned, themes
+from labkit.thematic.sections import Themes, sectioned, themes
 
 EVIL = "<b onclick=x>bad</b> <img src=//a>"
 
@@ -38,10 +38,6 @@ def a_change() -> Changed:
     return changed(told, random.standard_normal((6, 3)), random.standard_normal((6, 3)))
 
 
-def a_handful() -> Handful:
-    return handful([[EVIL, "b"], ["c", "d", "e"]], count=2)
-
-
 def some_companions() -> Companions:
     return companions(np.random.default_rng(0).standard_normal((8, 4)), [0, 0, 1, 1, 2, 2, 3, 3])
 
@@ -55,11 +51,6 @@ def some_themes() -> Themes:
     return themes(told, vectors)
 
 
-def an_agreement() -> SectionAgreement:
-    found = some_themes()
-    return SectionAgreement((ArticleAgreement(EVIL, 10, 5, found.kmeans.agreement, found.iclust.agreement),) * 3, 0)
-
-
 def attended() -> Attended:
     weights = np.array([0.25, 0.25, 0.5], np.float32)
     return Attended((EVIL, "the", "word"), weights, np.array([0.7, 0.1, 0.2], np.float32))
@@ -71,11 +62,9 @@ ALL = {
     "tried": lambda: figures.tried_curves(a_try()),
     "chosen": lambda: figures.chosen_bars(a_try()),
     "counts": lambda: figures.order_counts(a_change()),
-    "groups": lambda: figures.paraphrase_groups(a_handful(), plane(np.random.default_rng(0).standard_normal((5, 3)))),
     "hills": lambda: figures.coherence_hills(some_companions()),
     "ribbon": lambda: figures.section_ribbon(some_themes()),
     "section counts": lambda: figures.section_counts(some_themes(), some_themes().kmeans),
-    "articles": lambda: figures.agreement_of_articles(an_agreement(), "ari"),
     "attention": lambda: figures.attention_bars(attended()),
 }
 

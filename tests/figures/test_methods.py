@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from labkit import figures
-from labkit.corpora import Pairs
 from labkit.figures import unrolled
 from labkit.palette import NEGATIVE, POSITIVE
-from labkit.sbert_lp.sweeps import compared
-from labkit.sbert_lp.view import changed
 from tests.figures.examples import (
     ALL,
-    EVIL,
     an_around,
     attended,
     some_themes,
@@ -42,22 +38,6 @@ def test_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
     assert stars[0].layout.polar.radialaxis.range == stars[1].layout.polar.radialaxis.range
     with pytest.raises(ValueError, match="side"):
         figures.star(an_around(), "left")
-
-
-def test_slopes_are_of_the_kind_that_is_asked() -> None:
-    told = compared(Pairs(["a", "c", EVIL], ["b", "d", "f"], [5, 3, 1], graded=True), split="train")
-    # (closer, farther): the first pair, of grade 5, was below the second and rises above it; the third stays below
-    before, after = (np.ones((6, 2)) for _ in range(2))
-    place = [told.sentences.index(text) for text in ("b", "d", "f")]
-    before[place], after[place] = [[1, 0.2], [1, 0.8], [-1, 1]], [[1, 0.9], [1, 0.3], [-1, 1]]
-    found = changed(told, before, after)
-    assert (found.found.mended, found.found.spoilt) == (1, 0)
-    figure = figures.order_slopes(found, "mended")
-    example = found.found.mended_examples[0]
-    assert tuple(figure.data[0].y) == (example.before[0], example.after[0])
-    assert tuple(figure.data[1].y) == (example.before[1], example.after[1])
-    with pytest.raises(ValueError, match="spoilt"):
-        figures.order_slopes(found, "spoilt")
 
 
 ALONG = np.linspace(1, 3, 9)
@@ -97,15 +77,7 @@ def test_ribbon_and_counts_are_the_clusters() -> None:
     assert sum(int(note.text.strip("</b>")) for note in counts.layout.annotations) == len(found.article.sentences)
 
 
-def test_marked_words_can_be_read_without_colour() -> None:
-    html = figures.marked(attended(), before="<2> ·")
-    assert "<b onclick" not in html
-    assert "&lt;b onclick=x&gt;bad&lt;/b&gt;" in html
-    assert "&lt;2&gt; ·" in html
-    assert [part.split("<")[0] for part in html.split('opacity:.75">')[1:]] == ["70", "10", "20"]
-    assert html.count("font-weight:700") == 1  # only the first has more than half again an even share
-    shades = [float(part.split(")")[0]) for part in html.split("rgba(0,114,178,")[1:]]
-    assert shades[0] > shades[2] > shades[1]
+def test_attention_bars_are_the_shares() -> None:
     bars = ALL["attention"]().data
     np.testing.assert_array_equal(bars[0].y, attended().shares)
     np.testing.assert_array_equal(bars[1].y, attended().weights)

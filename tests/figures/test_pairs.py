@@ -11,31 +11,19 @@ import torch
 from labkit import figures
 from labkit.figures import triplet_losses
 from labkit.pairs import pair_weights
-from labkit.pairs.hard_negatives import FalseShares
-from labkit.palette import NEGATIVE, POSITIVE
 from labkit.sentpwnet.method import PairSettings, loss_of
 from labkit.sentpwnet.view import Examined, examine, one_triplet
 from labkit.thematic.network import LOSSES
 
 
 def test_heatmaps_have_the_records_cells(found: Examined) -> None:
-    similar, weight, kept = (
-        draw(found) for draw in (figures.similarity_heatmap, figures.weight_heatmap, figures.kept_heatmap)
-    )
+    similar, weight = figures.similarity_heatmap(found), figures.weight_heatmap(found)
     np.testing.assert_allclose(similar.data[0].z, found.similarity, atol=1e-6)
     np.testing.assert_array_equal(weight.data[0].customdata, found.weight)
     np.testing.assert_array_equal(
         np.sign(weight.data[0].z), np.sign(found.weight) * np.where(found.batch.negative, -1, 1)
     )
     assert np.abs(weight.data[0].z).max() == 1
-    code = np.asarray(kept.data[0].z)
-    np.testing.assert_array_equal(code == 1, found.kept_positive)
-    np.testing.assert_array_equal(code == 3, found.kept_negative)
-    assert (code == 2).sum() + (code == 1).sum() == found.batch.positive.sum()
-    scale = kept.data[0].colorscale
-    assert [place for place, _ in scale] == sorted(place for place, _ in scale)
-    assert scale[2][1] == POSITIVE  # the second of five steps
-    assert scale[6][1] == NEGATIVE
 
 
 def test_anchor_bars_are_its_row(found: Examined) -> None:
@@ -110,15 +98,3 @@ def test_losses_and_slopes_are_those_of_the_package() -> None:
         away = np.abs(x + 1) > 0.1  # the hinge has its corner there
         np.testing.assert_allclose(np.gradient(y, x)[away], slope[away], atol=0.02)
     assert len({trace.line.dash for trace in figure.data}) == 3
-
-
-def test_false_negatives_by_rank_and_margin() -> None:
-    shares = FalseShares(((1, 1), (2, 5)), np.array([0.5, 0.1]), np.array([0.0, 0.1]), np.array([0.2, 0.1]), np.ones(2))
-    drawn = figures.false_negatives_mined({"no guide": shares, "<b>": shares})
-    by_rank, by_margin, other, _ = drawn.data
-    assert list(by_rank.x) == ["1", "2 to 5"]
-    np.testing.assert_array_equal(by_rank.y, shares.by_rank)
-    np.testing.assert_array_equal(by_margin.y, shares.by_margin)
-    assert (by_rank.xaxis, by_margin.xaxis, other.name) == ("x", "x2", "&lt;b&gt;")
-    assert shares.rows("no guide")[1] == {"mined": "no guide", "by": "rank", "at": "2 to 5", "false": 0.1}
-    assert shares.rows("no guide")[3] == {"mined": "no guide", "by": "margin", "at": "0.10", "false": 0.1, "kept": 1.0}

@@ -8,7 +8,6 @@ import pytest
 from labkit.corpora import Groups, Labelled, Pairs, Triplets, load
 from labkit.evaluation.scores import selection
 from labkit.film.method import Film, FilmSettings
-from labkit.film.triplets import FilmSource, Recipe
 
 
 def film(**settings) -> Film:
@@ -56,22 +55,6 @@ def test_share_is_the_best_on_dev_and_without_dev_a_half(questions) -> None:
     assert values[chosen] == max(values.values()) == pytest.approx(history.rows[-1]["dev_auc"])
 
 
-def test_same_seed_same_model(few) -> None:
-    first, again, other = (film(share="0"), film(share="0"), film(share="0"))
-    histories = [first.fit(few).history, again.fit(few).history, other.fit(few, seed=1).history]
-    assert (first.L == again.L).all()
-    assert histories[0].csv() == histories[1].csv()
-    assert (first.L != other.L).any()
-
-
-def test_explanations_add_up_to_the_similarity(fitted, questions) -> None:
-    for a, b in zip(questions.text_a[:30], questions.text_b[:30], strict=True):
-        found = fitted.explain(a, b)
-        assert found.similarity == pytest.approx(fitted.similarity_pairwise([a], [b])[0], abs=1e-6)
-        for parts in (found.word_pairs, found.words_a + found.words_b, (*found.rows, ("shared", found.shared))):
-            assert abs(sum(part[-1] for part in parts) - found.similarity) < 1e-12
-
-
 def test_stability_is_measured_and_kept(fitted, questions, tmp_path) -> None:
     found = fitted.measure_stability(questions, rounds=2)
     assert found.shape == (20,)
@@ -83,40 +66,19 @@ def test_stability_is_measured_and_kept(fitted, questions, tmp_path) -> None:
 # --- bad input ---------------------------------------------------------------------------------------------------
 
 
-def test_contradictions_are_counted_and_named() -> None:
-    texts = [("red car", "crimson car", 1), ("crimson car", "scarlet auto", 1), ("red car", "scarlet auto", 0)]
-    texts += [("old dog", "aged dog", 1), ("old dog", "red car", 0)]
-    a, b, values = zip(*texts, strict=True)
-    with pytest.warns(UserWarning, match="1 .*'red car' .*'scarlet auto'"):
-        film(dimension=2).fit(Pairs(text_a=a, text_b=b, values=values, splits="train"))
-
-
-def test_unknown_words_have_similarity_0_and_a_warning(fitted) -> None:
-    with pytest.warns(UserWarning, match="1 of 2 .*'qwxz'"):
-        found = fitted.similarity(["qwxz", "how do i cook rice"], ["how do i cook rice"])
+def test_unknown_words_have_similarity_0(fitted) -> None:
+    found = fitted.similarity(["qwxz", "how do i cook rice"], ["how do i cook rice"])
     assert found[0, 0] == 0
     assert found[1, 0] == pytest.approx(1, abs=1e-6)
 
 
-def test_settings_reach_the_recipe_of_triplets(few, monkeypatch) -> None:
-    seen = []
-    draw = FilmSource.triplets
-    monkeypatch.setattr(FilmSource, "triplets", lambda self, made, **how: seen.append(made) or draw(self, made, **how))
-    film(positives=1, apart=3, near=2, random=4, iterations=2).fit(few)
-    assert seen == [Recipe(positives=1, apart=3, near=2, random=4)]
-
-
-@pytest.mark.parametrize("word_pairs", [False, True])
-def test_saved_and_reopened_it_encodes_the_same(questions, few, word_pairs: bool, tmp_path) -> None:
-    method = film(share="0.3", word_pairs=word_pairs, iterations=1)
+def test_word_pairs_survive_the_disk(questions, few, tmp_path) -> None:
+    method = film(share="0.3", word_pairs=True, iterations=1)
     method.fit(few)
-    assert any(" " in name for name in method.words.names) == word_pairs
+    assert any(" " in name for name in method.words.names)
     method.save(tmp_path / "run")
-    again = Film().load(tmp_path / "run")
     texts = questions.sentences()[:20]
-    assert (again.encode(texts) != method.encode(texts)).nnz == 0
-    assert again.explain(*texts[:2]) == method.explain(*texts[:2])
-    assert [str(row) for row in again.rows()] == [str(row) for row in method.rows()]
+    assert (Film().load(tmp_path / "run").encode(texts) != method.encode(texts)).nnz == 0
 
 
 @pytest.mark.parametrize(

@@ -125,14 +125,6 @@ def test_each_part_by_plain_loops(random) -> None:
         assert part == pytest.approx(sum(value for (s, _), value in pairs.items() if s == word) / 2, abs=1e-14)
 
 
-def test_sentence_of_unknown_words_has_similarity_0_and_names_them() -> None:
-    empty, full = counted(np.zeros(8), unknown=("zzz",)), counted(np.ones(8))
-    found = film_explanation(("zzz", "all"), empty, full, np.eye(8), 0.5)
-    assert found.similarity == 0
-    assert found.word_pairs == ()
-    assert "zzz" in str(found)
-
-
 def test_row_ends_are_the_sentences_furthest_along_each_row() -> None:
     L = np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.0]])
     X = sparse.csr_matrix(np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))

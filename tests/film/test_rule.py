@@ -117,11 +117,3 @@ def test_k_is_chosen_on_dev_and_not_on_test() -> None:
     assert [row["tpr"] for row in found.rows()][:2] == [0, 1]
     assert [row["accuracy"] for row in found.rows()] == found.test.accuracy.tolist()
     assert found.hard[0] == pytest.approx(-np.log(1e-15) * (1 - found.test.accuracy[0]))
-
-
-def test_pairs_and_labels_that_make_no_sense_are_refused(rows) -> None:
-    for pairs in ([(0, 99)], [0, 1], [(0.5, 1)]):
-        with pytest.raises(ValueError, match="pairs"):
-            mutual_ranks(rows, np.array(pairs))
-    with pytest.raises(ValueError, match="labels"):
-        curves(np.array([1, 2]), np.array([1, 1]))

@@ -16,7 +16,6 @@ def test_components_by_hand() -> None:
     found = Clusters.from_pairs(pairs, np.array([True, True, True, False, False, False]), 7)
     assert found.of[0] == found.of[1] == found.of[2] != found.of[3] == found.of[4]
     assert len(set(found.of)) == 4
-    assert found.contradictions.tolist() == [[0, 2]]
     assert found.apart.tolist() == [[2, 3], [5, 0]]
 
 
@@ -24,7 +23,7 @@ def test_components_by_hand() -> None:
 def clusters(random) -> Clusters:
     of = random.integers(12, size=60)
     apart = random.integers(60, size=(40, 2))
-    return Clusters(of, apart[of[apart[:, 0]] != of[apart[:, 1]]], np.zeros((0, 2), int))
+    return Clusters(of, apart[of[apart[:, 0]] != of[apart[:, 1]]])
 
 
 def test_positives_are_of_the_cluster_and_negatives_are_not(clusters) -> None:
@@ -92,7 +91,6 @@ def test_pairs_tie_and_part() -> None:
     source = source_of(corpus)
     assert source.texts == ["a x", "b x", "c x", "d x"]  # "A  X!" has the words of "a x"
     assert together(source) == {frozenset({"a x", "b x", "c x"}), frozenset({"d x"})}
-    assert source.contradictions == (("a x", "c x"),)
     assert [source.texts[i] for i in source.clusters.apart[0]] == ["c x", "d x"]
 
 
@@ -107,10 +105,8 @@ def test_grades_are_near_from_four_fifths_and_far_up_to_two() -> None:
 def test_classes_and_groups() -> None:
     labelled = source_of(Labelled(texts=["a", "b", "c", "A"], labels=["x", "x", "y", "y"]))
     assert together(labelled) == {frozenset("ab"), frozenset("c")}
-    assert labelled.contradictions == (("A", "a"),)
     groups = source_of(Groups(texts=["a", "b", "c", "a"], groups=["2", "1", "1", "2"]))
     assert together(groups) == {frozenset("a"), frozenset("bc")}
-    assert groups.contradictions == ()
 
 
 def test_triplets_stay_as_they_are() -> None:

@@ -14,11 +14,9 @@ from labkit.corpora.catalogue import EMBEDDED
 from labkit.pairs.hard_negatives import (
     Mined,
     false_negatives,
-    false_shares,
     known_meanings,
     mine_negatives,
     sentences_to_mine,
-    with_truth,
 )
 from labkit.text import normalise
 
@@ -208,18 +206,6 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
     assert sorted(got) == sorted(row for row in expected if row[0] != row[2])
 
 
-def test_random_sampling_follows_its_seed_and_covers_the_ranks() -> None:
-    corpus = load("questions")
-    rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
-    one, same, other = (
-        mine_negatives(rows, corpus, count=3, ranks=(10, 50), sampling="random", seed=seed) for seed in (1, 1, 2)
-    )
-    assert np.array_equal(one.triplets, same.triplets)
-    assert not np.array_equal(one.triplets, other.triplets)
-    assert (one.ranks.min(), one.ranks.max()) == (11, 50)
-    assert abs(one.ranks.mean() - 30.5) < 1
-
-
 def test_mined_triplets_are_a_corpus() -> None:
     mined = mine_negatives(ROWS, HAND, count=2)
     corpus = mined.corpus()
@@ -249,41 +235,16 @@ def test_what_cannot_be_mined_is_refused(corpus: Corpus, wrong: dict[str, Any], 
 # --- the truth ---------------------------------------------------------------------------------------------------
 
 
-def test_false_shares_by_hand() -> None:
+def test_false_negatives_by_hand() -> None:
     mined = mine_negatives(ROWS, HAND, count=4, ranks=(0, 4))
     meanings = dict(zip(mined.texts, "11x1yz", strict=True))  # n2, the second, means what a means
     assert false_negatives(mined, meanings).tolist() == [False, True, False, False]
-    shares = false_shares(mined, meanings, ends=(1, 4, 9))
-    assert shares.ranks == ((1, 1), (2, 4), (5, 9))
-    assert np.allclose(shares.by_rank, [0, 1 / 3, np.nan], equal_nan=True)
-    # gaps: n1 -.219, n2 -.1, n3 .266, n4 1.266
-    at = {
-        round(float(margin), 2): (false, kept)
-        for margin, false, kept in zip(shares.margins, shares.by_margin, shares.kept, strict=True)
-    }
-    assert at[-0.2] == (pytest.approx(1 / 3), 0.75)
-    assert at[0.0] == (0, 0.5)
-    assert at[0.5] == (0, 0.25)
     with pytest.raises(ValueError, match="meanings"):
         false_negatives(mined, {})
 
 
-def test_classes_are_cut() -> None:
-    corpus = Labelled(list("abcdefg"), list("xxxyxxy"), name="mine", splits="train")
-    cut, meanings = with_truth(corpus)
-    assert isinstance(cut, Groups)
-    assert cut.groups == ("x 1", "x 1", "x 2", "y 1", "x 2", "x 3", "y 1")
-    assert (cut.name, cut.texts) == ("mine cut", tuple("abcdefg"))
-    assert meanings == dict(zip("abcdefg", "xxxyxxy", strict=True))
-
-
-def test_the_truth_is_known_for_generated_corpora() -> None:
-    corpus = load("questions")
-    assert with_truth(corpus) == (corpus, EMBEDDED["questions"].meanings())
+def test_the_meanings_of_generated_corpora_are_known() -> None:
+    assert known_meanings(load("questions")) == EMBEDDED["questions"].meanings()
     assert not EMBEDDED["places"].meanings()
-    cut, meanings = with_truth(load("topics"))
-    assert (cut.name, len(set(meanings.values()))) == ("topics cut", 14)
     assert known_meanings(HAND) is known_meanings(load("relatedness")) is None
-    impostor = Pairs(["a"], ["b"], [1], name="questions", splits="train")
-    with pytest.raises(ValueError, match="questions"):
-        with_truth(impostor)
+    assert known_meanings(Pairs(["a"], ["b"], [1], name="questions", splits="train")) is None

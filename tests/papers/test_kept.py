@@ -24,7 +24,7 @@ def test_what_is_bundled_comes_out_the_same_when_it_is_computed_again(published_
         if desk.missing(table.data[0]):
             pytest.skip(f"{table.data[0]} is not in the data folder")
         planned = plan(replace(table, rows=tuple(each for each in table.rows if each.name == row), claims=()), desk, 1)
-        (cell, *_) = planned.parts[0].cells
+        (cell, *_) = planned.cells(row, table.data[0])
         for tuning in cell.tunings:  # what was chosen is taken over: trials take minutes
             before = bundled.find(tuning.key)
             assert before is not None, f"{name}, {row}: the bundled result is of other data or code"

@@ -253,22 +253,6 @@ def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
     assert len(by_year.parts["spearman"].above) == len(set(units))
 
 
-def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Agreed:
-        articles = ("x", "y")
-
-        def values(self, algorithm: str, figure: str) -> np.ndarray:
-            return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
-
-    monkeypatch.setattr(scoring, "section_agreement", lambda *_, **__: Agreed())
-    found = scoring.clustered(Case("", Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"])))
-    for algorithm in ("kmeans", "iclust"):
-        for figure in ("mi", "ami", "ri", "ari"):
-            parts = found.parts[f"{algorithm} {figure}"]
-            assert parts.above.tolist() == [ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])]
-            assert found.figures[f"{algorithm} {figure}"] == parts.figure
-
-
 def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"a": np.array([9.0, 0]), "b": np.array([0, 3.0])}
     two = {"a": np.array([1.0, 0]), "b": np.array([0.1, 0])}
@@ -313,9 +297,7 @@ def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: 
 THREE = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1])
 
 
-@pytest.fixture
-def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How often TF-IDF was fitted, by seed."""
+def test_a_fit_is_made_once_and_again_where_its_run_is_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
     fit = Tfidf._fit
 
@@ -324,43 +306,21 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return fit(self, corpus, seed, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Tfidf, "_fit", counted)
-    return seeds
-
-
-def test_the_same_fit_is_made_once_in_memory(fits: list[int]) -> None:
-    case = Case("tfidf", THREE)
-    assert case.fitted() is case.fitted()
-    replace(case, seed=1).fitted()
-    case.fitted()
-    assert fits == [0, 1]
-    case.fitted(max_ngram=2)
-    assert fits == [0, 1, 0]
-    replace(case, memory={}).fitted()
-    assert fits == [0, 1, 0, 0]
-
-
-@pytest.mark.parametrize("slow", [False, True])
-def test_slow_fits_are_kept_on_disk(
-    fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: bool
-) -> None:
-    monkeypatch.setattr(recipes, "_SLOW", 0.0 if slow else 1e9)
     case = Case("tfidf", THREE, runs=tmp_path)
     first = case.fitted()
+    assert case.fitted() is first
     again = replace(case, memory={}).fitted()
-    assert fits == ([0] if slow else [0, 0])
     rows = [np.asarray(method.encode(["one two three"]).todense()) for method in (first, again)]  # type: ignore[attr-defined]
     assert np.array_equal(*rows)
-
-
-def test_a_damaged_run_is_made_again(fits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipes, "_SLOW", 0.0)
-    case = Case("tfidf", THREE, runs=tmp_path)
-    case.fitted()
-    (folder,) = tmp_path.iterdir()
+    assert seeds == [0]
+    case.fitted(max_ngram=2)
+    replace(case, seed=1, memory={}).fitted()
+    assert seeds == [0, 0, 1]
+    folder = tmp_path / recipes.run_name(case)
     (folder / "run.json").write_text("{")
     (folder / "left over").touch()
     replace(case, memory={}).fitted()
-    assert fits == [0, 0]
+    assert seeds == [0, 0, 1, 0]
     assert not (folder / "left over").exists()  # a training would refuse a folder with files of others
 
 

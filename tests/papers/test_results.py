@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 from labkit.evaluation.comparison import Parts
-from labkit.papers.bundled_report import FILE, NOT_RUN, Figure, TableResult, as_printed, beside, stored
+from labkit.papers.bundled_report import (
+    FILE,
+    NOT_RUN,
+    NOT_YET,
+    SEEN,
+    Figure,
+    TableResult,
+    _interval,
+    _judged,
+    beside,
+    result,
+    stored,
+)
 from labkit.papers.cell_store import Store
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.claims import Claim
@@ -19,7 +31,6 @@ from labkit.papers.data import Desk
 from labkit.papers.published import tables
 from labkit.papers.recipes import Case
 from labkit.papers.records import Row, Table
-from labkit.papers.results import NOT_YET, SEEN, _interval, _judged, _leads, result
 from labkit.trials.engine import Result
 from tests.papers.fakes import TABLE, recipe, steady
 
@@ -92,15 +103,11 @@ def test_the_interval_of_a_share_against_the_formula_and_within_its_units() -> N
 def test_standings_are_by_interval_and_leave_out_what_does_not_compete(desk: Desk, store: Store) -> None:
     levels = {"first": 0.8, "second": 0.4, "second, as printed": 0.9, "has seen it": 0.95}
     rows = tuple(Row(name, (None, None), recipe(name[:5], level)) for name, level in levels.items())
+    rows = tuple(replace(row, seen=("stsb",) * ("seen" in row.name)) for row in rows)
     planned = plan(replace(TABLE, rows=rows, claims=()), desk, 5)
-    data = replace(planned.parts[0].cells[0].data, published=True)
-    parts = tuple(
-        replace(part, row=replace(part.row, seen=("stsb",) * ("seen" in part.row.name)),
-                cells=tuple(replace(cell, data=data) for cell in part.cells))
-        for part in planned.parts
-    )  # fmt: skip
-    table = replace(planned.table, rows=tuple(part.row for part in parts))
-    planned = replace(planned, table=table, parts=parts)
+    data = replace(desk.open("stsb", published=False), published=True)
+    parts = {place: tuple(replace(cell, data=data) for cell in planned.cells(*place)) for place in planned.parts}
+    planned = replace(planned, parts=parts)
     found = result(planned, compute(cells_of([planned]), store))
     standings = {row: found.at(row, "accuracy").standing for row in levels}
     assert standings == {"first": "best", "second": "behind", "second, as printed": "", "has seen it": ""}
@@ -196,7 +203,8 @@ def figure(row: str, column: str, values: list[float]) -> Figure:
 
 
 def leads(claim: Claim, *found: Figure) -> Any:
-    return _leads(claim, {(each.row, each.column): each for each in found})
+    judged = _judged(claim, {(each.row, each.column): each for each in found}, TABLE)
+    return judged.before, judged.after
 
 
 OURS_LEADS = Claim("", ("ours",), ("theirs", "plain"), ("error",), larger=False)
@@ -271,11 +279,3 @@ def test_without_results_every_table_is_as_printed(tmp_path: Path) -> None:
         assert beside(tmp_path / "bad.json") == found
         with pytest.raises(ValueError, match=r"bad\.json"):
             stored(tmp_path / "bad.json")
-
-
-def test_a_figure_that_a_file_lacks_is_as_printed() -> None:
-    (table,) = tables("film/1")
-    record = as_printed(table).to_json()
-    record["figures"] = [{"row": "FILM", "column": "accuracy", "published": 86.83, "values": [80.0, 81.0]}]
-    found = TableResult.from_json(table, record)
-    assert (found.at("FILM", "accuracy").mean, found.at("TF-IDF", "accuracy").why) == (80.5, NOT_RUN)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
-import threading
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -16,9 +16,11 @@ from scipy import sparse
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
+from labkit.arrays import unit
+from labkit.corpora import Labelled
 from labkit.projection import arrange, place, project
 from labkit.projection import picture as quality_module
-from labkit.projection.picture import quality, trust
+from labkit.projection.picture import atlas_bytes, quality, trust
 
 QUICK = ("pca", "tsne", "lle")
 
@@ -121,6 +123,23 @@ def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.
     assert "50 of 90" in str(part)
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_file_for_embedding_atlas_has_the_neighbours_by_cosine(convert: type) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = unit(np.random.default_rng(0).standard_normal((30, 6)).astype(np.float32))
+    shown = Labelled([f"sentence {row}" for row in range(30)], [f"class {row % 3}" for row in range(30)])
+    picture = project(rows, measure=False)
+    frame = pandas.read_parquet(io.BytesIO(atlas_bytes(picture, shown, convert(rows), k=4)))
+    assert frame["text"].tolist() == list(shown.texts)
+    assert frame["label"].tolist() == list(shown.labels)
+    np.testing.assert_array_equal(frame[["x", "y"]].to_numpy(), picture.points)
+    cosines = rows @ rows.T
+    for row, found in enumerate(frame["neighbors"]):
+        others = sorted((other for other in range(30) if other != row), key=lambda other: -cosines[row, other])
+        assert found["ids"].tolist() == others[:4]
+        np.testing.assert_allclose(found["distances"], 1 - cosines[row, others[:4]], atol=1e-6)
+
+
 # --- UMAP's wiring, since the real one compiles for most of a minute; that one where LABKIT_SLOW is set ----------
 
 
@@ -158,17 +177,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     return StandIn
 
 
-def at_once(calls: list[Callable[[], object]]) -> None:
-    """Each call in a thread of its own, until all are done."""
-    threads = [threading.Thread(target=call) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def test_umap_never_runs_twice_at_once(stand_in: type[StandIn]) -> None:
-    at_once([lambda: project(far_clouds(), "umap")] * 4)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: project(far_clouds(), "umap"), range(4)))
     assert len(stand_in.made) == 4
     assert stand_in.most == 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.manifold._locally_linear import barycenter_weights
 
 from labkit.corpora import Labelled, load
 from labkit.methods import METHODS
@@ -64,13 +65,17 @@ def test_weights_by_hand() -> None:
     assert placed.neighbours[0, :2].tolist() == [0, 1]
 
 
-def test_lle_places_as_its_own_transform_does() -> None:
+def test_lle_places_by_the_weights_that_rebuild_a_row() -> None:
     rows, _ = clouds()
     new = rows[:5] + 0.1
     found = project(rows, "lle", neighbours=50, measure=False)
-    own = LocalityPreserving(50, 2, random_state=0).fit(rows)
-    np.testing.assert_allclose(found.points, own.embedding_, atol=1e-5)
-    np.testing.assert_allclose(place(found, rows, new).points, own.transform(new), atol=1e-4)
+    np.testing.assert_allclose(found.points, LocalityPreserving(50, 2, random_state=0).fit_transform(rows), atol=1e-5)
+    placed = place(found, rows, new)
+    weights = barycenter_weights(new, rows, placed.neighbours)
+    np.testing.assert_allclose(placed.weights, weights, atol=1e-4)
+    np.testing.assert_allclose(
+        placed.points, np.einsum("nk,nkp->np", weights, found.points[placed.neighbours]), atol=1e-4
+    )
 
 
 # --- what stands near them ---------------------------------------------------------------------------------------

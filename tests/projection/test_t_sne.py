@@ -92,9 +92,9 @@ def test_one_step_of_the_descent_by_hand() -> None:
     """One iteration, exaggeration 2, rate 1/2, n = 2, gain 1.2: y - 1/2 · 2 · 1.2 · (2 · pull - push / Z)."""
     P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
     start = np.array([[-1.0, 0], [1.0, 0]])
-    found = descend(P, start, (Phase(1, 2.0, 0.5, 0.8),))
+    points, _ = descend(P, start, (Phase(1, 2.0, 0.5, 0.8),))
     gradient = 2 * np.array([-0.2, 0.2]) - np.array([-0.08, 0.08]) / 0.4
-    np.testing.assert_allclose(found.points[:, 0], start[:, 0] - 1.2 * gradient, atol=1e-6)
+    np.testing.assert_allclose(points[:, 0], start[:, 0] - 1.2 * gradient, atol=1e-6)
 
 
 def test_kl_is_no_worse_than_scikit_learns() -> None:

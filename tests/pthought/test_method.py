@@ -14,9 +14,8 @@ from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation import p_coherence
 from labkit.evaluation.geometry import PROBED
 from labkit.pthought.batches import Paraphrases
-from labkit.pthought.method import PThought, PThoughtSettings
+from labkit.pthought.method import ParaphraseTask, PThought, PThoughtSettings, groups_of
 from labkit.pthought.network import FORMS, objective
-from labkit.pthought.task import ParaphraseTask, groups_of
 from labkit.pthought.writing import Search
 
 SMALL: dict[str, Any] = {

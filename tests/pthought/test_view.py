@@ -10,7 +10,7 @@ from scipy import sparse
 
 from labkit.arrays import unit
 from labkit.evaluation import p_coherence
-from labkit.pthought.view import MEANINGS, companions, handful, plane
+from labkit.pthought.view import MEANINGS, companions
 
 LABELS = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
 
@@ -49,33 +49,3 @@ def test_sentences_without_a_vector_are_left_out() -> None:
     assert found.left_out == 1
     assert found.figures.left_out == 2  # groups 1 and 3 have one sentence each
     assert len(found.within) == 3 + 6
-
-
-# --- planes --------------------------------------------------------------------------------------------------------
-# A handful of groups in the plane: drawn by lot, lettered, the same sentences for every method.
-
-
-GROUPS = [[f"{name} {row}" for row in range(5)] for name in "abcdefgh"] + [["alone"], ["twice", "twice"]]
-
-
-def test_handful_depends_on_the_seed_and_omits_lone_sentences() -> None:
-    one, again, other = (handful(GROUPS, count=3, most=4, seed=seed) for seed in (0, 0, 1))
-    assert one == again != other
-    assert one.letters == tuple("AAAABBBBCCCC")
-    for letter, name in one.first.items():
-        group = next(group for group in GROUPS if name in group)
-        assert [text for text, own in zip(one.texts, one.letters, strict=True) if own == letter] == group[:4]
-    everything = handful(GROUPS, count=20)
-    assert len(everything.first) == 8
-    assert not {"alone", "twice"} & set(everything.texts)
-
-
-def test_plane_ignores_lengths() -> None:
-    rows = np.random.default_rng(0).standard_normal((12, 5))
-    longer = rows * np.arange(1, 13)[:, None]
-    np.testing.assert_allclose(plane(rows).points, plane(longer).points, atol=1e-5)
-    np.testing.assert_allclose(plane(sparse.csr_matrix(rows)).points, plane(rows).points, atol=1e-5)
-    centred = unit(rows) - unit(rows).mean(axis=0)
-    spread = np.linalg.svd(centred, compute_uv=False) ** 2
-    assert plane(rows).shown == pytest.approx(spread[:2].sum() / spread.sum(), abs=1e-5)
-    assert plane(rows, "t-SNE").name == "t-SNE"

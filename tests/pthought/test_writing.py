@@ -107,16 +107,6 @@ def test_greedy_by_loops(seed: int) -> None:
         assert found.log_probability == pytest.approx(log_p(made, table, vector, words), abs=1e-9)
 
 
-def test_a_batch_equals_single_sentences() -> None:
-    made, table, vectors = decoder(2)
-    search = Search(width=3, max_length=12)
-    for find in (greedy, beams):
-        together = find(made, table, vectors, search)
-        alone = [find(made, table, vector[None], search)[0] for vector in vectors]
-        for one, other in zip(together, alone, strict=True):
-            close(one if isinstance(one, list) else [one], other if isinstance(other, list) else [other])
-
-
 def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
     """Whatever it reads, it likes this word best, then 2, 3, 4 in this order, then the end."""
     made, table, vectors = decoder()
@@ -134,16 +124,6 @@ def test_max_length_cuts_and_says_so() -> None:
     found = beams(*always(2), search)[0]
     assert all(len(one.words) < 7 for one in found if one.ended)
     assert {len(one.words) for one in found if not one.ended} <= {7}
-
-
-@pytest.mark.parametrize("repeat", [1, 2, 3])
-def test_no_run_of_words_is_repeated(repeat: int) -> None:
-    for find in (greedy, beams):
-        found = find(*always(2), Search(width=3, max_length=30, repeat=repeat))[0]
-        for one in found if isinstance(found, list) else [found]:
-            runs = [one.words[i : i + repeat] for i in range(len(one.words) - repeat + 1)]
-            assert len(set(runs)) == len(runs)
-            assert len(one.words) >= repeat
 
 
 def test_unknown_word_is_never_written() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, Pairs, load
-from labkit.methods import METHODS, load_run
-from labkit.sbert_lp import LocalityPreserving
+from labkit.methods import METHODS
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 
 QUESTIONS = load("questions")
@@ -38,14 +35,12 @@ def test_encode_gives_a_fitted_sentence_its_own_row(method: SbertLp) -> None:
     np.testing.assert_array_equal(method.encode([SENTENCES[7]])[0], rows[7])
 
 
-def test_new_sentences_are_mixtures_of_their_neighbours(method: SbertLp) -> None:
+def test_new_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> None:
     base = METHODS["lsa"]()
     base.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     d = unit(base.encode(SENTENCES[:300])).astype(np.float64)
-    model = LocalityPreserving(n_neighbors=10, n_components=12, random_state=1).fit(unit(base.encode(SENTENCES[:300])))
-    new = unit(base.encode(NEW))
-    np.testing.assert_allclose(method.encode(NEW), model.transform(new), atol=2e-3)
-    # and by hand, for the first of them: k nearest, (G + reg tr(G) I) w = 1, w / Σ w, Σ w y
+    new = unit(base.encode(NEW[:1]))
+    # by hand: k nearest, (G + reg tr(G) I) w = 1, w / Σ w, Σ w y
     x = new[0].astype(np.float64)
     near = np.argsort(((d - x) ** 2).sum(axis=1))[:10]
     away = d[near] - x
@@ -96,14 +91,9 @@ def test_a_fitted_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> 
         np.testing.assert_allclose(graph[space.place[row], near], weights, atol=2e-3)
 
 
-def test_explanation_of_a_new_sentence_names_its_neighbours_and_survives_the_disk(
-    method: SbertLp, tmp_path: Path
-) -> None:
-    method.save(tmp_path / "run")
-    loaded = load_run(tmp_path / "run")
+def test_explanation_of_a_sentence_names_its_neighbours(method: SbertLp) -> None:
     for sentence in (NEW[0], SENTENCES[3]):
         found = method.explain(sentence, SENTENCES[5])
-        assert found == loaded.explain(sentence, SENTENCES[5])
         assert len(set(found.names_a) & set(SENTENCES)) == 10
     assert method.explain("zyxw", SENTENCES[5]).names_a == ()
     assert not method.encode(["zyxw"]).any()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.arrays import unit
 from labkit.corpora import Articles, Groups, Labelled, Pairs, Triplets, load
-from labkit.evaluation import knn_accuracy, spearman_error
+from labkit.evaluation import spearman_error
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.sbert_lp import LocalityPreserving
@@ -51,12 +47,6 @@ def points() -> tuple[Point, ...]:
     return sweep(ROWS, JUDGE, SMALL)
 
 
-def test_every_way_once(points: tuple[Point, ...]) -> None:
-    counts = Counter(point.transform for point in points)
-    assert counts == {RAW: 1, "pca": 2, "whitening": 2, "all-but-the-top": 2, "prefix": 1, LP: 4}
-    assert {(each.neighbours, each.size) for each in points if each.transform == LP} == {*product((6, 20), (2, 5))}
-
-
 def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> None:
     found = {(point.transform, point.neighbours, point.size): point.value for point in points}
     assert found[RAW, 0, 0] == pytest.approx(JUDGE(ROWS))
@@ -74,26 +64,14 @@ def test_sizes_beyond_the_number_of_rows_are_left_out() -> None:
     }  # fmt: skip
 
 
-def test_best_of_a_kind() -> None:
-    points = [Point(LP, 0.5, 2, 6), Point(LP, 0.7, 5, 6), Point(LP, 0.7, 2, 20), Point(RAW, 0.9)]
-    assert best(points, LP) == points[1]
-    assert best(points, RAW).value == 0.9
-    with pytest.raises(ValueError, match="pca"):
-        best(points, "pca")
-
-
 def test_judges_against_other_libraries() -> None:
     side = unit(ROWS.astype(float))
     plain = [side[i] @ side[j] for i, j in zip(A, B, strict=True)]
     np.testing.assert_allclose(pair_cosines(ROWS, A, B), plain)
     assert JUDGE(ROWS) == pytest.approx(spearmanr(plain, GOLD).statistic)
     names = [f"class {label}" for label in LABELS]
-    base, asked = list(range(100)), list(range(100, 150))
-    one = KNeighborsClassifier(1).fit(ROWS[base], LABELS[base]).score(ROWS[asked], LABELS[asked])
-    assert knn_accuracy(ROWS[base], LABELS[base], ROWS[asked], LABELS[asked], 1) == pytest.approx(one)
     found = KMeans(4, n_init=2, random_state=3).fit_predict(ROWS.astype(float))
     assert by_clusters(names, seed=3, restarts=2)(ROWS) == pytest.approx(normalized_mutual_info_score(LABELS, found))
-    assert by_clusters(names, "purity", seed=3)(ROWS) != by_clusters(names, "ari", seed=3)(ROWS)
 
 
 # --- what a corpus is compared by --------------------------------------------------------------------------------

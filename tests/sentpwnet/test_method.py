@@ -15,24 +15,14 @@ from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.evaluation.geometry import PROBED
-from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
 from labkit.pairs.losses import LOSSES
 from labkit.progress import silent
 from labkit.runs import write_run
 from labkit.sentpwnet import method as sentpwnet
 from labkit.sentpwnet.batches import Batch
-from labkit.sentpwnet.method import (
-    PairSettings,
-    PairTask,
-    SentPWNet,
-    Siamese,
-    Triplet,
-    _figures,
-    batch_source,
-    miner_of,
-)
-from labkit.sentpwnet.view import OF_PAIRS
+from labkit.sentpwnet.method import PairTask, SentPWNet, Siamese, Triplet, _figures, batch_source, miner_of
+from labkit.sentpwnet.settings import PairSettings
 from labkit.training import encoders
 from labkit.training.reader import reader_and_vectors
 from labkit.training.trained import probe_of
@@ -153,10 +143,8 @@ class InPieces(PairTask):
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks, tiles, blocks and strips of a few rows, so that 60 sentences meet what 60,000 meet."""
+    """Chunks and strips of a few rows, so that 60 sentences meet what 60,000 meet."""
     monkeypatch.setattr(encoders, "CHUNK", 7)
-    monkeypatch.setattr(large_batch, "_SIDE", {True: 9, False: 9})
-    monkeypatch.setattr(large_batch, "_NUMBERS_AT_ONCE", 40)
     monkeypatch.setattr(large_batch, "_STRIP", 500)
 
 
@@ -238,36 +226,6 @@ def test_all_grades_are_learned_from() -> None:
     assert method.history.column("kept_positives") == method.history.column("kept_negatives") == [1]
 
 
-@pytest.mark.whole
-@pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
-def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
-    """On sentences of two colours in four classes: the classes are told apart where untrained vectors do not."""
-    random = np.random.default_rng(0)
-    fillers = ["today", "here", "perhaps", "often", "again", "there", "now", "still"]
-    rows = [
-        (f"{random.choice(fillers)} {word} {random.choice(fillers)} {random.choice(fillers)}", label, split)
-        for label, group in {"a": ("red", "crimson"), "b": ("blue", "navy"), "c": ("green", "olive")}.items()
-        for word in group
-        for split, count in (("train", 24), ("test", 8))
-        for _ in range(count)
-    ]
-    texts, labels, splits = zip(*dict.fromkeys(rows), strict=True)
-    corpus = Labelled(name="colours", texts=texts, labels=labels, splits=splits)
-    method = fitted(kind, corpus, epochs=40, vectors="random", learning_rate=0.01, batch=48, per_class=8, min_count=1)
-    assert score(method, corpus).figures["hit@1"] > 0.9
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        untrained = fitted(kind, corpus, epochs=1, vectors="random", learning_rate=1e-9, min_count=1)
-    assert score(untrained, corpus).figures["hit@1"] < 0.75
-
-
-def test_snapshots_are_the_probes_vectors() -> None:
-    method = fitted()
-    assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
-    best = int(np.argmax(method.history.column("dev_auc"))) + 1
-    np.testing.assert_allclose(method.snapshots.vectors[best], method.encode(list(method.snapshots.texts)), atol=1e-6)
-
-
 def test_probe_of_classes_that_alternate_has_all_of_them() -> None:
     count = 3
     corpus = Labelled([f"word {i}" for i in range(900)], [f"c{i % count}" for i in range(900)], splits=["dev"] * 900)
@@ -297,15 +255,6 @@ def test_settings_reach_the_miners_and_the_batches() -> None:
             SentPWNet(PairSettings.of(given))._source(corpus, 0).batches([3] * 9999, 16, 0) for given in ({}, settings)
         )
         assert plain != other, settings
-
-
-@pytest.mark.parametrize("loss", OF_PAIRS)
-def test_each_loss_trains(loss: str) -> None:
-    corpus = few("relatedness" if loss == "cosent" else "topics", 120)
-    chosen = {"loss": loss, "encoder": "mean", "vectors": "random", "miner": "none"}
-    method = fitted(corpus=corpus, epochs=1, **chosen)
-    assert np.isfinite(method.history.column("loss")).all()
-    assert not np.allclose(state(method), state(fitted(corpus=corpus, epochs=0, **chosen)))
 
 
 def labelled_pairs(connected: int) -> Corpus:

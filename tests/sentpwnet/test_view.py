@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from labkit.corpora import load
-from labkit.runs import Snapshots
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
     OF_PAIRS,
@@ -17,7 +16,6 @@ from labkit.sentpwnet.view import (
     SentenceBatch,
     anchor_curves,
     cosines,
-    epoch_weights,
     examine,
     sentence_batch,
 )
@@ -67,13 +65,6 @@ def test_kept_pairs_and_weights_by_loops() -> None:
     assert not each.weight[~each.kept].any()
 
 
-def test_unknown_pairs_have_no_formula() -> None:
-    batch = six()
-    blank = SentenceBatch(batch.texts, batch.classes, batch.positive, np.zeros_like(batch.negative))
-    each = examine(blank, cosines(VECTORS), PairSettings(miner="none"))
-    assert weight_in_latex(each, 0, 5) == ()
-
-
 def test_pair_rows_are_sorted_by_weight() -> None:
     each = found()
     rows = pair_rows(each, 0)
@@ -107,25 +98,6 @@ def test_anchor_curves_in_closed_form() -> None:
             np.testing.assert_allclose(curve.moved, moved / (1 + moved + held), rtol=1e-10)
     assert {curve.loss for curve in anchor_curves(each, 0)} == set(PAPER)
     assert not any(curve.kind == "positive" for curve in anchor_curves(each, 5))  # z has no positive
-
-
-def test_epoch_weights_follow_the_vectors() -> None:
-    good = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32)
-    mixed = np.array([[1, 0], [0, 1], [1, 0.1], [0.1, 1]], np.float32)
-    probe = Snapshots(("a", "b", "lonely", "c", "d"), ("x", "x", "w", "y", "y"))
-    for epoch, rows in enumerate((mixed, good)):
-        probe = probe.with_epoch(epoch, np.insert(rows, 2, 9, axis=0))
-    each = epoch_weights(probe, PairSettings(beta=10.0, base=0.5, epsilon=0.1))
-    assert each.sentences == 4
-    assert each.kept_negative.tolist() == [1.0, 0.0]
-    assert each.kept_positive.tolist() == [1.0, 0.0]
-    assert each.rows()[0]["epoch"] == 0
-    assert np.isfinite(each.positive[0]).all()
-    assert np.isnan(each.positive[1]).all()  # nothing is left to weigh
-    with pytest.raises(ValueError, match="snapshots"):
-        epoch_weights(Snapshots((), ()), PairSettings())
-    with pytest.raises(ValueError, match="probe"):
-        epoch_weights(Snapshots(("a",), ("",)).with_epoch(0, np.ones((1, 2))), PairSettings())
 
 
 def test_reason_names_both_numbers() -> None:

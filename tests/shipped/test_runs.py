@@ -16,14 +16,13 @@ from packaging.version import Version
 from labkit.arrays import unit
 from labkit.corpora import Corpus, load
 from labkit.corpora.catalogue import EMBEDDED
-from labkit.evaluation.comparison import Lead
 from labkit.evaluation.scores import score
 from labkit.method import Method
 from labkit.methods import METHODS, load_run
 from labkit.projection import aligned, place, project
 from labkit.runs import add_metrics, read_record, read_run
 from labkit.settings import RENAMED
-from labkit.shipped import DEMONSTRATIONS, Origin, Standing, picture, pictured, pictures, standing
+from labkit.shipped import DEMONSTRATIONS, Origin, picture, pictured, pictures, standing
 from labkit.shipped import runs as table
 from labkit.shipped.making import PLAIN, standing_of
 from labkit.shipped.pictures import PICTURES, SHAPES, write_pictures
@@ -40,9 +39,6 @@ def fitted(name: str, corpus: str) -> Method:
     method = METHODS[name]()
     method.fit(corpus_of(corpus))
     return method
-
-
-# --- runs ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shipped", DEMONSTRATIONS.values(), ids=DEMONSTRATIONS.keys())
@@ -91,9 +87,6 @@ def test_training_again_gives_the_same_arrays(name: str) -> None:
         np.testing.assert_allclose(again.history.column(column), run.history.column(column), rtol=0.05, atol=1e-6)
 
 
-# --- what a run is worth ---------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of one run and the standings, which may be spoilt."""
@@ -119,14 +112,6 @@ def test_a_standing_measured_again_is_the_same(name: str) -> None:
         assert again.base.baseline == score(fitted("sif", corpus.name), corpus).headline
 
 
-def test_the_interval_decides_who_leads() -> None:
-    tie = Standing("accuracy", 0.62, 0.60, Lead(0.02, 0.0153, np.inf))
-    assert tie.verdict == "open"
-    assert replace(tie, lead=Lead(0.02, 0.005, np.inf)).verdict == "first"
-    assert Standing("accuracy", 0.5, 0.6, Lead(-0.1, 0.04, np.inf)).verdict == "second"
-    assert "0.600; +0.020, 95 % from -0.010 to +0.050" in str(tie)
-
-
 def test_another_model_has_no_standing(elsewhere: Path) -> None:
     assert standing("sentpwnet-topics") is None  # its folder was not copied
     add_metrics(elsewhere / "film-questions", {"captions/test": {"hit@1": 0.5}})  # as `labkit evaluate` does
@@ -137,9 +122,6 @@ def test_another_model_has_no_standing(elsewhere: Path) -> None:
     assert standing("film-questions") is None
     (elsewhere / "standings.json").unlink()
     assert standing("film-questions") is None
-
-
-# --- pictures --------------------------------------------------------------------------------------------------------
 
 
 def same_picture(origin: Origin, method: Method, corpus: str) -> None:

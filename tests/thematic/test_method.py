@@ -13,22 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.arrays import unit
-from labkit.corpora import Article, Articles, Corpus, Section, Triplets, load
+from labkit.corpora import Article, Articles, Corpus, Section, load
 from labkit.corpora.article_rules import eligible
 from labkit.corpora.article_triplets import triplets_of
-from labkit.methods import load_run
 from labkit.progress import collected, silent
 from labkit.thematic import method as thematic_method
 from labkit.thematic.method import (
-    PART,
     MappedTask,
     Thematic,
     TripletBatch,
-    TripletRows,
     TripletTask,
     batches,
     dev_part,
-    of_like_length,
     triplets_of_rule,
 )
 from labkit.thematic.network import ThematicSettings, WordAttention, ratio
@@ -156,8 +152,6 @@ def test_attention_word_by_word(both: Thematic) -> None:
         assert told.weights.sum() == pytest.approx(1, abs=1e-5)
     assert not np.allclose(first.weights, second.weights, atol=1e-6)
     assert both.attend("?!").words == ("<UNK>",)
-    with pytest.raises(ValueError, match="network"):
-        both.attend(sentence, network=2)
     with pytest.raises(ValueError, match="sentence"):
         both.attend([sentence])
 
@@ -185,28 +179,6 @@ def test_the_probe_of_articles_knows_their_sections(plain: Thematic) -> None:
     assert method.snapshots.texts[: len(found)] == tuple(text for _, text in found)
     assert set(method.snapshots.labels[: len(found)]) == {f"{first.title}: {title}"}
     assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
-
-
-def test_two_networks_survive_the_disk(tmp_path: Any, both: Thematic) -> None:
-    both.save(tmp_path / "run")
-    texts = ["The river froze in that winter.", ""]
-    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(texts), both.encode(texts))
-
-
-def test_corpus_of_triplets_from_a_table() -> None:
-    a, p, n = zip(
-        *[(f"the cat number {i} sleeps", f"a cat number {i} naps", f"the road {i} is long") for i in range(9)],
-        strict=True,
-    )
-    method = fitted(
-        Triplets(a, p, n, name="mine", splits="train"),
-        vectors="random",
-        min_count=1,
-        epochs=20,
-        learning_rate=0.01,
-        pace=1.0,
-    )
-    assert (method.similarity_pairwise(list(a), list(p)) > method.similarity_pairwise(list(a), list(n))).all()
 
 
 # --- from disk: the same loss, every triplet once ----------------------------------------------------------------
@@ -257,34 +229,16 @@ def test_what_an_epoch_from_disk_is_chosen_by_is_dev(from_disk: MappedTask, monk
 
 # --- batches: every triplet once, neighbours together, each sentence once --------------------------------------
 
-LETTERS = Triplets(list("aabbc"), list("bbccd"), list("xyxyz"), name="letters")
-
 rows_of = st.integers(1, 60).flatmap(
     lambda count: st.lists(st.tuples(*[st.integers(0, 20)] * 3), min_size=count, max_size=count)
 )
-
-
-def numbered(triplets: list[tuple[int, int, int]]) -> TripletRows:
-    return TripletRows([str(number) for number in range(21)], np.array(triplets, dtype=np.int64))
-
-
-def test_rows_by_hand() -> None:
-    rows = TripletRows.of(LETTERS)
-    assert [[rows.texts[number] for number in triplet] for triplet in rows.triplets] == [
-        ["a", "b", "x"],
-        ["a", "b", "y"],
-        ["b", "c", "x"],
-        ["b", "c", "y"],
-        ["c", "d", "z"],
-    ]
-    assert len(set(rows.texts)) == len(rows.texts) == 7
 
 
 @given(rows_of, st.integers(2, 40), st.integers(1, 20), st.integers(0, 5))
 def test_every_triplet_once_and_every_sentence_once(
     triplets: list[tuple[int, int, int]], size: int, neighbours: int, seed: int
 ) -> None:
-    found = batches(numbered(triplets), size, neighbours, seed=seed, network=3)
+    found = batches(np.array(triplets), size, neighbours, seed=seed, network=3)
     back = [tuple(batch.sentences[place] for place in row) for batch in found for row in batch.triplets]
     assert Counter(back) == Counter(triplets)
     for batch in found:
@@ -295,22 +249,13 @@ def test_every_triplet_once_and_every_sentence_once(
 
 
 def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
-    rows = TripletRows([str(number) for number in range(64)], np.arange(192, dtype=np.int64).reshape(64, 3) % 64)
+    rows = np.arange(192).reshape(64, 3) % 64
     first, again, other = (
         [batch.sentences[place] for batch in batches(rows, 16, 4, seed=seed) for place in batch.triplets[:, 0]]
         for seed in (0, 0, 1)
     )
     assert first == again != other
-    runs = [rows.triplets[start : start + 4, 0].tolist() for start in range(0, 64, 4)]
+    runs = [rows[start : start + 4, 0].tolist() for start in range(0, 64, 4)]
     mixed = [first[start : start + 4] for start in range(0, 64, 4)]
     assert mixed != runs
     assert sorted(mixed) == sorted(runs)
-
-
-@given(st.lists(st.integers(1, 50), max_size=300))
-def test_parts_are_of_like_length(lengths: list[int]) -> None:
-    found = list(of_like_length(lengths))
-    assert sorted(place for part in found for place in part) == list(range(len(lengths)))
-    assert all(len(part) <= PART for part in found)
-    in_order = [lengths[place] for part in found for place in part]
-    assert in_order == sorted(in_order)

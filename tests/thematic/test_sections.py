@@ -13,10 +13,8 @@ from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Section, load
 from labkit.corpora.article_rules import eligible
 from labkit.evaluation import clustering_agreement, iclust, kmeans
-from labkit.method import Method
 from labkit.methods import METHODS
-from labkit.runs import History
-from labkit.thematic.sections import ALGORITHMS, section_agreement, sectioned, themes
+from labkit.thematic.sections import section_agreement, sectioned, themes
 
 
 def article(sections: int = 5, each: int = 4) -> Article:
@@ -89,33 +87,6 @@ def test_rows_name_everything() -> None:
 # The sentence clustering benchmark against scikit-learn by hand, and what it leaves out.
 
 
-class ByFirstWord(Method):
-    """A direction for each first word, a little noise beside it: sections are found where they begin with one word."""
-
-    name = "by-first-word"
-
-    def _fit(self, *_: Any) -> History:
-        return History()
-
-    def _encode(self, sentences: list[str], *_: Any) -> np.ndarray:
-        rows = []
-        for text in sentences:
-            random = np.random.default_rng(sum(map(ord, text.split()[0])))
-            noise = np.random.default_rng(len(text)).standard_normal(20)
-            rows.append(7 * (random.standard_normal(20) + 0.01 * noise))
-        return np.array(rows, dtype=np.float32)
-
-    def _state(self) -> Any: ...
-
-    def _restore(self, *_: Any) -> None: ...
-
-
-def method() -> Method:
-    made = ByFirstWord()
-    made.fit(load("articles"))
-    return made
-
-
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu"
 
 
@@ -127,16 +98,6 @@ def article_of_paragraphs(sections: int, title: str = "A", paragraphs: int = 3) 
         for word in WORDS.split()[:sections]
     ]
     return Article(title, (Section("", ("The lead says what it is about.",)), *made))
-
-
-def test_a_method_that_knows_the_sections_finds_them() -> None:
-    found = section_agreement(method(), Articles([article_of_paragraphs(5), article_of_paragraphs(7, "B")]), seed=1)
-    assert [(one.title, one.sentences, one.sections) for one in found.articles] == [("A", 15, 5), ("B", 21, 7)]
-    assert found.left_out == 0
-    for algorithm in ALGORITHMS:
-        np.testing.assert_allclose(found.values(algorithm, "mi"), np.log([5, 7]))
-        for figure in ("ami", "ri", "ari"):
-            np.testing.assert_allclose(found.values(algorithm, figure), 1)
 
 
 def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
@@ -155,30 +116,21 @@ def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
             "iclust": iclust(rows @ rows.T, len(themes), seed=3, restarts=2),
         }
         for algorithm, labels in clusters.items():
-            agreement = getattr(mine, algorithm)
+            agreement = getattr(mine, algorithm).agreement
             assert agreement.mi == pytest.approx(metrics.mutual_info_score(truth, labels), abs=1e-9)
             assert agreement.ami == pytest.approx(metrics.adjusted_mutual_info_score(truth, labels), abs=1e-9)
             assert agreement.ri == pytest.approx(metrics.rand_score(truth, labels), abs=1e-9)
             assert agreement.ari == pytest.approx(metrics.adjusted_rand_score(truth, labels), abs=1e-9)
 
 
-def test_the_number_of_sections_decides_which_articles_count() -> None:
+def test_articles_of_5_to_12_sections_count() -> None:
     corpus = Articles([article_of_paragraphs(count, f"with {count}") for count in (4, 5, 12, 13)])
-
-    def titles(**limits: Any) -> list[str]:
-        return [one.title for one in section_agreement(method(), corpus, restarts=1, **limits).articles]
-
-    assert titles() == ["with 5", "with 12"]
-    assert titles(sections=(13, 13)) == ["with 13"]
-    assert section_agreement(method(), corpus, sections=(6, 20), restarts=1).left_out == 2
-    with pytest.raises(ValueError, match="14.*20"):
-        section_agreement(method(), corpus, sections=(14, 20))
-    for wrong in ({"sections": (9, 5)}, {"restarts": 0}, {"which": "some"}):
-        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
-            section_agreement(method(), corpus, **wrong)
-
-
-def test_openings_or_all_sentences() -> None:
-    corpus = Articles([article_of_paragraphs(5)])
-    assert section_agreement(method(), corpus, restarts=1).articles[0].sentences == 15
-    assert section_agreement(method(), corpus, which="all", restarts=1).articles[0].sentences == 30
+    method = METHODS["tfidf"]()
+    method.fit(corpus)
+    found = section_agreement(method, corpus, restarts=1)
+    assert [one.article.title for one in found.articles] == ["with 5", "with 12"]
+    assert found.left_out == 2
+    with pytest.raises(ValueError, match="5 to 12"):
+        section_agreement(method, corpus.take([0]))
+    with pytest.raises(ValueError, match="restarts"):
+        section_agreement(method, corpus, restarts=0)

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 
 from labkit.corpora import load
 from labkit.methods import METHODS, load_run
 from labkit.runs import read_run
 from labkit.sentpwnet import method as sentpwnet
-from labkit.sentpwnet.method import PairSettings, PairTask, SentPWNet
+from labkit.sentpwnet.method import PairTask, SentPWNet
+from labkit.sentpwnet.settings import PairSettings
 from labkit.training import distributed, encoders
 
 # settings and rows of a corpus for each kind of task; nothing is drawn in them, for two processes draw otherwise
@@ -140,14 +141,6 @@ def test_processes_that_stand_at_different_places_are_told(monkeypatch: pytest.M
     method, corpus = method_of("film-deep")
     with pytest.raises(ValueError, match="batch 0 of epoch 1.* batch 7 of epoch 3"):
         method.fit(corpus)
-
-
-def test_one_process_asks_for_the_whole_batch() -> None:
-    def outputs(batch: Tensor, rows: slice) -> Tensor:
-        return batch[rows]
-
-    batch = torch.ones(3, 2)
-    assert torch.equal(distributed.gathered(outputs, batch), batch)
 
 
 if __name__ == "__main__":

@@ -122,13 +122,6 @@ def test_ppmi_vectors_are_those_of_the_training_words_that_recur() -> None:
     assert vectors.known[2:].all()
 
 
-def test_random_vectors_depend_on_the_seed_alone() -> None:
-    first, again, other = (reader_and_vectors(corpus(), vectors="random", seed=seed)[1].matrix for seed in (0, 0, 1))
-    assert np.array_equal(first, again)
-    assert not np.allclose(first, other)
-    assert not first[0].any()
-
-
 def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
     path = tmp_path / "glove.txt"
     path.write_text("cat 1 0\nzebra 0 1\nunseen 1 1\n")
@@ -139,11 +132,6 @@ def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
     assert vectors.matrix[reader.vocabulary.numbers["zebra"]].tolist() == [0, 1]
     assert vectors.known[reader.vocabulary.numbers["cat"]]
     assert not vectors.known[reader.vocabulary.numbers["sleeps"]]
-
-
-def test_a_missing_file_is_refused_by_its_name() -> None:
-    with pytest.raises(ValueError, match="no-such"):
-        reader_and_vectors(corpus(), vectors="no-such.txt")
 
 
 def test_rows_are_the_lists_they_were_made_of() -> None:

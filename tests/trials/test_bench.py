@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,22 @@ from labkit.corpora import Corpus, Labelled, Pairs, from_classes
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.scores import score
 from labkit.method import Method
-from labkit.trials.bench import ENTRIES, Cost, Entry, Line, Report, bench, planned, seconds_of, with_dev, with_test
+from labkit.trials.bench import bench, with_dev, with_test
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import Metric, _costs, metrics_for
+from labkit.trials.metrics import Metric, metrics_for
 from labkit.trials.mistakes import mistakes_of
-from labkit.trials.report import as_html, cells, curve_sentence
+from labkit.trials.plan import ENTRIES, Cost, Entry, planned
+from labkit.trials.report import Line, Report
 from tests.test_contract import CORPORA
-from tests.tiny_sbert import tiny_sbert
 
 HOW: dict[str, Any] = {"minutes": 60, "methods": ["tfidf", "sif"], "workers": 1, "seeds": 3}
-
-# --- the plan ----------------------------------------------------------------------------------------------------
 
 
 def test_what_a_method_costs_by_hand() -> None:
     cost = Cost(fit=10, score=1)
-    assert seconds_of(cost, trials=8, part=1.0, seeds=3) == 10 * (8 + 3) + (8 + 6)
-    assert seconds_of(cost, trials=8, part=0.25, seeds=3) == 10 * (2 + 4 + 3) + (8 + 4 + 6)
-    assert seconds_of(replace(cost, random=False), trials=8, part=1.0, seeds=3) == 10 * 9 + 10
+    assert cost.seconds(trials=8, part=1.0, seeds=3) == 10 * (8 + 3) + (8 + 6)
+    assert cost.seconds(trials=8, part=0.25, seeds=3) == 10 * (2 + 4 + 3) + (8 + 4 + 6)
+    assert replace(cost, random=False).seconds(trials=8, part=1.0, seeds=3) == 10 * 9 + 10
 
 
 def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_trials_and_seeds() -> None:
@@ -53,9 +50,6 @@ def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_t
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
     assert planned(costs, minutes=15, workers=9, small=False)["methods"] == ("cheap",)  # no process may take longer
-
-
-# --- a whole comparison ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -170,9 +164,6 @@ def test_every_shape_has_its_metric(shape: str, tmp_path: Path) -> None:
         assert (report.lines[0].ranked.low, report.lines[0].ranked.high) == (-1, 1)
 
 
-# --- mistakes ----------------------------------------------------------------------------------------------------
-
-
 def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
     pairs, labelled = CORPORA["pairs"](), CORPORA["labelled"]()
     assert isinstance(pairs, Pairs)
@@ -219,8 +210,6 @@ def test_test_rows_from_another_file() -> None:
         with pytest.raises(ValueError, match=said):
             with_test(pairs, other)
 
-
-# --- one thing at a time -----------------------------------------------------------------------------------------
 
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 2, "device": "cpu"}
 
@@ -311,39 +300,6 @@ def test_the_probe_by_hand() -> None:
     assert figures["probe"] == pytest.approx(logistic_right(*sides).mean())
 
 
-def test_the_strength_of_the_probe_comes_from_dev(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[Any] = []
-    monkeypatch.setattr("labkit.trials.metrics.logistic_right", lambda *sides: given.extend(sides) or np.ones(16, bool))
-    made = CORPORA["labelled"]()
-    assert isinstance(made, Labelled)
-    corpus = replace(made, labels=made.splits)  # so that it is seen which is which
-    method = METHODS["sif"]()
-    method.fit(corpus)
-    Metric("probe")(method, corpus, "test")
-    assert given[1::2] == [["train"] * 64, ["dev"] * 16, ["test"] * 16]
-
-
-def test_a_metric_that_a_split_does_not_have_is_named() -> None:
-    labelled = CORPORA["labelled"]()
-    method = METHODS["sif"]()
-    method.fit(labelled)
-    new = replace(labelled, labels=["new" if split == "dev" else "old" for split in labelled.splits])
-    with pytest.raises(ValueError, match="nearest neighbours"):
-        Metric("knn_accuracy")(method, new, "dev")
-
-
-def test_what_a_model_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = CORPORA["pairs"]()
-    ready = METHODS["sbert"](model=tiny_sbert())
-    ready.fit(corpus)
-    clock = iter((1.0, 3.0))
-    monkeypatch.setattr("labkit.trials.metrics.time", SimpleNamespace(process_time=lambda: next(clock)))
-    costs = _costs(ready, corpus, "test")
-    assert costs["microseconds"] == pytest.approx(2e6 / len(corpus.part("test").sentences()))
-    weights = sum(part.stat().st_size for part in Path(tiny_sbert()).rglob("*.safetensors"))
-    assert costs["megabytes"] == pytest.approx(weights / 1e6, rel=0.2)
-
-
 def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:
     for shape in ("pairs", "labelled"):
         corpus = CORPORA[shape]()
@@ -359,14 +315,3 @@ def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:
             test = corpus.part("test")
             classes = dict(zip(*test.classified(), strict=True))
             assert all(each.truth == classes[each.a] != each.said.split(":")[0] for each in found)
-
-
-def test_what_the_sentences_of_the_report_say(made: tuple[Report, Path]) -> None:
-    for gain, said in (((0.1, 0.02, 0.18), "would help"), ((0.0, -0.1, 0.004), "hardly"), ((0.0, -0.1, 0.1), "open")):
-        assert said in curve_sentence(replace(made[0], gain=gain))
-    line = made[0].lines[-1]
-    behind = replace(line.ranked, lead=0.2, lead_low=0.1, lead_high=0.3, against_best="behind")
-    assert "0.200 [0.100, 0.300]" in cells(replace(line, ranked=behind))
-    page = as_html(replace(made[0], lines=(replace(line, dev_at_first=0.125, dev=0.375),)))
-    assert "<td>0.125</td><td>0.375</td>" in page
-    assert "<td>failed</td>" in as_html(replace(made[0], lines=(replace(line, dev_at_first=None),)))

@@ -59,14 +59,6 @@ def test_a_clean_corpus_has_no_warning() -> None:
         assert not warned, name
 
 
-def test_missing_and_small_splits_are_a_warning() -> None:
-    texts = [f"text {number}" for number in range(30)]
-    corpus = Labelled(texts, ["x", "y"] * 15, splits=["train"] * 10 + ["dev"] * 10 + ["test"] * 10)
-    assert found(corpus)["sizes"].level == "warning"
-    assert found(corpus)["sizes"].numbers == {"rows": 30, "sentences": 30, "train": 10, "dev": 10, "test": 10}
-    assert found(corpus.part("train"))["sizes"].level == "warning"
-
-
 def test_balance_names_single_and_unseen_classes() -> None:
     corpus = Labelled(list("abcdefghi"), list("xxxyxyzzz"), splits=["train"] * 4 + ["test"] * 5)
     balance = found(corpus)["balance"]
@@ -102,13 +94,6 @@ def test_a_pair_leaks_in_either_order_and_a_shared_sentence_does_not() -> None:
     assert "near-leaks" not in found(corpus)
 
 
-def test_paragraphs_of_articles_leak() -> None:
-    articles = [
-        Article(title, [Section("One", [f"Only in {title}.", "In both of them."])]) for title in ("Cats", "Oaks")
-    ]
-    assert found(Articles(articles, splits=["train", "test"]))["leaks"].numbers == {"dev": 0, "test": 1}
-
-
 def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:
     long = "the old grey cat slept all afternoon beside the warm kitchen stove while rain fell on the garden"
     texts = [
@@ -138,20 +123,7 @@ def test_contradictions_in_each_shape() -> None:
     assert found(reversed_)["contradictions"].numbers == {"contradictions": 1}
 
 
-def test_ceiling_is_what_the_labels_of_equal_texts_allow() -> None:
-    # of the three 'a cat' two can be right, of the two 'an oak' both: 4 of 5, and one more row
-    corpus = Labelled(["a cat", "a cat", "A cat", "an oak", "an oak", "an elm"], list("xxyyyx"), splits="train")
-    assert found(corpus)["ceiling"].numbers == {"ceiling": pytest.approx(5 / 6), "rows": 5, "texts": 2}
-    assert "ceiling" not in found(corpus.take([0, 3, 5]))
-
-
-def test_ceiling_of_grades_is_the_correlation_of_their_means() -> None:
-    corpus = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
-    best = np.corrcoef([0.5, 0.5, 3, 3, 5], [0, 1, 4, 2, 5])[0, 1]
-    assert found(corpus)["ceiling"].numbers["ceiling"] == pytest.approx(best)
-
-
-def test_broken_transitivity_shows_the_shortest_chain() -> None:
+def test_broken_transitivity() -> None:
     # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
     rows = [
         ("a", "b", 1),
@@ -166,8 +138,6 @@ def test_broken_transitivity_shows_the_shortest_chain() -> None:
     broken = found(pairs(*rows))["transitivity"]
     assert broken.numbers == {"broken": 1}
     assert broken.rows[0]["row"] == 5
-    assert broken.rows[0]["chain"] == "d = c = a"
-    assert broken.rows[0]["chain_rows"] == [3, 4]
     assert "transitivity" not in found(pairs(*rows[:4], rows[5]))
 
 
@@ -210,8 +180,3 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
     json.dumps(suspicious.rows)
     assert len(suspicious.rows) <= 20
     assert np.mean([row["row"] in planted for row in suspicious.rows]) >= least
-
-
-def test_the_same_seed_gives_the_same_findings() -> None:
-    corpus = load("questions").take(range(300))
-    assert examine(corpus, seed=3) == examine(corpus, seed=3)

@@ -126,16 +126,6 @@ def test_nobody_else_begins_a_trial_until_it_is_scored(tmp_path: Path) -> None:
         assert run([trial], CORPORA["pairs"](), watching, tmp_path)[0].figure
 
 
-def test_beside_other_processes_a_trial_has_one_thread(tmp_path: Path) -> None:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        [result] = run([Trial("sif")], CORPORA["pairs"](), counted, tmp_path, workers=2)
-    finally:
-        torch.set_num_threads(threads)
-    assert result.figure == 1
-
-
 def counted(*_: Any) -> tuple[dict[str, float], dict[str, Parts]]:
     return {"threads": torch.get_num_threads()}, {}
 
@@ -147,19 +137,6 @@ def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monk
     assert engine.known([replace(trial, split="test")], corpus, measured, tmp_path) == [None]
     monkeypatch.setattr(METHODS["sif"], "version", 99)
     assert engine.known([trial], corpus, measured, tmp_path) == [None]
-
-
-@pytest.mark.parametrize("split", ["dev", "test"])
-def test_a_trial_learns_from_its_part_of_the_rows(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, learned, fit = CORPORA["pairs"](), list[Corpus](), Method.fit
-
-    def watching(method: Method, corpus: Corpus, **how: Any) -> Any:
-        learned.append(corpus)
-        return fit(method, corpus, **how)
-
-    monkeypatch.setattr(Method, "fit", watching)
-    run([Trial("sif", part=0.5, split=split)], corpus, measured)
-    assert learned[0].part("train").fingerprint == corpus.fewer(0.5).part("train").fingerprint
 
 
 def test_a_damaged_result_is_named(tmp_path: Path) -> None:

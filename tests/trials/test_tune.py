@@ -19,7 +19,7 @@ from labkit.method import History, Method
 from labkit.methods import METHODS
 from labkit.settings import Settings, setting
 from labkit.trials.space import SAMPLERS, Dial
-from labkit.trials.tune import Tuned, TunedTrial, tune
+from labkit.trials.tune import Tuned, tune
 from tests.test_contract import CORPORA
 
 HERE = Path(__file__).resolve().parents[2]
@@ -72,9 +72,6 @@ def seen(experiment: Experiment) -> list[tuple[Corpus, int]]:
     return experiment.entry.seen
 
 
-# --- what is tried -----------------------------------------------------------------------------------------------
-
-
 def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None:
     tuned = tune(replace(networks(), seed=3), trials=3, space=SPACE)
     for trial in tuned.trials:
@@ -90,15 +87,6 @@ def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None
     assert [trial.figure for trial in tuned.ranked] == sorted((t.figure or 0 for t in tuned.trials), reverse=True)
     study = tuned.study(f"sqlite:///{tmp_path}/tuning.db")
     assert [(trial.params, trial.value) for trial in study.trials] == [(t.tried, t.figure) for t in tuned.trials]
-
-
-def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> None:
-    """So the settings as given stay, unless others are better."""
-    figures = (0.5, 0.7, None, 0.7)
-    made = tuple(TunedTrial(number, {"window": number}, figure) for number, figure in enumerate(figures))
-    tuned = Tuned(Experiment("sif", "pairs"), {}, made, 4)
-    assert [trial.number for trial in tuned.ranked] == [1, 3, 0, 2]
-    assert (tuned.best.number, tuned.settings) == (1, {"window": 1})
 
 
 def test_what_is_tried_depends_on_the_seed_alone() -> None:
@@ -119,9 +107,6 @@ def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> N
     tuned = tune(experiment, trials=9, space=space, sampler=sampler)
     tried = {tuple(trial.tried.values()) for trial in tuned.trials}
     assert (len(tried), len(tuned.trials), tuned.wanted) == (6, 6, 9)
-
-
-# --- what is seen ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", ["pairs", "triplets", "articles"])
@@ -157,14 +142,6 @@ def test_trials_learn_from_the_same_part_for_a_share_of_the_epochs(shape: str) -
     assert 0.25 * whole.sizes["train"] < corpora[0].sizes["train"] <= 0.5 * whole.sizes["train"] + len(whole.sizes)
 
 
-def test_sentences_without_labels_cannot_be_tuned_on() -> None:
-    with pytest.raises(ValueError, match="'sentences'"):
-        tune(Experiment("sif", CORPORA["sentences"]()), trials=2)
-
-
-# --- failures and mistakes ---------------------------------------------------------------------------------------
-
-
 def test_a_trial_that_fails_is_the_worst_and_keeps_its_reason(tmp_path: Path) -> None:
     space = {"broken": Dial(0, 9, whole=True)}
     tuned = tune(spied(CORPORA["pairs"]()), trials=10, space=space, folder=tmp_path / "t")
@@ -174,14 +151,6 @@ def test_a_trial_that_fails_is_the_worst_and_keeps_its_reason(tmp_path: Path) ->
     assert {trial.number for trial in tuned.ranked[-5:]} == {trial.number for trial in failed}
     with pytest.raises(ValueError, match="nan.*1"):
         tune(spied(CORPORA["pairs"](), broken=5), trials=3, space={"window": Dial(1, 9, whole=True)})
-
-
-def test_a_figure_that_is_no_number_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = iter([0.5, float("nan"), 0.25])
-    monkeypatch.setattr(Method, "selection", lambda *_: ("dev_auc", next(figures)))
-    tuned = tune(Experiment("sif", CORPORA["pairs"]()), trials=3)
-    assert [trial.figure for trial in tuned.trials] == [0.5, None, 0.25]
-    assert "dev_auc" in tuned.trials[1].reason
 
 
 @pytest.mark.parametrize(
@@ -213,9 +182,6 @@ def test_a_corpus_without_dev_or_a_method_without_dials_is_refused(monkeypatch: 
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ValueError, match=r"labkit-embeddings\[tune\]"):
         tune(Experiment("sif", corpus))
-
-
-# --- folders, kills, several processes ---------------------------------------------------------------------------
 
 
 def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> None:
@@ -268,9 +234,6 @@ def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path, monkeypatch: 
         assert tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t").trials == again.trials
 
 
-# --- what a person types ------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class Some(Settings):
     size: int = setting(3, "how large", minimum=1, maximum=9)
@@ -306,12 +269,3 @@ def test_what_to_try_is_read_as_its_setting_is(name: str, text: str, made: Dial)
 def test_what_makes_no_sense_to_try_is_refused(name: str, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{name}={text!r}")):
         Dial.typed(name, text, Some)
-
-
-def test_membership_and_rounding_of_a_dial() -> None:
-    linear, log, several = Dial(0.1, 0.9), Dial(0.0003, 0.3, log=True), Dial(choices=(True, False))
-    assert [value in linear for value in (0.1, 0.5, 0.9, 0.09, 1)] == [True, True, True, False, False]
-    assert (True in several, "yes" in several) == (True, False)
-    assert [linear.nearest(value) for value in (0.43712, 0.10001, 0.89999)] == [0.437, 0.1, 0.9]
-    assert [log.nearest(value) for value in (0.00043712, 0.0300049, 0.29999)] == [0.000437, 0.03, 0.3]
-    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never beyond the end

@@ -1,29 +1,32 @@
 """Find, read and download a published dataset: `load_published` and `fetch_published`.
 
 A dataset is looked for in two places. The folder named by the environment variable LABKIT_DATA has the plain form:
-gzipped TSV or JSONL files, and a `MANIFEST.json` with the number of rows of each. The user's cache folder has the
-released form (`releases.py`). Rows are counted when read: rows without text or label are skipped with a note, and a
-file with an unexpected number of rows is refused.
+gzipped TSV or JSONL files. The user's cache folder has the released form (`releases.py`). Rows without text or label
+are skipped with a note, and a release with an unexpected number of rows is refused.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
+import tarfile
+import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from platformdirs import user_cache_path
 
+from labkit.atomic import NoRoom, folder_in_place, room_for, sentence_of
 from labkit.corpora.files import read_rows
 from labkit.corpora.published.datasets import PUBLISHED, Published, Source
-from labkit.corpora.published.fetch import ARCHIVE, fetch, unpack
 from labkit.corpora.published.releases import ReleaseRow, ReleaseRows
-from labkit.corpora.records import Corpus, Section
+from labkit.corpora.records import Corpus
 from labkit.corpora.rows import SHAPES_BY_NAME, from_columns
+from labkit.extras import require
 from labkit.progress import Progress, note, silent
 
 # --- finding ---------------------------------------------------------------------------------------------------
@@ -53,54 +56,27 @@ def has_plain(name: str, folder: Path) -> bool:
 
 def located(name: str, folder: Path | str | None = None) -> Path | None:
     """The folder or file to read the dataset from, None if it must be downloaded first."""
-    place = _place(published_record(name), folder)
-    if place is None or not place[1]:
-        return place and place[0]
+    where, plain = _place(published_record(name), folder)
+    if where is None or not plain:
+        return where
     files = plain_files(name)
-    return place[0] / files[0] if len(files) == 1 else (place[0] / files[0]).parent
+    return where / files[0] if len(files) == 1 else (where / files[0]).parent
 
 
-def rows_here(name: str) -> int | None:
-    """The rows of the files on this machine; None if there are none or their number is unknown."""
-    wanted = published_record(name)
-    place = _place(wanted)
-    if place is None:
-        return None
-    where, plain = place
-    if plain:
-        manifest = _manifest(where)
-        counts = [manifest.get(file) for file in wanted.plain if (where / file).is_file()]
-    else:
-        counts = [count for pattern, count in wanted.rows.items() if _present(where, pattern)]
-        counts = counts or [count for pattern, count in wanted.also.items() if _present(where, pattern)]
-    return None if None in counts or not counts else sum(count or 0 for count in counts)
-
-
-def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path, bool] | None:
-    """The folder of a dataset and whether it has the plain form."""
+def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path | None, bool]:
+    """The folder of a dataset, None if it is not here, and whether it has the plain form."""
     named = folder or os.environ.get("LABKIT_DATA")
     if named and has_plain(wanted.name, Path(named)):
         return Path(named), True
     official = Path(folder) if folder else cache_folder(wanted.name)
-    names = [*wanted.rows, *wanted.also] or [source.name for source in wanted.sources]
-    return (official, False) if any(_present(official, name) for name in names) else None
+    names = wanted.rows or [source.name for source in wanted.sources]
+    return (official if any(_present(official, name) for name in names) else None), False
 
 
 def _present(folder: Path, pattern: str) -> bool:
     """Whether the folder has a file of this pattern, at its path or with the same name in any subfolder."""
     last = pattern.rsplit("/", 1)[-1]
     return any(folder.rglob(pattern)) or (last != "*" and any(folder.rglob(last)))
-
-
-def _manifest(folder: Path) -> dict[str, int | None]:
-    """The expected rows of each file, from the folder's MANIFEST.json; empty if there is none."""
-    manifest = folder / "MANIFEST.json"
-    if not manifest.is_file():
-        return {}
-    try:
-        return {str(entry["file"]): entry["rows"] for entry in json.loads(manifest.read_text(encoding="utf-8"))}
-    except (ValueError, KeyError, TypeError) as reason:
-        raise ValueError(f"{manifest} is damaged ({reason!r}); replace or delete it") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -111,30 +87,30 @@ def load_published(name: str, folder: Path | str | None = None) -> Corpus:
     wanted = published_record(name)
     if wanted.shape == "vectors":
         raise ValueError(f"{name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors")
-    place = _place(wanted, folder)
-    if place is None:
+    where, plain = _place(wanted, folder)
+    if where is None:
         ways = [f"run `labkit data get {name}`"] if wanted.sources else []
         ways += ["set LABKIT_DATA to a folder that has it in the plain form"] if wanted.plain else []
         raise ValueError(f"{name} is not on this machine; {', or '.join(ways)}")
-    where, plain = place
-    expected: Mapping[str, int | None] = wanted.rows
-    also: Mapping[str, int | None] = wanted.also
-    if plain:
-        rows, also, remedy = read_plain(name, where), {}, "put the file there again"
-        expected = {file: count for file, count in _manifest(where).items() if file in wanted.plain}
-    elif wanted.parse is None:
+    if not plain and wanted.parse is None:
         raise ValueError(
             f"labkit cannot read the released format of {name}; set LABKIT_DATA to a folder with the plain form"
         )
-    else:
-        rows = wanted.parse(where)
-        remedy = f"remove the file and its archive, and run `labkit data get {name}` again"
+    rows = read_plain(name, where) if plain or wanted.parse is None else wanted.parse(where)
     corpus, read, dropped = _collected(wanted, rows)
-    missing = _missing(read, expected, also, remedy)
     for (file, why), count in dropped.items():
         note(f"{file}: rows skipped because of {why}: {count:,}", stacklevel=2)
-    for pattern in missing:
-        note(f"{name} is incomplete: {pattern} is missing", stacklevel=2)
+    if plain:
+        return corpus
+    for pattern, expected in wanted.rows.items():
+        found = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
+        if not found:
+            note(f"{name} is incomplete: {pattern} is missing", stacklevel=2)
+        elif expected not in (found, None):
+            raise ValueError(
+                f"{pattern}: {found:,} rows, expected {expected:,}; remove the file and its archive, and run "
+                f"`labkit data get {name}` again"
+            )
     return corpus
 
 
@@ -151,8 +127,6 @@ def read_plain(name: str, folder: Path) -> ReleaseRows:
                 row["split"] = "dev"
             if wanted.classes:
                 row["label"] = wanted.classes.get(row["label"], row["label"])
-            if "sections" in row:
-                row["sections"] = tuple(Section(**section) for section in row["sections"])
             yield file, row
 
 
@@ -190,19 +164,6 @@ def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
             except ValueError:
                 raise ValueError(f"{at}: {column} is {row[column]!r}, expected a number; download it again") from None
     return row
-
-
-def _missing(
-    read: Mapping[str, int], rows: Mapping[str, int | None], also: Mapping[str, int | None], remedy: str
-) -> list[str]:
-    """Return the missing files; raise ValueError if a file has an unexpected number of rows."""
-    found: dict[str, int] = {}
-    for pattern, expected in (*rows.items(), *also.items()):
-        found[pattern] = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
-        if found[pattern] and expected is not None and found[pattern] != expected:
-            raise ValueError(f"{pattern}: {found[pattern]:,} rows, expected {expected:,}; {remedy}")
-    other_form = any(found[pattern] for pattern in also)
-    return [] if other_form else [pattern for pattern in rows if not found[pattern]]
 
 
 # --- fetching --------------------------------------------------------------------------------------------------
@@ -252,3 +213,102 @@ def fetch_published(name: str, *, progress: Progress = silent) -> Fetched:
         if inside != target and target.exists() and not inside.exists():
             unpack(target, inside, limit_bytes=source.limit, only=source.only)
     return Fetched(name, where, tuple(files), tuple(by_hand))
+
+
+# --- files and archives ------------------------------------------------------------------------------------------
+
+RETRIES = 3  # after the first attempt, with pauses of 1, 2 and 3 seconds
+TIMEOUT = 30.0  # seconds without a byte
+PIECE = 2**16  # bytes copied at once
+ARCHIVE = re.compile(r"(\.zip|\.tgz|\.tar(\.(gz|bz2|xz))?)$", re.IGNORECASE)  # names of files that `unpack` can read
+
+
+class _Bar:
+    """A progress bar with the interface that pooch expects."""
+
+    def __init__(self, progress: Progress, name: str) -> None:
+        self.progress, self.name, self.total, self.done = progress, name, 0, 0
+
+    def update(self, count: int) -> None:
+        self.done = min(self.done + count, self.total or self.done + count)  # the last piece is shorter
+        self.progress(self.done, self.total or None, self.name)
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def close(self) -> None:
+        pass
+
+
+def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Progress = silent) -> Path:
+    """Download `address` to `target`. An existing file with that sha256 is not downloaded again."""
+    require("data", "pooch")
+    import pooch
+
+    registry = pooch.create(
+        target.parent,
+        "",
+        registry={target.name: sha256},
+        urls={target.name: address},
+        retry_if_failed=RETRIES,
+    )
+    pooch.get_logger().setLevel("WARNING")
+    bar: Any = _Bar(progress, target.name)
+    receive = pooch.HTTPDownloader(progressbar=bar, chunk_size=PIECE, timeout=TIMEOUT)
+    try:
+        with room_for(target):
+            registry.fetch(target.name, downloader=receive)
+    except NoRoom:
+        raise
+    except OSError as reason:  # as are all network errors
+        raise ValueError(
+            f"{target.name} could not be downloaded ({reason}). Check your connection and try again, or download it "
+            f"from the dataset's page into {target.parent}"
+        ) from None
+    except ValueError as reason:
+        raise ValueError(f"{address} is not the file of the release ({reason}); look at the dataset's page") from None
+    return target
+
+
+def unpack(archive: Path, folder: Path, *, limit_bytes: int, only: Sequence[str] = ()) -> Path:
+    """Unpack a zip or tar into a new `folder`; with `only`, just the files whose names match one of these patterns.
+
+    Raises an error and leaves nothing behind if a name points outside the folder or more than `limit_bytes` are
+    unpacked. Links and devices are skipped.
+    """
+    try:
+        with zipfile.ZipFile(archive) if archive.suffix.lower() == ".zip" else tarfile.open(archive) as pack:
+            members = [
+                (member, size)
+                for member, name, size in _files(pack)
+                if not only or any(PurePosixPath(name).match(pattern) for pattern in only)
+            ]
+            if not members:
+                raise ValueError(
+                    f"{archive.name} does not contain the requested files ({', '.join(only) or 'it is empty'})"
+                )
+            if sum(size for _, size in members) > limit_bytes:
+                raise ValueError(f"{archive.name} is larger than the limit of {limit_bytes:,} bytes when unpacked")
+            with folder_in_place(folder) as inside:
+                pack.extractall(inside, [member for member, _ in members])
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, NotImplementedError, RuntimeError) as reason:
+        raise ValueError(
+            f"{archive.name} could not be unpacked ({sentence_of(reason)}); if it is damaged, delete it and download "
+            "it again"
+        ) from None
+    return folder
+
+
+def _files(pack: Any) -> list[tuple[Any, str, int]]:
+    """The plain files of an archive, their names and their sizes."""
+    if isinstance(pack, tarfile.TarFile):
+        pack.extraction_filter = getattr(tarfile, "data_filter", None)  # available from Python 3.11.4
+        files = [(each, each.name, each.size) for each in pack if each.isreg()]
+    else:
+        files = [(each, each.filename, each.file_size) for each in pack.infolist() if not each.is_dir()]
+    for _, name, _ in files:
+        if name.startswith("/") or ".." in re.split(r"[/\\]", name):
+            raise ValueError(
+                f"the archive has a member named {name!r}, which points outside the folder; nothing was unpacked"
+            )
+    return files

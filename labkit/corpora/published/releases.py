@@ -28,13 +28,12 @@ SUBJECTIVITY = {"0": "objective", "1": "subjective"}
 # --- files -----------------------------------------------------------------------------------------------------
 
 
-def find_file(folder: Path, *names: str) -> Path:
-    """The first of these names that exists anywhere in the folder."""
-    for name in names:
-        matches = [path for path in folder.rglob(name) if path.is_file() and "__MACOSX" not in path.parts]
-        if matches:
-            return min(matches, key=lambda path: (len(path.parts), path))
-    raise ValueError(f"{' or '.join(names)} is not in {folder}; download the set again or put the file there by hand")
+def find_file(folder: Path, name: str) -> Path:
+    """The file of this name, anywhere in the folder; of several, the one that is least deep."""
+    matches = [path for path in folder.rglob(name) if path.is_file() and "__MACOSX" not in path.parts]
+    if not matches:
+        raise ValueError(f"{name} is not in {folder}; download the set again or put the file there by hand")
+    return min(matches, key=lambda path: (len(path.parts), path))
 
 
 def within(folder: Path, path: Path) -> str:
@@ -106,12 +105,12 @@ def tabbed(
     return parse
 
 
-def one_file_a_class(**files: tuple[str, ...]) -> Parser:
-    """Make a parser of Latin-1 files with one sentence per line: class -> the possible names of its file."""
+def one_file_a_class(**files: str) -> Parser:
+    """Make a parser of Latin-1 files with one sentence per line: class -> the name of its file."""
 
     def parse(folder: Path) -> ReleaseRows:
-        for label, names in files.items():
-            path = find_file(folder, *names)
+        for label, name in files.items():
+            path = find_file(folder, name)
             for line in file_lines(path, "latin-1"):
                 yield within(folder, path), {"text": line.strip(), "label": label}
 
@@ -215,21 +214,13 @@ benchmark = tabbed(
 )
 
 
-def sick(folder: Path) -> ReleaseRows:
-    """Read `SICK.txt`, which has all rows, or the three files of SemEval 2014 with another order of columns."""
-    parts = {"TRAIN": "train", "TRIAL": "dev", "TEST": "test"}
-    files = {"SICK_train.txt": "train", "SICK_trial.txt": "dev", "SICK_test_annotated.txt": "test"}
-    columns = {"text_a": "sentence_A", "text_b": "sentence_B", "score": "relatedness_score"}
+def _of_semeval(row: ReleaseRow) -> ReleaseRow:
+    return row | {"split": {"TRAIN": "train", "TRIAL": "dev", "TEST": "test"}.get(row["split"].strip(), row["split"])}
 
-    def change(row: ReleaseRow) -> ReleaseRow:
-        split = parts.get(row["split"].strip(), row["split"])
-        return row | {"split": split, "entailment": row["entailment"].upper()}
 
-    if any(folder.rglob("SICK.txt")):
-        files, columns = {"SICK.txt": ""}, columns | {"entailment": "entailment_label", "split": "SemEval_set"}
-    else:
-        columns |= {"entailment": "entailment_judgment"}
-    return tabbed(files, columns, change=change)(folder)
+_SICK = {"text_a": "sentence_A", "text_b": "sentence_B", "score": "relatedness_score"}
+_SICK |= {"entailment": "entailment_label", "split": "SemEval_set"}
+sick = tabbed({"SICK.txt": ""}, _SICK, change=_of_semeval)
 
 
 # --- sentences with a class ------------------------------------------------------------------------------------
@@ -293,7 +284,7 @@ def coco(folder: Path) -> ReleaseRows:
 def multi30k(folder: Path) -> ReleaseRows:
     """Read `{train,val,test_2016}.{1..5}.en.gz`: five files with one caption per line; line n describes picture n."""
     for name, split in CAPTION_PARTS.items():
-        paths = [find_file(folder, f"{name}.{number}.en.gz", f"{name}.{number}.en") for number in range(1, 6)]
+        paths = [find_file(folder, f"{name}.{number}.en.gz") for number in range(1, 6)]
         for picture, captions in enumerate(zip(*map(file_lines, paths), strict=False)):
             for path, caption in zip(paths, captions, strict=True):
                 yield within(folder, path), {"group": f"{name}-{picture}", "text": caption.strip(), "split": split}

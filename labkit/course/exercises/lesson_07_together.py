@@ -10,10 +10,8 @@ from unittest.mock import patch
 import numpy as np
 from scipy import stats
 
-from labkit.arrays import unit
-from labkit.course.exercise import Unfit, check, find_mistake, number
+from labkit.course.exercise import Cases, Unfit, check, exercise, number
 from labkit.course.exercises.draws import in_classes
-from labkit.evaluation.retrieval import knn_accuracy
 
 
 def _verdict(answer: Any) -> np.ndarray:
@@ -23,86 +21,54 @@ def _verdict(answer: Any) -> np.ndarray:
     return np.asarray(said)
 
 
-@check("07.1")
-def check_leads(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Student's interval of the mean difference, seed by seed: above 0, below 0, or around it."""
-    cases = []
+@exercise(
+    "07.1",
+    ("stats.t.ppf(0.975, n - 1) * error", "max(a.std(ddof=1), b.std(ddof=1))",
+     "yours compares the gap with a standard deviation: use the interval of the mean difference"),
+    ("ddof=1", "ddof=0", "your deviation divides by n: use `ddof=1`"),
+    (" / np.sqrt(n)", "", "divide by the root of n for the error of a mean"),
+    ("stats.t.ppf(0.975, n - 1)", "1.96", "1.96 is for many seeds: with few, use Student's t"),
+    ("d.std(ddof=1) / np.sqrt(n)", "np.hypot(stats.sem(a), stats.sem(b))",
+     "both have the same seeds: first take the differences, then their standard deviation"),
+    read=_verdict,
+)  # fmt: skip
+def seeds(random: np.random.Generator) -> Cases:
     for _ in range(100):
-        seeds = int(random.integers(3, 7))
-        shared, d = random.normal(0.8, random.uniform(0, 0.02), seeds), random.normal(0, 0.01, seeds)
-        half = stats.t.ppf(0.975, seeds - 1) * d.std(ddof=1) / np.sqrt(seeds)
+        count = int(random.integers(3, 7))
+        shared, d = random.normal(0.8, random.uniform(0, 0.02), count), random.normal(0, 0.01, count)
+        half = stats.t.ppf(0.975, count - 1) * d.std(ddof=1) / np.sqrt(count)
         gap = random.choice([-1, 1]) * half * random.choice([0.25, 0.5, 0.75, 0.9, 1.1, 1.3, 2.0])
-        cases.append((shared + d - d.mean() + gap, shared))
-
-    def by(half: Callable[..., float]) -> Callable[..., str]:
-        """The verdict with another half-width."""
-
-        def rule(a: np.ndarray, b: np.ndarray) -> str:
-            gap, width = (a - b).mean(), half(a, b)
-            return "first" if gap > width else "second" if gap < -width else "open"
-
-        return rule
-
-    def student(a: np.ndarray, b: np.ndarray) -> float:
-        return float(stats.t.ppf(0.975, len(a) - 1) * stats.sem(a - b))
-
-    right = by(student)
-    mistakes = (
-        (by(lambda a, b: max(a.std(ddof=1), b.std(ddof=1))),
-         "yours compares the gap with a standard deviation: use the interval of the mean difference"),
-        (by(lambda a, b: student(a, b) * np.sqrt(1 - 1 / len(a))), "your deviation divides by n: use `ddof=1`"),
-        (by(lambda a, b: student(a, b) * np.sqrt(len(a))), "divide by the root of n for the error of a mean"),
-        (by(lambda a, b: 1.96 * stats.sem(a - b)), "1.96 is for many seeds: with few, use Student's t"),
-        (by(lambda a, b: stats.t.ppf(0.95, len(a) - 1) * stats.sem(a - b)),
-         "2.5 % are beyond each end of a 95 % interval: take the 97.5 % point"),
-        (by(lambda a, b: stats.t.ppf(0.975, len(a) - 1) * np.hypot(stats.sem(a), stats.sem(b))),
-         "both have the same seeds: first take the differences, then their standard deviation"),
-        (lambda a, b: right(a, b).replace("second", "open"), "yours never says 'second'"),
-    )  # fmt: skip
-    return find_mistake(answer, right, cases, mistakes, read=_verdict)
+        yield shared + d - d.mean() + gap, shared
 
 
-@check("07.2")
-def check_standings(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Name, mean, and best, behind or open; best first."""
-    cases = []
-    for count, seeds in ((4, 3), (6, 5), (5, 4)):
-        means, shared = 0.8 - np.linspace(0, 0.06, count) ** 1.2, random.normal(0, 0.02, seeds)
-        rows = {f"method {at}": mean + shared + random.normal(0, 0.006, seeds) for at, mean in enumerate(means)}
-        rows["always the same"] = np.full(seeds, 0.5)
+def _rows(given: Any) -> tuple[np.ndarray, ...]:
+    rows = [tuple(row) for row in given] if isinstance(given, list | tuple) else []
+    if not rows or any(len(row) != 3 for row in rows):
+        raise Unfit("expected a list of (name, mean, says)")
+    return tuple(np.asarray(each) for row in rows for each in (str(row[0]), number(row[1]), str(row[2])))
+
+
+@exercise(
+    "07.2",
+    ("-found[name].mean())", "found[name].mean())", "yours begins with the smallest mean: sort the other way"),
+    ('"behind" if verdict(found[best], found[name]) == "first" else "open"',
+     '"open" if verdict(found[best], found[name]) == "first" else "behind"',
+     '"first" means that the best leads, so the other is "behind"'),
+    (' if verdict(found[best], found[name]) == "first" else "open"', "",
+     "not every other method is behind: some verdicts are open"),
+    ('says = "best"', 'says = "open"', 'the first is "best": a method is not compared with itself'),
+    ('verdict(found[best], found[name]) == "first"',
+     "stats.ttest_ind(found[best], found[name]).confidence_interval().low > 0",
+     "all methods have the same seeds: use your `verdict` of 07.1, which takes differences seed by seed"),
+    read=_rows,
+)  # fmt: skip
+def scores(random: np.random.Generator) -> Cases:
+    for count, runs in ((4, 3), (6, 5), (5, 4)):
+        means, shared = 0.8 - np.linspace(0, 0.06, count) ** 1.2, random.normal(0, 0.02, runs)
+        rows = {f"method {at}": mean + shared + random.normal(0, 0.006, runs) for at, mean in enumerate(means)}
+        rows["always the same"] = np.full(runs, 0.5)
         names = [str(name) for name in random.permutation(list(rows))]
-        cases.append(({name: rows[name] for name in names},))
-
-    def by(
-        test: Callable[[Any, Any], Any] = lambda a, b: stats.ttest_rel(a, b).confidence_interval().low > 0,
-        upwards: bool = False,
-        words: tuple[str, str, str] = ("best", "behind", "open"),
-    ) -> Callable[..., Any]:
-        def rows(found: dict[str, Any]) -> Any:
-            names = sorted(found, key=lambda name: found[name].mean(), reverse=not upwards)
-            top = names[0]
-            says = {
-                name: words[0] if name == top else words[1 if test(found[top], found[name]) else 2] for name in names
-            }
-            return [(name, found[name].mean(), says[name]) for name in names]
-
-        return rows
-
-    def read(given: Any) -> tuple[np.ndarray, ...]:
-        rows = [tuple(row) for row in given] if isinstance(given, list | tuple) else []
-        if not rows or any(len(row) != 3 for row in rows):
-            raise Unfit("expected a list of (name, mean, says)")
-        return tuple(np.asarray(each) for row in rows for each in (str(row[0]), number(row[1]), str(row[2])))
-
-    mistakes = (
-        (by(upwards=True), "yours begins with the smallest mean: sort the other way"),
-        (by(words=("best", "open", "behind")), '"first" means that the best leads, so the other is "behind"'),
-        (by(lambda a, b: True), "not every other method is behind: some verdicts are open"),
-        (by(words=("open", "behind", "open")), 'the first is "best": a method is not compared with itself'),
-        (by(lambda a, b: stats.ttest_ind(a, b).confidence_interval().low > 0),
-         "all methods have the same seeds: use your `verdict` of 07.1, which takes differences seed by seed"),
-    )  # fmt: skip
-    return find_mistake(answer, by(), cases, mistakes, read=read)
+        yield ({name: rows[name] for name in names},)
 
 
 @check("07.3")
@@ -140,10 +106,7 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
             return "with other rows, or in another order, a group changes its part: decide by the group's name alone"
         with patch("builtins.hash", lambda name: zlib.adler32(repr(name).encode()) // 7):
             if asked(rows) != given:
-                return (
-                    "hash() of a text changes whenever Python starts, so tomorrow the same row would be in another "
-                    "part: use `zlib.crc32`"
-                )
+                return "hash() of a text changes whenever Python starts, and the part with it: use `zlib.crc32`"
         share = list(parts.values()).count("test") / len(parts)
         if 0.7 <= share <= 0.9:
             return f"train and test are swapped: {share:.0%} of the groups are in test"
@@ -152,45 +115,22 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
     return None
 
 
-@check("07.4")
-def check_knn_accuracy(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The share of test rows whose label wins the vote of the k nearest by cosine; the nearest voter breaks a tie."""
-    cases = []
+@exercise(
+    "07.4",
+    (" / np.linalg.norm(known, axis=1, keepdims=True)", "",
+     "those are dot products: divide all rows by their lengths first"),
+    ("(-row)", "(row)", "`argsort` begins with the smallest: yours are the farthest"),
+    ("[:k]", "[:1]", "only the nearest votes in yours: let k vote"),
+    ("in nearest]", "in nearest[::-1]]",
+     "if two labels have equally many votes, the one with the nearest voter must win"),
+    (" / len(asked)", "", "that is how many are right: divide by the number of test sentences"),
+)  # fmt: skip
+def votes(random: np.random.Generator) -> Cases:
     for sizes, d, k, names in (((9, 8, 7), 3, 3, "abc"), ((14, 12), 2, 4, "xy"), ((9, 9, 9, 9), 4, 2, "pqrs")):
         rows, labels = in_classes(random, sizes, d, apart=0.7)
         rows, labels = rows * random.uniform(0.2, 3, (len(rows), 1)), np.array(list(names))[labels]
         half = len(rows) // 2
-        cases.append((rows[:half], labels[:half].tolist(), rows[half:], labels[half:].tolist(), k))
-
-    def by(
-        table: Callable[[Any, Any], Any] = lambda asked, known: unit(asked) @ unit(known).T,
-        one: bool = False,
-        last: bool = False,
-        count: bool = False,
-    ) -> Callable[..., Any]:
-        def share(known: Any, known_labels: Any, asked: Any, asked_labels: Any, k: int) -> Any:
-            right = 0
-            for row, label in zip(table(asked, known), asked_labels, strict=True):
-                votes = [known_labels[at] for at in np.argsort(-row)[: 1 if one else k]]
-                right += max(votes[::-1] if last else votes, key=votes.count) == label
-            return right if count else right / len(asked)
-
-        return share
-
-    def right(known: Any, known_labels: Any, asked: Any, asked_labels: Any, k: int) -> Any:
-        return knn_accuracy(unit(known), known_labels, unit(asked), asked_labels, k)
-
-    mistakes = (
-        (by(lambda asked, known: asked @ known.T), "those are dot products: divide all rows by their lengths first"),
-        (
-            by(lambda asked, known: -unit(asked) @ unit(known).T),
-            "`argsort` begins with the smallest: yours are the farthest",
-        ),
-        (by(one=True), "only the nearest votes in yours: let k vote"),
-        (by(last=True), "if two labels have equally many votes, the one with the nearest voter must win"),
-        (by(count=True), "that is how many are right: divide by the number of test sentences"),
-    )
-    return find_mistake(answer, right, cases, mistakes)
+        yield rows[:half], labels[:half].tolist(), rows[half:], labels[half:].tolist(), k
 
 
 class _Method:
@@ -200,9 +140,24 @@ class _Method:
         self.name, self.trained = name, 0
 
 
-@check("07.5")
-def check_measured(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """A new method for each seed; an array of scores for each name."""
+def _arrays(given: Any) -> tuple[np.ndarray, ...]:
+    if not isinstance(given, dict) or not all(isinstance(each, np.ndarray) for each in given.values()):
+        raise Unfit("expected a dict with an array of scores for each name: `np.array(values)`")
+    return tuple(np.asarray(each) for name in sorted(given) for each in (name, given[name]))
+
+
+@exercise(
+    "07.5",
+    ("values = []\n        for seed in seeds:\n            method = make()",
+     "values, method = [], make()\n        for seed in seeds:",
+     "yours trains the same method again: make a new one for each seed"),
+    ("(values)", "(values[-1:])", "only the last seed is kept: begin the list before the loop over seeds"),
+    ("(values)", "(np.mean(values))", "keep the score of each seed: the verdict needs them"),
+    ("method, seed)", "method, seeds[0])", "all training runs have the same seed in yours"),
+    ("(values)", "(values[:1])", "yours returns after the first seed"),
+    read=_arrays,
+)  # fmt: skip
+def makers(random: np.random.Generator) -> Cases:
     worth = {name: random.normal() for name in ("tfidf", "film", "bag", "lsa")}
 
     def train_and_score(method: _Method, seed: int) -> float:
@@ -211,34 +166,6 @@ def check_measured(answer: Callable[..., Any], random: np.random.Generator) -> s
         method.trained += 1
         return float(worth[method.name] + np.sin(seed) + method.trained)
 
-    cases = []
-    for names, seeds in ((("tfidf", "film"), (0, 1, 2)), (("bag", "film", "lsa"), (3, 7)), (("lsa",), (5, 0, 2, 4))):
-        makers = {name: lambda name=name: _Method(name) for name in names}
-        cases.append((makers, tuple(seed + int(random.integers(90)) for seed in seeds), train_and_score))
-
-    def by(once: bool = False, how: Callable[[list[float]], Any] = np.array) -> Callable[..., Any]:
-        def found(makers: Any, seeds: Any, train: Any) -> Any:
-            kept = {name: make() for name, make in makers.items()}
-            return {n: how([train(kept[n] if once else makers[n](), seed) for seed in seeds]) for n in makers}
-
-        return found
-
-    def read(given: Any) -> tuple[np.ndarray, ...]:
-        if not isinstance(given, dict) or not all(isinstance(each, np.ndarray) for each in given.values()):
-            raise Unfit("expected a dict with an array of scores for each name: `np.array(values)`")
-        return tuple(np.asarray(each) for name in sorted(given) for each in (name, given[name]))
-
-    mistakes = (
-        (by(once=True), "yours trains the same method again: make a new one for each seed"),
-        (
-            by(how=lambda values: np.array(values[-1:])),
-            "only the last seed is kept: begin the list before the loop over seeds",
-        ),
-        (by(how=lambda values: np.array(np.mean(values))), "keep the score of each seed: the verdict needs them"),
-        (
-            lambda makers, seeds, train: by()(makers, (seeds[0],) * len(seeds), train),
-            "all trainings have the same seed in yours",
-        ),
-        (by(how=lambda values: np.array(values[:1])), "yours returns after the first seed"),
-    )
-    return find_mistake(answer, by(), cases, mistakes, read=read)
+    for names, runs in ((("tfidf", "film"), (0, 1, 2)), (("bag", "film", "lsa"), (3, 7)), (("lsa",), (5, 0, 2, 4))):
+        made = {name: lambda name=name: _Method(name) for name in names}
+        yield made, tuple(seed + int(random.integers(90)) for seed in runs), train_and_score

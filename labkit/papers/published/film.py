@@ -74,12 +74,12 @@ TABLE_1 = Table(
     (Column("accuracy", "accuracy", "quora", 100, ".2f"),),
     (
         *(row for name, numbers in ACCURACY.items() for row in _compared(name, numbers)),
-        *(Row(name, (None,), recipe) for name, recipe in _ALSO.items()),
-        tuned_baseline(WORDS, 1, "mean-vectors"),
-        tuned_baseline("TF-IDF", 1, "tfidf", seeds=1),
-        bag(1),
-        *static(1, seen=("quora",)),
-        mini(1, seen=("quora",)),
+        *(Row(name, (), recipe) for name, recipe in _ALSO.items()),
+        tuned_baseline(WORDS, "mean-vectors"),
+        tuned_baseline("TF-IDF", "tfidf", seeds=1),
+        bag(),
+        *static(seen=("quora",)),
+        mini(seen=("quora",)),
     ),
     note=f"{DEVIATIONS}; the row with the paper's own rule, {PAPERS_K} mutual neighbours among all test sentences, "
     "stands below. The text splits Quora's pairs 4:1 in one place and takes 10,000 for dev and test in another. The "
@@ -111,14 +111,14 @@ TABLE_2 = Table(
         *tuned_and_printed(
             Row("FILM", GRADED["FILM"], Recipe(grades_by_year, "film", AS_PRINTED)), {}
         ),
-        tuned_baseline(WORDS, 1, "mean-vectors", grades_by_year),
-        Row("FILM at full rank, mixed with TF-IDF", (None,),
+        tuned_baseline(WORDS, "mean-vectors", grades_by_year),
+        Row("FILM at full rank, mixed with TF-IDF", (),
             Recipe(grades_by_year, "film", {}, first={})),
-        tuned_baseline("TF-IDF", 1, "tfidf", grades_by_year, seeds=1),
-        bag(1, grades_by_year),
-        *static(1, grades_by_year, seen=("stsb",)),
-        mini(1, grades_by_year, seen=("stsb",)),
-        *further(1, grades_by_year, seen=("stsb",)),
+        tuned_baseline("TF-IDF", "tfidf", grades_by_year, seeds=1),
+        bag(grades_by_year),
+        *static(grades_by_year, seen=("stsb",)),
+        mini(grades_by_year, seen=("stsb",)),
+        *further(grades_by_year, seen=("stsb",)),
     ),
     note="Which of the STS tasks it is, is not said; here it is the benchmark of 2017, trained on its own grades: "
     "pairs above 80 % of the scale count as the same, those below 40 % as different. The word vectors made here come "
@@ -140,7 +140,7 @@ TABLE_3 = Table(
     (
         Row("deep twin", (80.0, None), Recipe(cost_of_training, "film-deep", {})),
         Row("FILM", (30.0, None), Recipe(cost_of_training, "film", AS_PRINTED)),
-        Row("FILM at full rank", (None, None), Recipe(cost_of_training, "film", FULL)),
+        Row("FILM at full rank", (), Recipe(cost_of_training, "film", FULL)),
     ),
     note="The paper gives 80 minutes on a graphics card and less than 30 on a processor, and for memory, performance "
     "and interpretability words in place of numbers.",
@@ -155,7 +155,7 @@ STEPS = (1, 2, 5, 10, 20, 50, 100)
 def _descent(number: str, caption: str, figure: str, note: str) -> Table:
     """A figure over the steps of the descent."""
     recipe = Recipe(descent, "film", AS_PRINTED)
-    rows = tuple(Row(f"step {step}", (None,), recipe, figure=f"{step} ") for step in STEPS)
+    rows = tuple(Row(f"step {step}", (), recipe, figure=f"{step} ") for step in STEPS)
     columns = (Column(figure, figure, "quora", printed="#.3g", larger=False),)
     return Table("film", number, caption, columns, rows, note=note)
 
@@ -187,7 +187,7 @@ FIGURE_4 = Table(
         Column("the paper's cross-entropy", "hard", "quora", larger=False),
     ),
     tuple(
-        Row(f"k = {k}", (None,) * 6, Recipe(neighbour_curves, "film", FULL), figure=f"{k} ")
+        Row(f"k = {k}", (), Recipe(neighbour_curves, "film", FULL), figure=f"{k} ")
         for k in PLACES
     ),
     note="The paper's figure is a picture. A yes or no has no probability: its cross-entropy is the share of errors "
@@ -209,7 +209,7 @@ FIGURE_5 = Table(
         Column("share of the largest ten", "ten", "quora"),
         Column("found again on four fifths of the data", "stability", "quora"),
     ),
-    (Row("first row of L", (None,) * 3, _READ), Row("mean over all rows", (None,) * 3, _READ, figure="all ")),
+    (Row("first row of L", (), _READ), Row("mean over all rows", (), _READ, figure="all ")),
     note="The paper's figure is a picture of 78,113 numbers. A row means something only if it comes again: rows are "
     "unique up to sign and a turn among neighbours of like strength.",
 )  # fmt: skip

@@ -53,10 +53,9 @@ def thought(run: Compute, *, also: tuple[str, ...] = (), **settings: object) -> 
 
 def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tuple[str, ...] = ()) -> tuple[Row, ...]:
     """The paper's rows, each with its recipe or the reason for having none."""
-    columns = len(next(iter(figures.values())))
     plain = {
-        "PV-DBOW": tuned_baseline("PV-DBOW", columns, "pv-dbow", run, also=also),
-        "SIF": tuned_baseline("SIF", columns, "sif", run, also=also),
+        "PV-DBOW": tuned_baseline("PV-DBOW", "pv-dbow", run, also=also),
+        "SIF": tuned_baseline("SIF", "sif", run, also=also),
     }
     rows: list[Row] = []
     for name, numbers in figures.items():
@@ -98,8 +97,8 @@ TABLE_3 = Table(
     ),
     (
         *_rows(coherence, {name: (*numbers, None, None, None) for name, numbers in COHERENT.items()}),
-        bag(4, coherence),
-        mini(4, coherence, seen=("captions",)),
+        bag(coherence),
+        mini(coherence, seen=("captions",)),
     ),
     note="An encoder that gives all sentences one vector has P-coherence 1: it is to be read beside the cosine between "
     "groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained on (see "
@@ -129,7 +128,7 @@ GRADES = printed("""
 TABLE_6 = Table(
     "pthought", "6", "Grades of the STS benchmark learned from the vectors of two sentences: Pearson's correlation",
     (Column("Pearson", "pearson", "stsb"),),
-    (*_rows(learned_grades, GRADES, also=("captions",)), bag(1, learned_grades, also=("captions",))),
+    (*_rows(learned_grades, GRADES, also=("captions",)), bag(learned_grades, also=("captions",))),
     note="Grades go from 0 to 5: six of them, where the paper has r = 1 ... 5. Eq. 11 misprints its second line; here "
     f"a grade's mean is the grade. {MADE_HERE}",
     claims=(
@@ -156,7 +155,7 @@ _OTHERS = tuple(name for name in RELATED if name not in FORMS)
 TABLE_7 = Table(
     "pthought", "7", "Relatedness on SICK, learned from two vectors and as the cosine alone: Pearson's correlation",
     (Column("learned", "pearson", "sick"), Column("cosine", "cosine pearson", "sick")),
-    (*_rows(learned_grades, RELATED, also=("captions",)), bag(2, learned_grades, also=("captions",))),
+    (*_rows(learned_grades, RELATED, also=("captions",)), bag(learned_grades, also=("captions",))),
     note="The text calls SIF (.719) the best of the others without training; in the table that is Sent2vec (.722). It "
     "also gives 4,927 training and 4,500 test pairs, which is SICK with both exchanged. " + MADE_HERE,
     claims=(
@@ -215,8 +214,8 @@ FIGURE_3 = Table(
     "pthought", "figure-3", "Captions of five pictures as points of the plane (t-SNE)",
     (Column("inter/intra of the vectors", "ratio", "captions", printed=".2f"),),
     (
-        *(row for row in _rows(parted_groups, dict.fromkeys(COHERENT, (None,))) if _drawn(row)),
-        bag(1, parted_groups),
+        *(row for row in _rows(parted_groups, dict.fromkeys(COHERENT, ())) if _drawn(row)),
+        bag(parted_groups),
     ),
     note="The paper's figure is a picture and prints no number; the ratio of distances between and within groups is "
     f"ours. {FAIR}",
@@ -224,7 +223,7 @@ FIGURE_3 = Table(
 FIGURE_4 = Table(
     "pthought", "figure-4", "Grades of the STS benchmark's test pairs: what is predicted beside what is given",
     (Column("Pearson", "pearson", "stsb"),),
-    tuple(row for row in _rows(learned_grades, dict.fromkeys(FORMS, (None,)), ("captions",)) if _drawn(row)),
+    tuple(row for row in _rows(learned_grades, dict.fromkeys(FORMS, ()), ("captions",)) if _drawn(row)),
     note="The paper's figure is a picture of predicted beside given grades; its correlations stand in table 6, and so "
     f"do ours. {FAIR}",
 )  # fmt: skip

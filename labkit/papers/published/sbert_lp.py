@@ -49,11 +49,10 @@ def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], **more: An
         else:
             transform = "lp " if name.endswith("+ LP") else "raw "
             rows.append(Row(name, numbers, pretrained(name.removesuffix(" + LP"), run, **more), figure=transform))
-    none = (None,) * len(rows[0].published)
     recipe = Recipe(run, "sbert", **more)
-    rows += [Row(name, none, recipe, figure=f"{transform} ") for name, transform in OURS.items()]
+    rows += [Row(name, (), recipe, figure=f"{transform} ") for name, transform in OURS.items()]
     chosen = {"k, neighbours that the sweep chose": "lp k ", "p, dimensions that it chose": "lp p "}
-    rows += [Row(f"{MINI} + LP: {what}", none, recipe, figure=figure, counted=True) for what, figure in chosen.items()]
+    rows += [Row(f"{MINI} + LP: {what}", (), recipe, figure=figure, counted=True) for what, figure in chosen.items()]
     return tuple(rows)
 
 
@@ -120,7 +119,7 @@ _SETS = ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
 LOGISTIC = tuple(
     Row(
         f"{name}, logistic regression",
-        (None,) * len(_SETS),
+        (),
         Recipe(logistic_on_frozen, method, seeds=1),
     )
     for name, method in ((MINI, "sbert"), ("TF-IDF", "tfidf"))
@@ -171,7 +170,7 @@ TABLE_4 = Table(
     "Pairs whose order one measure gets wrong and the other right, of all with different grades, percent",
     (Column("mended by LP", "mended", "stsb", 100, ".2f"),
      Column("spoilt by LP", "spoilt", "stsb", 100, ".2f", larger=False)),
-    (Row(MINI, (None, None), Recipe(reversed_order, "sbert", seeds=1)),),
+    (Row(MINI, (), Recipe(reversed_order, "sbert", seeds=1)),),
     note="The paper shows one such case, from STS 2013: people 2.2 and 3.0, SBERT .6408 and .6236, LP .2335 and .4234. "
     "One case says nothing: here all are counted, both ways.",
 )  # fmt: skip
@@ -181,8 +180,7 @@ def _sweep(number: str, caption: str, letter: str, values: tuple[int, ...], sets
     """A figure: one line per data set, one position on the axis per value."""
     run, figure = (swept_grades, "spearman") if sets is _GRADED else (swept_classes, "accuracy")
     recipe = Recipe(run, "sbert", seeds=1)
-    none = (None,) * len(sets)
-    rows = tuple(Row(f"{letter} = {value}", none, recipe, figure=f"{letter}={value} ") for value in values)
+    rows = tuple(Row(f"{letter} = {value}", (), recipe, figure=f"{letter}={value} ") for value in values)
     columns = tuple(Column(name, figure, data, 100, ".2f") for name, data in sets.items())
     note = (
         f"The paper's figure is a picture; its values are not printed. Here it is {MINI} + LP, p = 128 where k varies "

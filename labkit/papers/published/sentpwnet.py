@@ -21,7 +21,7 @@ FEWER = {**SHORT, "epochs": 3}  # for triplets, which are longer and far more
 ON: Mapping[str, Mapping[str, object]] = {"triplets-titles": {"in_batch": True}}
 UNTRAINED = "BiLSTM, untrained"
 #: the printed networks read places by character; the tuned ones choose by the trials that choose the rest
-BY_CHARACTER: Mapping[str, Mapping[str, object]] = {"places": {"unit": "characters"}}
+BY_CHARACTER: Mapping[str, Mapping[str, object]] = {**ON, "places": {"unit": "characters"}}
 TRIES = {"places": {"unit": ("characters", "pieces"), "dimension": (100, 256), "batch": (32, 128)}}
 READ_PLACES = (
     "The same trials choose whether a network reads characters or word pieces, the length of its word vectors and the "
@@ -47,77 +47,50 @@ MINI = "all-MiniLM-L6-v2 (ours)"
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 
 
-def on_encoder(
+def trained(
+    row: str,
+    figures: tuple[float | None, ...],
     method: str,
     encoder: str,
+    run: Compute = scored,
     *,
     length: Mapping[str, object] = SHORT,
-    seeds: int | None = None,
-    **settings: object,
-) -> Recipe:
-    """One of the three methods on one encoder, with the method's defaults for other settings."""
-    return Recipe(scored, method, {"encoder": encoder, **settings, **length}, on=ON, seeds=seeds)
-
-
-def trained(row: str, figures: tuple[float | None, ...], method: str, encoder: str, **more: object) -> tuple[Row, Row]:
-    """A row of one of the three, tuned and as printed; quick rows get ten seeds."""
+) -> tuple[Row, Row]:
+    """A row of one of the three, tuned and as printed (reading places by character); quick rows get ten seeds."""
     seeds = MANY if encoder == "cnn" else None
-    recipe = replace(on_encoder(method, encoder, seeds=seeds, **more), tries=TRIES)  # type: ignore[arg-type]
-    return _tuned_and_printed(Row(row, figures, recipe), method)
-
-
-def _tuned_and_printed(row: Row, method: str) -> tuple[Row, Row]:
-    """A row of one of the three, tuned and as printed, in which places are read by character."""
-    tuned, as_printed = tuned_and_printed(row, PRINTED[method], _READ)
+    recipe = Recipe(run, method, {"encoder": encoder, **length}, on=ON, seeds=seeds, tries=TRIES)
+    tuned, as_printed = tuned_and_printed(Row(row, figures, recipe), PRINTED[method], _READ)
     assert as_printed.recipe is not None
-    return tuned, replace(as_printed, recipe=_by_character(as_printed.recipe))
+    return tuned, replace(as_printed, recipe=replace(as_printed.recipe, on=BY_CHARACTER))
 
 
-def _by_character(recipe: Recipe, **changes: object) -> Recipe:
-    """The recipe with places read by character, and these changes."""
-    return replace(recipe, on={**ON, **BY_CHARACTER}, **changes)  # type: ignore[arg-type]
-
-
-def bag(columns: int, run: Compute = scored, **more: object) -> Row:
+def bag(run: Compute = scored, **more: object) -> Row:
     """The embedding bag as a row, which every network should beat."""
     recipe = Recipe(run, "bag", on=ON, seeds=MANY, first={}, **more)  # type: ignore[arg-type]
-    return Row(BAG, (None,) * columns, recipe)
+    return Row(BAG, (), recipe)
 
 
-def static(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = (), **more: object) -> tuple[Row, Row]:
+def static(run: Compute = scored, *, seen: tuple[str, ...] = (), **more: object) -> tuple[Row, Row]:
     """Word-piece vectors distilled from MiniLM, untrained and trained: the knowledge that the bag starts without.
 
     They have seen the same texts as MiniLM.
     """
     untrained = Recipe(run, "static", {"epochs": 0}, seeds=1, **more)  # type: ignore[arg-type]
     trained = Recipe(run, "static", on=ON, seeds=MANY, first={}, **more)  # type: ignore[arg-type]
-    none = (None,) * columns
-    first = Row(f"{STATIC}, untrained (ours)", none, untrained, seen=seen)
-    return first, Row(f"{STATIC} (ours)", none, trained, seen=seen)
+    first = Row(f"{STATIC}, untrained (ours)", (), untrained, seen=seen)
+    return first, Row(f"{STATIC} (ours)", (), trained, seen=seen)
 
 
-def mini(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = ()) -> Row:
+def mini(run: Compute = scored, *, seen: tuple[str, ...] = ()) -> Row:
     """MiniLM without training."""
-    return Row(MINI, (None,) * columns, Recipe(run, "sbert", seeds=1), seen=seen)
+    return Row(MINI, (), Recipe(run, "sbert", seeds=1), seen=seen)
 
 
-def further(columns: int, run: Compute = scored, *, seen: tuple[str, ...] = ()) -> tuple[Row, ...]:
+def further(run: Compute = scored, *, seen: tuple[str, ...] = ()) -> tuple[Row, ...]:
     """MiniLM with its last layer trained with each of the three losses; the layers below are frozen."""
-    return tuple(
-        Row(
-            f"MiniLM, last layer, {name} (ours)",
-            (None,) * columns,
-            Recipe(
-                run,
-                method,
-                {"encoder": "transformer", "epochs": 1, "layers": 1},
-                seeds=FEW_SEEDS,
-                first={},
-            ),
-            seen=seen,
-        )
-        for name, method in METHODS.items()
-    )
+    settings = {"encoder": "transformer", "epochs": 1, "layers": 1}
+    recipes = {name: Recipe(run, method, settings, seeds=FEW_SEEDS, first={}) for name, method in METHODS.items()}
+    return tuple(Row(f"MiniLM, last layer, {name} (ours)", (), recipe, seen=seen) for name, recipe in recipes.items())
 
 
 def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple[Claim, ...]:
@@ -128,14 +101,9 @@ def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple
     return (over_networks, over_bag) if networks else (over_bag,)
 
 
-def tuned_baseline(row: str, columns: int, method: str, run: Compute = scored, **more: object) -> Row:
+def tuned_baseline(row: str, method: str, run: Compute = scored, **more: object) -> Row:
     """A row for a method without epochs, with its settings chosen like the others'."""
-    return Row(row, (None,) * columns, Recipe(run, method, first={}, **more))  # type: ignore[arg-type]
-
-
-def _untrained() -> Recipe:
-    """The untrained network: its word vectors come from the corpus, its LSTM is random."""
-    return Recipe(scored, "sentpwnet", {"encoder": "bilstm", **FEWER, "epochs": 0})
+    return Row(row, (), Recipe(run, method, first={}, **more))  # type: ignore[arg-type]
 
 
 def _rows(
@@ -153,8 +121,7 @@ def _rows(
             rows.append(Row(name, numbers, why_not=NO_WEIGHTS))
         else:
             rows.append(Row(name, numbers, pretrained(name)))
-    columns = len(rows[0].published)
-    return (*rows, bag(columns), mini(columns, seen=seen))
+    return (*rows, bag(), mini(seen=seen))
 
 
 def _leads(columns: tuple[str, ...], encoders: tuple[str, ...] = tuple(ENCODERS)) -> tuple[Claim, ...]:
@@ -194,12 +161,12 @@ TABLE_2 = Table(
      Column("MRPC accuracy", "accuracy", "mrpc"), Column("MRPC F1", "f1", "mrpc")),
     (
         *_rows(PAIRS, seen=("quora",)),
-        *static(4, seen=("quora",)),
-        *further(4, seen=("quora",)),
-        Row("every pair called the same", (None,) * 4, Recipe(all_the_same, seeds=1)),
-        tuned_baseline("TF-IDF (ours)", 4, "tfidf", seeds=1),
-        Row("TF-IDF and a logistic regression (ours)", (None,) * 4, Recipe(classified, "tfidf", seeds=1)),
-        Row("all-MiniLM-L6-v2 and a logistic regression (ours)", (None,) * 4, Recipe(classified, "sbert", seeds=1),
+        *static(seen=("quora",)),
+        *further(seen=("quora",)),
+        Row("every pair called the same", (), Recipe(all_the_same, seeds=1)),
+        tuned_baseline("TF-IDF (ours)", "tfidf", seeds=1),
+        Row("TF-IDF and a logistic regression (ours)", (), Recipe(classified, "tfidf", seeds=1)),
+        Row("all-MiniLM-L6-v2 and a logistic regression (ours)", (), Recipe(classified, "sbert", seeds=1),
             seen=("quora",)),
     ),
     note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from dev (QQP) and from "
@@ -233,10 +200,11 @@ TABLE_3 = Table(
     (Column("sentences", "triplet_accuracy", "triplets-sen"), Column("titles", "triplet_accuracy", "triplets-titles")),
     (
         *_rows(TRIPLETS, length=FEWER),
-        *static(2),
-        Row(UNTRAINED, (None, None), _untrained()),
-        tuned_baseline("mean of word vectors made here", 2, "mean-vectors"),
-        tuned_baseline("SIF (ours)", 2, "sif"),
+        *static(),
+        # its word vectors come from the corpus, its LSTM is random
+        Row(UNTRAINED, (), Recipe(scored, "sentpwnet", {"encoder": "bilstm", **FEWER, "epochs": 0})),
+        tuned_baseline("mean of word vectors made here", "mean-vectors"),
+        tuned_baseline("SIF (ours)", "sif"),
     ),
     note="The paper's table 4, called a distribution of categories, prints this table once more. On titles, those of "
     f"all other sections in a batch are negatives, as in section 4.2.2. Almost the same means closer than {ALMOST:g}. "
@@ -275,7 +243,7 @@ TABLE_6 = Table(
     "sentpwnet", "6",
     "Records of one place found among all others: share of queries with a hit in the first 1, 3 and 10",
     tuple(Column(name, name.lower(), "places") for name in _HITS),
-    (*_rows(PLACES), *static(3), tuned_baseline("TF-IDF (ours)", 3, "tfidf", seeds=1)),
+    (*_rows(PLACES), *static(), tuned_baseline("TF-IDF (ours)", "tfidf", seeds=1)),
     note="The paper's places are Chinese and were never published; queries without another record are left out. "
     + READ_PLACES + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
@@ -297,15 +265,8 @@ FIGURE_2 = Table(
     tuple(
         row
         for name, method in METHODS.items()
-        for row in _tuned_and_printed(
-            Row(
-                f"BiLSTM + {name}",
-                # the paper prints the ratio without saying which one it is
-                (2.99 if method == "sentpwnet" else None, None),
-                Recipe(picture, method, {"encoder": "bilstm", **SHORT}, tries=TRIES),
-            ),
-            method,
-        )
+        # the paper prints one number without saying which ratio it is
+        for row in trained(f"BiLSTM + {name}", (2.99, None) if "PWN" in name else (), method, "bilstm", picture)
     ),
     note="The text says PCA, the caption t-SNE; here it is PCA. Of the two baselines the text gives no number, they "
     "stand in the picture only. Each seed draws its own five places. Whether 2.99 is of the vectors or of the "
@@ -316,6 +277,7 @@ FIGURE_2 = Table(
     ),
 )  # fmt: skip
 
+_CNN: Mapping[str, object] = {"encoder": "cnn", **SHORT}
 _ABLATED = (
     Column("questions: accuracy", "accuracy", "quora"),
     Column("places: Hit@1", "hit@1", "places"),
@@ -326,8 +288,8 @@ ABLATION_PAIRS = Table(
     "What informative pairs bring: the locality loss with each way of choosing pairs (announced in 4.1, not printed)",
     _ABLATED,
     tuple(
-        Row(name, (None, None, None),
-            _by_character(on_encoder("sentpwnet", "cnn", miner=miner), first=PRINTED["sentpwnet"]))
+        Row(name, (),
+            Recipe(scored, "sentpwnet", {**_CNN, "miner": miner}, on=BY_CHARACTER, first=PRINTED["sentpwnet"]))
         for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
@@ -351,8 +313,9 @@ ABLATION_WEIGHTS = Table(
     "What weighting brings: each loss on the informative pairs (announced in 4.1, not printed)",
     _ABLATED[:2],
     tuple(
-        Row(name, (None, None),
-            _by_character(on_encoder("sentpwnet", "cnn", loss=loss), first=PRINTED["sentpwnet"] | PRINTED[like]))
+        Row(name, (),
+            Recipe(scored, "sentpwnet", {**_CNN, "loss": loss}, on=BY_CHARACTER,
+                   first=PRINTED["sentpwnet"] | PRINTED[like]))
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
@@ -379,7 +342,7 @@ ABLATION_LOSSES = Table(
     "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
-        Row(name, (None, None), _by_character(on_encoder("siamese", "cnn", loss=loss), first=usual))
+        Row(name, (), Recipe(scored, "siamese", {**_CNN, "loss": loss}, on=BY_CHARACTER, first=usual))
         for loss, (name, usual) in _EACH_LOSS.items()
     ),
     note=FAIR,
@@ -421,7 +384,7 @@ ABLATION_SUSPECTS = Table(
         Column("AUC on dev", "dev_auc", "quora"),
     ),
     tuple(
-        Row(name, (None, None, None), Recipe(scored, "bag", change, seeds=MANY))
+        Row(name, (), Recipe(scored, "bag", change, seeds=MANY))
         for name, change in SUSPECTS.items()
     ),
     note="Contrastive loss, margin .5, the labelled pairs alone, 6 epochs of which dev chooses one. Nothing is tuned: "
@@ -441,9 +404,9 @@ SPEED = Table(
         Column("accuracy", "accuracy", "quora"),
     ),
     (
-        Row("sentence embeddings (BiLSTM)", (None,) * 4,
+        Row("sentence embeddings (BiLSTM)", (),
             Recipe(bi_encoder, "sentpwnet", {"encoder": "bilstm", **SHORT})),
-        Row("cross-encoder (BiLSTM)", (None,) * 4,
+        Row("cross-encoder (BiLSTM)", (),
             Recipe(cross_encoder, "", {"epochs": 6})),
     ),
     seeds=FEW_SEEDS,

@@ -55,12 +55,11 @@ def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], also: tupl
                 rows += tuned_and_printed(theirs, {dial: PRINTED[dial] for dial in TURNED})
             rows.append(Row(name + OURS, numbers, _ours(run, RULES[name], also)))
         elif name == "mean-vectors":
-            none = (None,) * len(numbers)
-            mean = tuned_baseline(name, len(numbers), name, run, also=also)
+            mean = tuned_baseline(name, name, run, also=also)
             rows.append(replace(mean, published=numbers))
-            rows.append(tuned_baseline("SIF (ours)", len(numbers), "sif", run, also=also))
-            rows.append(bag(len(numbers), run, also=("triplets-sen",)))
-            rows.append(Row(UNTRAINED, none, _theirs(run, ("adjacent",), epochs=0)))
+            rows.append(tuned_baseline("SIF (ours)", "sif", run, also=also))
+            rows.append(bag(run, also=("triplets-sen",)))
+            rows.append(Row(UNTRAINED, (), _theirs(run, ("adjacent",), epochs=0)))
         else:
             rows.append(Row(name, numbers, why_not=SKIP))
     return tuple(rows)

@@ -78,14 +78,13 @@ def _on(corpus: str) -> Table:
         Column("won back at random", "back at random", data, printed=".2f"),
         Column("knows", "knows", data, printed=".2f"),
     )
-    none = (None,) * len(columns)
     asked = [name for name in ASKED if name not in NOT_ON.get(corpus, ())]
     zero = Recipe(no_method, seeds=1)
-    rows = [Row(ANY, none, zero, figure="random "), Row(RAREST, none, zero, figure="rarest "),
-            Row(APART, none, zero, figure="apart ")]  # fmt: skip
+    rows = [Row(ANY, (), zero, figure="random "), Row(RAREST, (), zero, figure="rarest "),
+            Row(APART, (), zero, figure="apart ")]  # fmt: skip
     for name in asked:
         recipe = _recipe(differing_words, name, None)
-        rows += [Row(of_way(name, way), none, recipe, figure=f"{way} ") for way in ASKED[name].ways]
+        rows += [Row(of_way(name, way), (), recipe, figure=f"{way} ") for way in ASKED[name].ways]
     networks = [name for name in NETWORKS if name in asked]
     lower: dict[str, bool] = {"larger": False, "ours": True}
     claims = [
@@ -134,7 +133,7 @@ def _steady() -> Table:
         if asked.seeds is None:
             recipe = _recipe(steady, name, 3)
             ways = (*asked.ways, "rows") if name == "FILM" else asked.ways
-            rows += [Row(of_way(name, way), (None, None), recipe, figure=f"{way} ") for way in ways]
+            rows += [Row(of_way(name, way), (), recipe, figure=f"{way} ") for way in ways]
     return Table(
         "why", "stability", "Two trainings that differ in their seed: are their explanations alike, as they are?",
         columns, tuple(rows),

@@ -11,23 +11,17 @@ stored in a run folder named by a digest of their inputs: other tables reuse the
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from labkit.corpora import Corpus
 from labkit.experiment import Experiment
-from labkit.locks import InUse
+from labkit.locks import InUse, is_locked
 from labkit.method import Method
 from labkit.progress import Progress, silent
-from labkit.runs import read_record
-from labkit.training import Training
-
-_KEPT_IN_MEMORY = 2  # fitted methods: consecutive cells often need the same one
-_SLOW = 5.0  # seconds: reading a run is faster
+from labkit.runs import finished, has_checkpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +32,7 @@ class Case(Experiment):
     also: Mapping[str, Corpus] = field(default_factory=dict)
     runs: Path | None = None
     progress: Progress = silent
-    memory: dict[str, Method] = field(default_factory=dict)
+    memory: dict[str, Method] = field(default_factory=dict)  # what this cell has trained
     quick: bool = False
     sides: tuple[Mapping[str, Any], ...] = ()  # settings of concatenated networks
 
@@ -48,38 +42,22 @@ class Case(Experiment):
         experiment = Experiment(self.method, given, {**self.settings, **changes}, self.seed, self.methods)
         name = run_name(experiment)
         if name not in self.memory:
-            while len(self.memory) >= _KEPT_IN_MEMORY:
-                self.memory.pop(next(iter(self.memory)))
-            self.memory[name] = self._trained(experiment, None if self.runs is None else self.runs / name)
+            self.memory[name] = _trained(experiment, self.runs and self.runs / name, self.progress)
         return self.memory[name]
 
-    def _trained(self, experiment: Experiment, folder: Path | None) -> Method:
-        """The trained method, read from its folder if finished; slow ones without checkpoints are stored at the end."""
-        if folder is not None and _finished(folder):
-            return experiment.entry().load(folder)
-        training = isinstance(experiment.unfitted().settings, Training)
-        begun = time.monotonic()
-        try:
-            method = experiment.fit(self.progress, folder if training else None)
-        except InUse:  # another process computes the same: it may take long, or never end
-            return experiment.fit(self.progress)
-        if folder is not None and not training and time.monotonic() - begun > _SLOW:
-            with suppress(InUse):
-                method.save(folder)
-        return method
+
+def _trained(experiment: Experiment, folder: Path | None, progress: Progress) -> Method:
+    """The trained method, read from its folder if it is finished."""
+    if folder is not None and finished(folder):
+        return experiment.entry().load(folder)
+    if folder is not None and (folder / "run.json").is_file() and not (has_checkpoint(folder) or is_locked(folder)):
+        shutil.rmtree(folder)  # a damaged run
+    try:
+        return experiment.fit(progress, folder)
+    except InUse:  # another process computes the same: it may take long, or never end
+        return experiment.fit(progress)
 
 
 def run_name(experiment: Experiment) -> str:
     """The folder name of a training for the papers' tables."""
     return f"{experiment.method}-{experiment.key[:20]}"
-
-
-def _finished(folder: Path) -> bool:
-    """Whether a complete run is there; a damaged one is removed."""
-    if not (folder / "run.json").is_file():
-        return False
-    try:
-        return bool(read_record(folder)["state"] == "finished")
-    except ValueError:
-        shutil.rmtree(folder)
-        return False

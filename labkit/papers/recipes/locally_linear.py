@@ -21,7 +21,6 @@ import numpy as np
 from scipy import sparse
 
 from labkit.arrays import unit
-from labkit.atomic import in_place
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.corpora.relations import linked
 from labkit.evaluation import (
@@ -34,7 +33,6 @@ from labkit.evaluation import (
     logistic_right,
     reversals,
 )
-from labkit.experiment import digest
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import graded
 from labkit.sbert_lp.sweeps import (
@@ -270,16 +268,6 @@ def _grid(case: Case) -> Grid:
 
 
 def _vectors(case: Case, texts: Sequence[str]) -> np.ndarray:
-    """The frozen model's vectors, computed once and cached."""
-    name = digest({"model": dict(case.settings), "texts": list(texts)})
-    file = None if case.runs is None else case.runs / f"vectors-{name[:20]}.npy"
-    if file is not None and file.is_file():
-        return np.asarray(np.load(file, allow_pickle=False))
-    corpus = Labelled(list(texts), ["-"] * len(texts), name="texts", splits="train")
-    method = case.fitted(corpus)  # frozen: nothing is learned from it
-    rows = np.asarray(method.encode(list(texts), batch_size=64), np.float32)
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with in_place(file) as raw:
-            np.save(raw, rows, allow_pickle=False)
-    return rows
+    """The frozen model's vectors."""
+    method = case.fitted(Labelled(list(texts), ["-"] * len(texts), name="texts", splits="train"))  # learns nothing
+    return np.asarray(method.encode(list(texts), batch_size=64), np.float32)

@@ -53,7 +53,7 @@ class PairReader:
     1. Out: a score for each pair, larger is closer. The training loop minimises the cross-entropy of its score.
     """
 
-    network: CrossEncoder
+    module: CrossEncoder
     reader: Reader
 
     def __init__(self, settings: CrossSettings | None = None) -> None:
@@ -65,51 +65,46 @@ class PairReader:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = CrossEncoder(Words(vectors), self.settings.size)
-        self.network = network.to(device_of(self.settings.device))
-        task = _PairTask(self, corpus.part("train"), seed)
+        self.module = network.to(device_of(self.settings.device))
+        part = corpus.part("train")
+        self._rows, self._seed = self._numbers(part.text_a, part.text_b), seed
+        self._labels = torch.tensor(part.values, dtype=torch.float32)
         dev = partial(self._dev, corpus.part("dev")) if "dev" in corpus.splits else None
-        train(task, self.settings, seed=seed, progress=progress, dev=dev)
+        train(self, self.settings, seed=seed, progress=progress, dev=dev)
 
     def _dev(self, dev: Pairs) -> tuple[str, float]:
         return "dev_auc", float(roc_auc_score(dev.labels, self.scores(dev.text_a, dev.text_b)))
 
     def scores(self, a: Sequence[str], b: Sequence[str]) -> np.ndarray:
         """A score for each pair, (n,)."""
-        rows = [joined(self.reader.numbers(x), self.reader.numbers(y)) for x, y in zip(a, b, strict=True)]
+        rows = self._numbers(a, b)
         order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
         scores = np.empty(len(rows), np.float32)
-        self.network.eval()
+        self.module.eval()
         with torch.inference_mode():
             for start in range(0, len(rows), BATCH):
                 part = order[start : start + BATCH]
-                scores[part] = self.read([rows[row] for row in part]).cpu().numpy()
+                scores[part] = self._read([rows[row] for row in part]).cpu().numpy()
         return scores
 
-    def read(self, rows: list[list[int]]) -> Tensor:
+    def _numbers(self, a: Sequence[str], b: Sequence[str]) -> list[list[int]]:
+        """Both sentences of each pair as one row of word numbers."""
+        return [joined(self.reader.numbers(x), self.reader.numbers(y)) for x, y in zip(a, b, strict=True)]
+
+    def _read(self, rows: list[list[int]]) -> Tensor:
         """Rows of word numbers to scores, (n,)."""
-        device = self.network.words.table.weight.device
+        device = self.module.words.table.weight.device
         numbers, lengths = self.reader.batch(rows)
-        scores: Tensor = self.network(numbers.to(device), lengths.to(device))
+        scores: Tensor = self.module(numbers.to(device), lengths.to(device))
         return scores
 
-
-class _PairTask:
-    """Batches of pairs of similar length."""
-
-    def __init__(self, method: PairReader, part: Pairs, seed: int) -> None:
-        self.module, self._method, self._seed = method.network, method, seed
-        self._rows = [
-            joined(method.reader.numbers(a), method.reader.numbers(b))
-            for a, b in zip(part.text_a, part.text_b, strict=True)
-        ]
-        self._labels = torch.tensor(part.values, dtype=torch.float32)
+    # what the training loop asks for: batches of pairs of similar length, their scores, and the loss
 
     def batches(self, epoch: int) -> list[list[int]]:
-        lengths = [len(row) for row in self._rows]
-        return list(buckets(lengths, self._method.settings.batch, seed=self._seed * 100_003 + epoch))
+        return list(buckets(list(map(len, self._rows)), self.settings.batch, seed=self._seed * 100_003 + epoch))
 
     def outputs(self, batch: list[int], rows: slice = slice(None)) -> Tensor:
-        return self._method.read([self._rows[row] for row in batch[rows]])
+        return self._read([self._rows[row] for row in batch[rows]])
 
     def loss(self, scores: Tensor, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         return F.binary_cross_entropy_with_logits(scores, self._labels[batch].to(scores.device)), dict

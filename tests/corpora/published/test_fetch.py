@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from labkit.corpora.published.fetch import ARCHIVE, fetch, unpack
+from labkit.corpora.published.registry import ARCHIVE, fetch, unpack
 
 BODY = bytes(range(256)) * 1200  # 307,200 bytes: several chunks
 SHA256 = hashlib.sha256(BODY).hexdigest()

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from labkit.corpora import CORPORA
 from labkit.corpora.published import registry
 from labkit.corpora.published.registry import (
     PUBLISHED,
@@ -22,7 +21,6 @@ from labkit.corpora.published.registry import (
     located,
     plain_files,
     read_plain,
-    rows_here,
 )
 from labkit.corpora.published.releases import ReleaseRow
 from labkit.corpora.records import Articles, Corpus, Pairs, Section
@@ -52,16 +50,6 @@ def put(path: Path, text: str | bytes) -> None:
 
 def quora(rows: int) -> str:
     return HEADER + "".join(f"{n}\t{n}\t{n}\tWhat is {n}?\tWhat would {n} be?\t{n % 2}\n" for n in range(rows))
-
-
-def test_the_rows_that_are_here_are_those_of_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert rows_here("qqp") is None
-    put(tmp_path / "qqp" / "labelled_train20k.tsv.gz", "text_a\ttext_b\tlabel\na\tb\t1\n\nc\td\t0\ne\tf\t1")
-    assert len(load_published("qqp", tmp_path)) == 3  # an empty line is no row, the last has no end
-    monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
-    assert rows_here("qqp") is None
-    put(tmp_path / "MANIFEST.json", '[{"file": "qqp/labelled_train20k.tsv.gz", "rows": 3}]')
-    assert (CORPORA["qqp"].rows, CORPORA["qqp"].rows_here()) == (404_290, 3)
 
 
 # --- where and in which form -----------------------------------------------------------------------------------
@@ -182,21 +170,11 @@ def test_articles_have_sections(tmp_path: Path) -> None:
     section = {"title": "History", "level": 2, "top": "History", "paragraphs": ["It began.", "It ended."]}
     article = {"title": "Kites", "source": "made up", "license": "none", "sections": [section]}
     put(tmp_path / "articles/wiki_sections.jsonl.gz", json.dumps(article) + "\n")
-    (row,) = rows_of("wikipedia", tmp_path)
-    assert row["sections"] == (Section("History", ("It began.", "It ended."), 2, "History"),)
     corpus = load_published("wikipedia", tmp_path)
     assert isinstance(corpus, Articles)
+    assert corpus.articles[0].sections == (Section("History", ("It began.", "It ended."), 2, "History"),)
     assert corpus.extra == {"source": ("made up",), "license": ("none",)}
     assert corpus.sentences() == ["It began.", "It ended."]
-
-
-def test_a_file_with_another_number_of_rows_is_refused(tmp_path: Path) -> None:
-    put(tmp_path / "senteval/mr.tsv.gz", "text\tlabel\ngood\t1\nbad\t0\n")
-    (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 3}]')
-    with pytest.raises(ValueError, match=r"senteval/mr\.tsv\.gz.*2.*3"):
-        load_published("mr", tmp_path)
-    (tmp_path / "MANIFEST.json").write_text('[{"file": "senteval/mr.tsv.gz", "rows": 2}]')
-    assert len(load_published("mr", tmp_path)) == 2
 
 
 # --- the real files --------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ def test_sick_in_one_file(tmp_path: Path) -> None:
     body = "".join(
         f"{n}\tA {s} pair\tB\tNEUTRAL\t3.{n}\tA_neutral_B\t{s}\r\n" for n, s in enumerate(("TRAIN", "TRIAL", "TEST"))
     )
-    put(tmp_path, {"SICK.txt": header + body, "SICK_train.txt": "not this one"})  # fmt: skip
+    put(tmp_path, {"SICK.txt": header + body})  # fmt: skip
     rows = rows_of(sick(tmp_path))
     assert [(row["split"], row["score"]) for row in rows] == [("train", "3.0"), ("dev", "3.1"), ("test", "3.2")]
     assert rows[0]["entailment"] == "NEUTRAL"
@@ -235,8 +235,8 @@ def test_one_file_per_class(name: str, files: dict[str, str], tmp_path: Path) ->
     assert list(PUBLISHED[name].parse(tmp_path)) == [
         (f"deep/{file}", {"text": f"a line that is {label}", "label": label}) for file, label in files.items()
     ]
-    with pytest.raises(ValueError, match=r"b\.one.*b\.two"):
-        list(one_file_a_class(b=("b.one", "b.two"))(tmp_path))
+    with pytest.raises(ValueError, match=r"b\.one"):
+        list(one_file_a_class(b="b.one")(tmp_path))
 
 
 def test_treebank_sentences(tmp_path: Path) -> None:

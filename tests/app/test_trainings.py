@@ -5,6 +5,7 @@ Most tests put a small program in the place of `labkit train`; the last ones run
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,18 +15,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from trainings import Job, Order, Queue, choices, process, watch
-from trainings import process as worker
-from trainings import queue as module
-from trainings.queue import read_jobs, write_job
+import training_process as process
+import trainings as module
+from owners import OWNERS, Owned, all_owned, owned, write_owned
+from train_presets import choices
+from training_process import PROGRESS, SAID, verdict
+from trainings import Job, Queue, file_name, progress, read_jobs, write_job
 
+from labkit import progress as noted
 from labkit.cli.main import main
 from labkit.locks import is_locked, locked
 from labkit.methods import METHODS
-from labkit.runs import CHECKPOINT, HISTORY, read_record
+from labkit.runs import CHECKPOINT, HISTORY, history, read_record
 from tests.waiting import HANG, until
 
-APP = Path(process.__file__).resolve().parents[1]
+APP = Path(process.__file__).resolve().parent
 
 # Trains until the file "enough" lies beside the runs, with seed 0 not at all; seed 13 fails, 14 crashes, 15 is killed.
 TRAINS = (
@@ -33,7 +37,7 @@ TRAINS = (
 import json, os, signal, sys, threading, time
 from pathlib import Path
 sys.path.insert(0, {str(APP)!r})
-from trainings.process import watch_parent
+from training_process import watch_parent
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Thread(target=watch_parent, daemon=True).start()
 """
@@ -93,8 +97,8 @@ def ended(queue: Queue, job: Job, state: str) -> Job:
     return queue.job(job.id)
 
 
-def tfidf(seed: int, **settings: object) -> Order:
-    return Order("tfidf", "topics", seed, settings)
+def tfidf(seed: int, **settings: object) -> Job:
+    return Job("tfidf", "topics", seed, settings)
 
 
 def log(queue: Queue) -> list[str]:
@@ -107,12 +111,12 @@ def test_one_at_a_time_in_order(made: Made) -> None:
     jobs = [queue.submit(tfidf(1)) for _ in range(3)]
     assert [job.name for job in jobs] == ["tfidf-topics-seed1", "tfidf-topics-seed1-2", "tfidf-topics-seed1-3"]
     until(lambda: queue.job(jobs[0].id).state == "running")
-    assert [queue.place(job) for job in queue.jobs()] == [0, 1, 2]
-    assert [job.id for job in queue.jobs()] == [job.id for job in jobs]
+    assert [job.id for job in queue.live] == [job.id for job in jobs]
+    assert all(Path(job.folder).is_dir() for job in jobs)  # which `labkit train` beside the app cannot take
     (queue.runs / "enough").touch()
     for job in jobs:
         ended(queue, job, "finished")
-    assert not queue.busy
+    assert not queue.live
     assert log(queue) == [f"{word} {job.name}" for job in jobs for word in ("begin", "end")]
     later = queue.submit(tfidf(0))  # the line wakes up again
     ended(queue, later, "finished")
@@ -128,9 +132,11 @@ def test_stop_keeps_the_checkpoint_and_resume_goes_on(made: Made) -> None:
     ended(queue, first, "stopped")
     assert (Path(first.folder) / "told").exists()  # it could end in its own way
     assert (Path(first.folder) / CHECKPOINT).is_file()
-    assert len(watch(queue.job(first.id), queue.private(first)).history) > 0
+    assert len(history(first.folder)) > 0
     queue.resume(second.id)  # it never began: from the beginning
     ended(queue, second, "finished")
+    with locked(first.folder), pytest.raises(ValueError, match=f"training {first.id}"):
+        queue.resume(first.id)  # the command line trains it
     queue.resume(first.id)
     until(lambda: len(log(queue)) == 4)
     assert log(queue)[-1] == f"begin {first.name} --resume"
@@ -146,10 +152,7 @@ def test_a_failure_says_why_and_the_line_goes_on(made: Made, seed: int, why: str
     assert why in ended(queue, bad, "failed").why
     assert queue.job(bad.id).notes == (("a note",) if seed == 13 else ())
     ended(queue, good, "finished")
-
-
-def test_a_program_that_cannot_be_started(made: Made) -> None:
-    queue = made(program=["/there/is/no/such/program"])
+    queue._program = ["/there/is/no/such/program"]
     assert "/there/is/no/such/program" in ended(queue, queue.submit(tfidf(0)), "failed").why
 
 
@@ -200,29 +203,29 @@ def test_only_a_visitors_run_that_nobody_trains_is_deleted(made: Made, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("job", "said"),
     [
-        (Order("nonsense", "topics"), "method"),
-        (Order("tfidf", "/etc/passwd"), "corpus"),
-        (Order("tfidf", "topics", -1), "seed"),
-        (Order("tfidf", "topics", 0, {"max_ngram": 99}), "max_ngram"),
-        (Order("tfidf", "topics", 0, {"out": "x"}), "out"),
+        (Job("nonsense", "topics"), "method"),
+        (Job("tfidf", "/etc/passwd"), "corpus"),
+        (Job("tfidf", "topics", -1), "seed"),
+        (Job("tfidf", "topics", 0, {"max_ngram": 99}), "max_ngram"),
+        (Job("tfidf", "topics", 0, {"out": "x"}), "out"),
     ],
 )
-def test_what_cannot_be_does_not_enter_the_line(made: Made, order: Order, said: str) -> None:
+def test_what_cannot_be_does_not_enter_the_line(made: Made, job: Job, said: str) -> None:
     queue = made()
     with pytest.raises(ValueError, match=said):
-        queue.submit(order)
+        queue.submit(job)
     assert queue.jobs() == []
 
 
 def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     queue = made()
-    order = Order.of_file("tfidf", "../../My Patients.CSV", b"text,label\nsecret,x\n", seed=1)
-    assert order.words(Path("out"))[:4] == ["train", "tfidf", "--corpus", "My Patients.csv"]
-    job = queue.submit(order)
+    content = b"text,label\nsecret,x\n"
+    job = queue.submit(Job("tfidf", "../../My Patients.CSV", 1, own=True), content)
+    assert job.words(Path("out"))[:4] == ["train", "tfidf", "--corpus", "My Patients.csv"]
     file = queue.private(job) / "My Patients.csv"
-    assert file.read_bytes() == order.upload
+    assert file.read_bytes() == content
     assert queue.folder.stat().st_mode & 0o077 == file.parent.stat().st_mode & 0o077 == 0
     until(lambda: queue.job(job.id).state == "running")
     queue.stop(job.id)
@@ -233,7 +236,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     ended(queue, job, "finished")
     assert not file.exists()
     assert "secret" not in "".join(path.read_text() for path in queue.folder.glob("*.json"))
-    bad = queue.submit(Order.of_file("tfidf", "x.jsonl.gz", b"{}", seed=13))
+    bad = queue.submit(Job("tfidf", "x.jsonl.gz", 13, own=True), b"{}")
     assert bad.corpus == "x.jsonl.gz"
     ended(queue, bad, "failed")
     assert not (queue.private(bad) / bad.corpus).exists()
@@ -244,7 +247,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     with pytest.raises(ValueError, match=bad.id):
         queue.job(bad.id)
     with pytest.raises(ValueError, match="name"):
-        Order.of_file("tfidf", "x.exe", b"")
+        queue.submit(Job("tfidf", "x.exe", own=True))
 
 
 def test_closing_stops_what_runs_and_another_app_may_go_on(made: Made) -> None:
@@ -265,38 +268,15 @@ def test_closing_stops_what_runs_and_another_app_may_go_on(made: Made) -> None:
     assert other.submit(tfidf(9)).id == "0003"
 
 
-def test_a_name_is_taken_when_it_enters_the_line(made: Made) -> None:
-    """`labkit train` beside the app must not take the folder of a training that waits."""
-    queue = made()
-    first, second = queue.submit(tfidf(9)), queue.submit(tfidf(9))
-    until(lambda: queue.job(first.id).state == "running")
-    assert Path(second.folder).is_dir()
-    queue.stop(second.id)
-    queue.forget(second.id)
-    assert not Path(second.folder).exists()
-
-
-def test_a_training_that_somebody_goes_on_with_is_not_resumed(made: Made) -> None:
-    queue = made()
-    job = queue.submit(tfidf(9))
-    until(lambda: (Path(job.folder) / HISTORY).exists())
-    queue.stop(job.id)
-    ended(queue, job, "stopped")
-    with locked(job.folder), pytest.raises(ValueError, match=f"training {job.id}"):
-        queue.resume(job.id)
-    assert queue.job(job.id).state == "stopped"
-    queue.resume(job.id)
-
-
 CRASHES = """
 import sys
 sys.path.insert(0, "app")
 import os, signal, sys, time
 from pathlib import Path
-from trainings import Order, Queue
+from trainings import Job, Queue
 queue = Queue(sys.argv[1])
-job = queue.submit(Order("sentpwnet", "topics", 0, {"epochs": 500, "size": 6, "dimension": 6, "patience": 0}))
-queue.submit(Order("tfidf", "topics"))
+job = queue.submit(Job("sentpwnet", "topics", 0, {"epochs": 500, "size": 6, "dimension": 6, "patience": 0}))
+queue.submit(Job("tfidf", "topics"))
 while not (Path(job.folder) / "history.csv").exists():
     assert queue.job(job.id).state in ("waiting", "running"), queue.job(job.id)
     time.sleep(0.05)
@@ -327,14 +307,14 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
         assert (trained.state, waited.state) == ("stopped", "stopped")
         assert trained.checkpoint
         assert read_record(trained.folder)["state"] == "training"
-        before = len(watch(trained, queue.private(trained)).history)
+        before = len(history(trained.folder))
         queue.resume(trained.id)
-        until(lambda: len(watch(queue.job(trained.id), queue.private(trained)).history) > before)
-        until(lambda: watch(queue.job(trained.id), queue.private(trained)).left is not None)
-        seen = watch(queue.job(trained.id), queue.private(trained))
-        assert 0 < seen.share < 1
-        assert "of 500, loss" in seen.what
-        assert seen.left > 0
+        until(lambda: len(history(trained.folder)) > before)
+        until(lambda: progress(queue.job(trained.id), queue.private(trained))[2] is not None)
+        what, share, left = progress(queue.job(trained.id), queue.private(trained))
+        assert 0 < share < 1
+        assert "of 500, loss" in what
+        assert left > 0
         assert is_locked(trained.folder)
         queue.stop(trained.id)
         assert ended(queue, trained, "stopped").checkpoint
@@ -348,7 +328,7 @@ def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path, monkeypatc
     settings = {"epochs": 1, "size": 6, "dimension": 6, "encoder": "mean"}
     queue = Queue(tmp_path / "queue")
     try:
-        job = queue.submit(Order("sentpwnet", "topics", 3, settings))
+        job = queue.submit(Job("sentpwnet", "topics", 3, settings))
         changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
         command = ["labkit", "train", "sentpwnet", "--corpus", "topics", "--seed", "3", *changes]
         monkeypatch.setattr(sys, "argv", [*command, "--out", str(tmp_path / "mine")])
@@ -363,7 +343,7 @@ def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path, monkeypatc
 
 
 def test_a_record_that_is_none_is_passed_over(tmp_path: Path) -> None:
-    good = Job("0001", "tfidf", "topics", 0, str(tmp_path / "a"), state="finished")
+    good = Job("tfidf", "topics", id="0001", folder=str(tmp_path / "a"), state="finished")
     write_job(tmp_path, good)
     (tmp_path / "0002.json").write_text('{"id": "0002"}')
     (tmp_path / "0003.json").write_text("[")
@@ -405,8 +385,8 @@ def test_a_worker_that_does_not_stop_is_ended_for_good(monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "read", lambda where, most: b"")
     monkeypatch.setattr(os, "kill", lambda process, sign: done.append((process, sign)))
     monkeypatch.setattr(time, "sleep", done.append)
-    worker.watch_parent()
-    assert done == [(os.getpid(), signal.SIGINT), worker.LAST_CHANCE, (os.getpid(), signal.SIGKILL)]
+    process.watch_parent()
+    assert done == [(os.getpid(), signal.SIGINT), process.LAST_CHANCE, (os.getpid(), signal.SIGKILL)]
 
 
 @pytest.mark.parametrize(
@@ -424,4 +404,84 @@ def test_a_worker_that_does_not_stop_is_ended_for_good(monkeypatch: pytest.Monke
     ],
 )
 def test_the_name_of_an_upload_stays_in_its_folder(name: str, kept: str) -> None:
-    assert Order.of_file("tfidf", name, b"").corpus == kept
+    assert file_name(name) == kept
+
+
+# --- progress, and why it ended ------------------------------------------------------------------------------------
+
+
+def test_a_noted_progress_says_how_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setenv(noted.NOTED, str(tmp_path / "p.json"))
+
+    def told() -> dict:
+        return json.loads((tmp_path / "p.json").read_text())
+
+    with noted.terminal("batch") as draw:
+        draw(40, 100, "epoch 5")  # it was resumed: 40 were not done in no time
+        assert told() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
+        now[0] = 100.1
+        draw(41, 100, "too soon")
+        assert told()["done"] == 40
+        now[0] = 110.0
+        draw(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
+        assert told()["left"] == pytest.approx(20)
+        draw(10, 80, "encoding")  # other work, at once
+        assert told() == {"done": 10, "total": 80, "what": "encoding", "left": None}
+        now[0] = 112.0
+        draw(0, None, "words")
+        assert told()["total"] is None
+
+
+@pytest.mark.parametrize("content", ["", "[", "[1]", '{"done": 5}', '{"done": 5, "total": 0}'])
+def test_a_half_written_progress_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / PROGRESS).write_text(content)
+    job = Job("tfidf", "topics", folder=str(tmp_path / "run"), state="running")
+    assert progress(job, tmp_path)[1:] == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "why", "notes"),
+    [
+        (b"labkit: note: one\nlabkit: note: one\nepoch 1\n", 0, "", ("one",)),
+        (b"\x1b[A  5%|#    |\r 10%|##   |\nlabkit: the loss is nan\n", 2, "the loss is nan", ()),
+        (b"Traceback\nMemoryError\n", 1, "MemoryError", ()),
+        (b"", 3, "3", ()),
+        (b"labkit: caf\xff\n", 2, "caf\N{REPLACEMENT CHARACTER}", ()),
+    ],
+)
+def test_why_it_ended(tmp_path: Path, said: bytes, status: int, why: str, notes: tuple[str, ...]) -> None:
+    (tmp_path / SAID).write_bytes(said)
+    told, found = verdict(tmp_path, status)
+    assert (bool(told), found) == (bool(why), notes)
+    assert why in told
+
+
+# --- whose a run is ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_noted_is_read_again_and_goes_with_the_run(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+    (tmp_path / "one" / "deep" / "file").write_bytes(bytes(1_000))
+    one, two = Owned(tmp_path / "one", "a"), Owned(tmp_path / "two", "b", True)
+    for run in (one, two):
+        write_owned(run)
+    assert [owned(tmp_path / name) for name in ("one", "two", "three")] == [one, two, None]
+    assert all_owned(tmp_path) == [one, two]
+    assert one.size - two.size >= 1_000
+    (tmp_path / "two" / "deep").rmdir()
+    (tmp_path / "two").rmdir()
+    assert all_owned(tmp_path) == [one]
+    (tmp_path / "two").mkdir()  # another run of this name is nobody's
+    assert owned(tmp_path / "two") is None
+
+
+@pytest.mark.parametrize("record", [b"", b"{", b"[]", b"null", b'{"owner": "a"}', b"\xff", b"[" * 100_000])
+def test_a_damaged_record_shares_nothing(tmp_path: Path, record: bytes) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / OWNERS).mkdir(parents=True)
+    (tmp_path / OWNERS / "one.json").write_bytes(record)
+    assert owned(tmp_path / "one") == Owned(tmp_path / "one", "", False)

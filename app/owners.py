@@ -1,6 +1,6 @@
-"""The owner of a run: what a visitor of a classroom trained is his own until he shares it; all others are everybody's.
+"""The owner of a run: what a visitor of a classroom trained is their own until they share it; others are everybody's.
 
-On disk, beside the line's records: .jobs/owners/<run>.json, {"owner": name, "shared": false}; it goes when the folder
+On disk, next to the queue's records: .jobs/owners/<run>.json, {"owner": name, "shared": false}; it goes when the folder
 of the run is gone. One that cannot be read is nobody's, and not shared.
 """
 
@@ -18,7 +18,7 @@ OWNERS = Path(".jobs", "owners")
 
 @dataclass(frozen=True)
 class Owned:
-    """A run of a visitor, and whether he shares it."""
+    """A run of a visitor, and whether they share it."""
 
     folder: Path
     owner: str
@@ -43,7 +43,7 @@ def write_owned(run: Owned) -> None:
 
 
 def owned(folder: Path | str) -> Owned | None:
-    """Read whose run lies in a folder; None: no visitor trained it."""
+    """Read who owns the run in a folder; None: no visitor trained it."""
     folder = Path(folder)
     try:
         record = json.loads(_record(folder).read_bytes())
@@ -55,7 +55,7 @@ def owned(folder: Path | str) -> Owned | None:
 
 
 def all_owned(runs: Path) -> list[Owned]:
-    """The runs of visitors in a folder, by name; of a run that is gone the record goes, too."""
+    """The runs of visitors in a folder, by name; the record of a run that is gone is removed."""
     found = []
     for path in sorted((runs / OWNERS).glob("*.json")):
         if not (runs / path.stem).is_dir():

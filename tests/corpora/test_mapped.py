@@ -10,7 +10,7 @@ import pytest
 
 from labkit import scale
 from labkit.corpora import Corpus, Labelled, Triplets, load
-from labkit.corpora.columns import Column
+from labkit.corpora.records import Column
 from labkit.corpora.shards import write_texts
 from labkit.methods import METHODS
 from labkit.sentpwnet.batches import in_one_spelling
@@ -61,11 +61,6 @@ def test_other_methods_learn_from_it(corpus: Corpus, made: Triplets) -> None:
     assert len(twice) > 0
 
 
-def test_a_missing_split_is_refused(corpus: Corpus) -> None:
-    with pytest.raises(ValueError, match="dev"):
-        corpus.part("train").part("dev")
-
-
 def test_names_of_folders_are_names_of_corpora(tmp_path: Path) -> None:
     rows = [{"text": f"text {n}", "label": "ab"[n % 2], "split": "train", "more": str(n)} for n in range(20)]
     scale.folder(tmp_path / "out", {"kind": "distinct"})
@@ -96,7 +91,7 @@ def test_a_column_is_read_across_files_in_any_order(tmp_path: Path, monkeypatch:
 
     values = arrow.chunked_array([["a", "b"], [], ["c"], ["d", "e", None]])
     column = Column(values)
-    monkeypatch.setattr("labkit.corpora.columns.TOGETHER", 2)
+    monkeypatch.setattr("labkit.corpora.records.TOGETHER", 2)
     assert list(column) == ["a", "b", "c", "d", "e", None]
     some = column.take(np.array([5, 0, 3, 0]))
     assert list(some) == [None, "a", "d", "a"]

@@ -1,0 +1,445 @@
+"""The queue of trainings: one runs in its own process, the others wait for their turn.
+
+    Job              a training, or a comparison of methods (`labkit bench`): what was asked for, and what became of it
+    progress         how far the work in hand is, read from its file each time
+    Queue, queue_of  submit, stop, resume, one at a time; all visitors of an app share one queue
+
+A job is a small file that outlives the app: .jobs/0007.json. Next to it is .jobs/0007/, its private folder with the
+upload, its progress and its output. What counts is the run on disk: a training that was told to stop while its test
+scores were computed is finished. After a crash, another app finds all records and resumes what had been trained.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import training_process
+from owners import Owned, all_owned, owned, write_owned
+from training_process import PROGRAM, PROGRESS, verdict
+
+from labkit.atomic import amount, in_place, room_for, sentence_of
+from labkit.locks import InUse, is_locked, locked
+from labkit.runs import finished, has_checkpoint
+
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
+LONGEST = 80  # characters of a file's name
+BENCH, PLAN, REPORT = "bench", "planned.json", "report.json"  # the method of a comparison, and its two files
+MINUTES = 1, 120  # that a comparison may take
+STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
+ENDED = ("stopped", "failed", "finished")
+
+
+def file_name(name: str) -> str:
+    """The name of a visitor's file, in a form that stays in its folder and is not hidden; a ValueError if its ending is
+    not one that labkit reads.
+
+    >>> file_name("mine.csv"), file_name("../-my <data>.csv")
+    ('mine.csv', 'my _data_.csv')
+    """
+    ending = next((ending for ending in ENDINGS[::-1] if name.lower().endswith(ending)), None)
+    if ending is None:
+        raise ValueError(f"name is {name!r}, expected a file that ends in one of {', '.join(ENDINGS)}")
+    last = re.split(r"[/\\]", name[: -len(ending)])[-1]
+    stem = re.sub(r"[^\w.() -]", "_", last).strip(" .-")[:LONGEST]
+    return (stem or "upload") + ending
+
+
+# --- jobs --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training, or a comparison of methods: then `method` is BENCH, and the settings have its minutes.
+
+    `own`: on a visitor's file, whose name is `corpus`. The queue adds what follows. Times are seconds since 1970; `why`
+    says in one sentence why it stopped or failed.
+    """
+
+    method: str
+    corpus: str
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = False
+    id: str = ""
+    folder: str = ""
+    state: str = "waiting"
+    why: str = ""
+    notes: tuple[str, ...] = ()
+    began: float = 0.0
+    ended: float = 0.0
+
+    def check(self) -> None:
+        """Raise a ValueError where method, corpus, seed or a setting is invalid."""
+        from labkit.corpora import CORPORA
+        from labkit.methods import METHODS
+
+        if self.method not in (*METHODS, BENCH):
+            raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
+        if not self.own and self.corpus not in CORPORA:
+            raise ValueError(f"corpus is {self.corpus!r}, expected one of {', '.join(CORPORA)}, or a file's content")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"seed is {self.seed}, expected a whole number from 0 to {2**32 - 1}")
+        if self.method != BENCH:
+            METHODS[self.method].Settings.of(self.settings).check_used(self.settings)
+        elif not MINUTES[0] <= self.settings["minutes"] <= MINUTES[1]:
+            raise ValueError(f"minutes is {self.settings['minutes']}, expected {MINUTES[0]} to {MINUTES[1]}")
+
+    def words(self, out: Path, *, resume: bool = False) -> list[str]:
+        """What comes after `labkit`."""
+        if self.is_bench:  # which resumes by itself, and leaves a core to the app
+            workers, minutes = max(1, (os.cpu_count() or 1) - 1), f"{self.settings['minutes']:g}"
+            return [BENCH, self.corpus, "--minutes", minutes, "--out", str(out), "--workers", str(workers)]
+        changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
+        words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
+        return [*words, "--resume"] if resume else words
+
+    @property
+    def name(self) -> str:
+        """The name of the run's folder: as `labkit train` would call it, until the queue has chosen one."""
+        stem = f"{self.method}-{self.corpus.split('.')[0].replace(' ', '-')}"
+        return Path(self.folder).name or (stem if self.is_bench else f"{stem}-seed{self.seed}")
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it can be resumed: it has ended, and its run is not finished."""
+        return self.state in ("stopped", "failed")
+
+    @property
+    def checkpoint(self) -> bool:
+        """Whether there is something to resume."""
+        return (Path(self.folder) / PLAN).is_file() if self.is_bench else has_checkpoint(self.folder)
+
+    @property
+    def is_bench(self) -> bool:
+        """Whether methods are compared, instead of one that is trained."""
+        return self.method == BENCH
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its result is on disk; a comparison that was stopped has a report, too."""
+        return bool(_read(Path(self.folder) / REPORT).get("finished")) if self.is_bench else finished(self.folder)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run."""
+        return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
+
+    def after(self, state: str, why: str = "", **more: Any) -> Job:
+        """The job with the state in which it ended, or finished where its result is on disk."""
+        state, why = ("finished", "") if self.is_done else (state, why)
+        return replace(self, state=state, why=why, ended=time.time(), **more)
+
+
+def report_of(folder: Path | str) -> dict[str, Any]:
+    """What a comparison has found so far; empty where there is no report yet."""
+    return _read(Path(folder) / REPORT)
+
+
+def progress(job: Job, private: Path) -> tuple[str, float | None, float | None]:
+    """What a training that runs is doing, the share of it that is done, and the seconds left: None if unknown."""
+    noted = _read(private / PROGRESS)
+    done, total, left = noted.get("done"), noted.get("total"), noted.get("left")
+    share = min(1.0, max(0.0, done / total)) if done is not None and total else None
+    if job.is_bench:  # each of its stages counts from 0; what it has is its time
+        given = 60 * job.settings["minutes"]
+        share, left = min(0.99, job.seconds / given), given - job.seconds if job.seconds < given else None
+    return str(noted.get("what", "")), share, left
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A JSON object; empty where there is none, or not a whole one."""
+    try:
+        found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def write_job(folder: Path, job: Job) -> None:
+    """Write the record of a job, whole or not at all."""
+    with in_place(folder / f"{job.id}.json") as file:
+        file.write(json.dumps(asdict(job), ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"))
+
+
+def read_jobs(folder: Path) -> list[Job]:
+    """All jobs of a folder, the oldest first; a file that is no job is skipped."""
+    jobs = []
+    for path in sorted(folder.glob("*.json")):
+        record = _read(path)
+        with suppress(KeyError, TypeError):
+            job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
+            if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict):
+                jobs.append(job)
+    return jobs
+
+
+# --- the queue ---------------------------------------------------------------------------------------------------
+
+MOST = 12  # trainings that run or wait
+TOGETHER = 20  # times the disk of one visitor, for all together
+KEPT = 40  # records of those that have ended
+LEAVE = 15.0  # seconds that a training may take to stop when the app ends
+
+
+class Queue:
+    """The trainings into one folder of runs, of which at most `most` run or wait."""
+
+    def __init__(self, runs: Path | str, *, most: int = MOST, program: Sequence[str] = PROGRAM) -> None:
+        self.runs = Path(runs).expanduser().resolve()
+        self.folder = self.runs / ".jobs"
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.most, self._program = most, program
+        self._folder_lock = ExitStack()  # two apps would start the same training
+        try:
+            self._folder_lock.enter_context(locked(self.folder))
+        except InUse:
+            raise ValueError(
+                f"another labkit app already trains into {str(self.runs)!r}; use that app, or start this one with "
+                "another folder in LABKIT_RUNS"
+            ) from None
+        self._lock = threading.RLock()
+        self._jobs: dict[str, Job] = {}  # those that run or wait are in their order
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        for job in read_jobs(self.folder):
+            self._put(job if job.state in ENDED else job.after("stopped", "the app ended first"))
+
+    # --- looking on ----------------------------------------------------------------------------------------------
+
+    def jobs(self) -> list[Job]:
+        """Those that run or wait in their order; then those that have ended, the newest first."""
+        with self._lock:
+            every = list(self._jobs.values())
+        ended = sorted((job for job in every if job.state in ENDED), key=lambda job: -job.ended)
+        return [job for job in every if job.state not in ENDED] + ended
+
+    def job(self, name: str) -> Job:
+        """The job of this id."""
+        with self._lock:
+            if name not in self._jobs:
+                raise ValueError(f"training {name!r} no longer exists; its record was removed")
+            return self._jobs[name]
+
+    @property
+    def live(self) -> list[Job]:
+        """What runs or waits; the place of a job is the number of trainings before it."""
+        return [job for job in self.jobs() if job.state not in ENDED]
+
+    def visitor(self, job: Job) -> str:
+        """The visitor of a classroom whose training it is, if it is one's."""
+        whose = owned(job.folder)
+        return whose.owner if whose else ""
+
+    def private(self, job: Job) -> Path:
+        """The folder with its upload, its progress and its output."""
+        return self.folder / job.id
+
+    def has_file(self, job: Job) -> bool:
+        """Whether the file that it is trained on, if it is a visitor's, is still there."""
+        return not job.own or (self.private(job) / job.corpus).is_file()
+
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    def submit(self, job: Job, upload: bytes = b"", *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
+        """Put a job into the queue, with the content of the visitor's file where it has one of its `own`.
+
+        Raise a ValueError where it is invalid, the queue is full, this visitor already has `each` trainings in it, or
+        their runs take `disk` bytes or more (0: no such limit).
+        """
+        job = replace(job, corpus=file_name(job.corpus)) if job.own else job
+        job.check()
+        with self._lock:
+            self._check_limits(visitor, each, disk)
+            number = max((int(name) for name in self._jobs if name.isdecimal()), default=0) + 1
+            job = replace(job, id=f"{number:04d}", settings=dict(job.settings))
+            file = self.private(job) / job.corpus
+            with room_for(file):
+                file.parent.mkdir(mode=0o700)
+                if job.own:
+                    file.write_bytes(upload)
+            job = replace(job, folder=str(self._free(job.name)))
+            if visitor:
+                write_owned(Owned(Path(job.folder), visitor))
+            for old in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
+                self.forget(old.id)
+            return self._enqueue(job)
+
+    def resume(self, name: str, *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
+        """Put a training into the queue again: it continues from its last checkpoint, or begins again without one."""
+        with self._lock:
+            job = self.job(name)
+            if not job.resumable:
+                raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
+            if not self.has_file(job):
+                raise ValueError(f"the file of training {name} is gone; upload it again and start a new training")
+            if is_locked(job.folder):
+                raise ValueError(f"training {name} is being trained by another process; wait for it")
+            self._check_limits(visitor, each, disk)
+            return self._enqueue(replace(job, why="", notes=()))
+
+    def stop(self, name: str) -> None:
+        """Take a training out of the queue; if it runs, stop it as Ctrl-C does: the last checkpoint is kept."""
+        with self._lock:
+            job = self.job(name)
+            if job.state == "waiting":
+                self._put(replace(job, state="stopped", why="removed from the queue", ended=time.time()))
+            elif job.state == "running" and self._process is not None:
+                self._put(replace(job, state="stopping"))
+                training_process.stop(self._process)
+
+    def forget(self, name: str) -> None:
+        """Remove the record of a training that has ended, and its upload; the run stays where it is."""
+        with self._lock:
+            job = self.job(name)
+            if job.state not in ENDED:
+                raise ValueError(f"training {name} is {job.state}; stop it first")
+            del self._jobs[name]
+            (self.folder / f"{name}.json").unlink(missing_ok=True)
+            shutil.rmtree(self.private(job), ignore_errors=True)
+            with suppress(OSError):  # there is a run in it
+                Path(job.folder).rmdir()
+
+    def delete(self, run: Path) -> None:
+        """Delete the run of a visitor with all its files, and the record of its training."""
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
+            if run.parent != self.runs or owned(run) is None:
+                raise ValueError(f"run {run.name!r} no longer exists or belongs to no visitor")
+            if any(job.state not in ENDED for job in jobs) or is_locked(run):
+                raise ValueError(f"run {run.name!r} is being trained; stop it first")
+            for job in jobs:
+                self.forget(job.id)
+            if run.exists():
+                shutil.rmtree(run)
+
+    def close(self) -> None:
+        """Stop what runs, keep its checkpoint, and let another app have the queue."""
+        with self._lock:
+            self._closed = True
+            process, thread = self._process, self._thread
+            if process is not None:
+                training_process.stop(process)
+        if thread is not None:
+            thread.join(LEAVE)
+        if process is not None:
+            process.kill()  # the app does not wait longer
+        with self._lock:
+            for job in self.live:
+                self._put(job.after("stopped", "the app ended first"))
+            self._folder_lock.close()
+
+    # --- one after the other -------------------------------------------------------------------------------------
+
+    def _enqueue(self, job: Job) -> Job:
+        job = replace(job, state="waiting", began=0.0, ended=0.0)
+        write_job(self.folder, job)  # if that fails, nothing has happened
+        self._jobs.pop(job.id, None)  # its place is the last
+        self._jobs[job.id] = job
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._follow, name="labkit trainings", daemon=True)
+            self._thread.start()
+        return job
+
+    def _follow(self) -> None:
+        """Train one after the other, until none waits."""
+        while (job := self._begin()) is not None:
+            assert self._process
+            self._end(job.id, self._process.wait())
+
+    def _begin(self) -> Job | None:
+        with self._lock:
+            self._process = None
+            for job in self.live if not self._closed else ():
+                try:
+                    words = job.words(Path(job.folder), resume=job.checkpoint)
+                    self._process = training_process.started(words, self.private(job), self._program)
+                except OSError as reason:
+                    why = f"it could not be started: {sentence_of(reason)}"
+                    self._put(replace(job, state="failed", why=why, ended=time.time()))
+                    continue
+                self._put(replace(job, state="running", began=time.time()))
+                return job
+            self._thread = None
+            return None
+
+    def _end(self, name: str, status: int) -> None:
+        with self._lock:
+            job = self._jobs[name]
+            state, (why, notes) = "failed", verdict(self.private(job), status)
+            if self._closed or job.state == "stopping" or status in (130, 143):
+                state = "stopped"
+                why = "its last checkpoint is kept" if job.checkpoint else "there was no checkpoint yet"
+            job = job.after(state, why or "the folder of the run was removed", notes=notes)
+            if job.own and (job.state == "finished" or (job.state == "failed" and not job.checkpoint)):
+                (self.private(job) / job.corpus).unlink(missing_ok=True)
+            self._put(job)
+
+    def _put(self, job: Job) -> None:
+        """Change a job in memory in any case; on a full disk its record stays as it was, which is read as cut off."""
+        self._jobs[job.id] = job
+        with suppress(OSError):
+            write_job(self.folder, job)
+
+    def _check_limits(self, visitor: str, each: int, disk: int) -> None:
+        live = self.live
+        if self._closed:
+            raise ValueError("the app is shutting down; train again when it has restarted")
+        if each and sum(self.visitor(job) == visitor for job in live) >= each:
+            raise ValueError(
+                f"you already have {each} trainings in the queue, the limit for one visitor; wait until one ends"
+            )
+        if len(live) >= self.most:
+            raise ValueError(f"the queue is full: {len(live)} trainings run or wait; try again when one has ended")
+        sizes = [(run.owner, run.size) for run in all_owned(self.runs)] if disk else []
+        own, every = sum(size for owner, size in sizes if owner == visitor), sum(size for _, size in sizes)
+        if disk and own >= disk:
+            raise ValueError(
+                f"your runs use {amount(own)} of disk space, and the limit for one visitor is {amount(disk)}; "
+                "delete one under Your runs"
+            )
+        if disk and every >= TOGETHER * disk:
+            raise ValueError(
+                f"the runs of all visitors use {amount(every)} of disk space, and the limit is "
+                f"{amount(TOGETHER * disk)}; delete one of yours, or ask the teacher to make room"
+            )
+
+    def _free(self, name: str) -> Path:
+        """Make the first of name, name-2, ... that no run and no training has; so it is taken."""
+        taken = {job.folder for job in self._jobs.values()}
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        while True:
+            place = self.runs / next(names)
+            with suppress(FileExistsError):
+                if str(place) not in taken:
+                    place.mkdir()
+                    return place
+
+
+# --- the one queue of an app -------------------------------------------------------------------------------------
+
+_QUEUES: dict[Path, Queue] = {}
+_MAKING = threading.Lock()
+
+
+def queue_of(runs: Path | str) -> Queue:
+    """The queue, made when it is first asked for and closed when the process ends."""
+    place = Path(runs).expanduser().resolve()
+    with _MAKING:
+        if place not in _QUEUES:
+            _QUEUES[place] = Queue(place)
+            atexit.register(_QUEUES[place].close)
+        return _QUEUES[place]

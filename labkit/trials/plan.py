@@ -1,0 +1,165 @@
+"""The plan of a comparison: what each method costs, and which methods, trials and seeds fit into the time.
+
+In: a corpus, a metric and a number of minutes. Out: a `Plan`, made before the first trial. A short round measures the
+`Cost` of each method: one epoch on a few rows, and whether it can learn from this shape at all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from labkit.corpora.records import Corpus
+from labkit.methods import METHODS
+from labkit.trials.engine import without_test
+from labkit.trials.metrics import Metric
+from labkit.trials.space import Dial, tuned_settings
+
+LEAST_TRIALS, LEAST_SEEDS = 8, 3
+TIMED_ROWS = 500  # of the training rows, for the short round
+QUICK = 20.0  # estimated seconds of a training below which it is timed on all rows
+RESERVE = 0.75  # share of the minutes that is planned; the rest is for the doctor, the curve and underestimates
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A candidate: a method, its given settings, and whether it trains no weights."""
+
+    name: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    simple: bool = False
+    extra: str = ""  # the extra that it needs
+
+    def space(self, corpus: Corpus) -> dict[str, Dial]:
+        """The search space of its other settings."""
+        settings = METHODS[self.method](**self.settings).settings
+        space = tuned_settings(settings, type(corpus).__name__, has_dev=True)
+        return {name: dial for name, dial in space.items() if name not in self.settings}
+
+
+_SBERT = "sentence_transformers"
+ENTRIES = {
+    entry.name: entry
+    for entry in (
+        *(Entry(name, name, simple=True) for name in ("tfidf", "lsa", "mean-vectors", "sif")),
+        Entry("distilled", "static", {"epochs": 0}, simple=True, extra=_SBERT),
+        Entry("sbert", "sbert", simple=True, extra=_SBERT),
+        Entry("bag", "bag"),
+        Entry("static", "static", extra=_SBERT),
+        *(Entry(name, name) for name in ("siamese", "triplet", "sentpwnet", "thematic", "film")),
+        *(Entry(name, name) for name in ("sbert-lp", "pthought")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds to train on all rows and to score, and whether the method is random; or why it cannot take part."""
+
+    fit: float = 0.0
+    score: float = 0.0
+    random: bool = True
+    tuned: bool = True  # whether it has settings to try
+    reason: str = ""
+
+    def seconds(self, trials: int, part: float, seeds: int) -> float:
+        """The seconds for its trials, the trainings on all rows that choose among the best, and its seeds."""
+        again = 4 if part < 1 else 0
+        runs = seeds if self.random else 1
+        if not self.tuned:
+            trials, part, again = 1, 1.0, 0
+        return self.fit * (trials * part + again + runs) + self.score * (trials + again + 2 * runs)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan of a comparison, made before the first trial."""
+
+    metric: str
+    methods: tuple[str, ...]
+    left_out: Mapping[str, str]
+    trials: int
+    part: float  # of the training rows, in trials
+    seeds: int
+    minutes: float
+    workers: int
+    costs: Mapping[str, Cost]
+    seed: int = 0
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Plan:
+        """The plan of its JSON."""
+        costs = {name: Cost(**cost) for name, cost in record["costs"].items()}
+        return cls(**{**record, "costs": costs, "methods": tuple(record["methods"])})
+
+    def __str__(self) -> str:
+        methods = f"{len(self.methods)} methods ({', '.join(self.methods)})"
+        return f"{methods}, {self.trials} trials each on {self.seen}, then {self.seeds} seeds"
+
+    @property
+    def seen(self) -> str:
+        """The rows that trials learn from, in words."""
+        return "all training rows" if self.part == 1 else f"{self.part:.0%} of the training rows"
+
+
+def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
+    """The methods, trials, part of the rows and seeds that fit into the remaining minutes.
+
+    The most expensive methods are dropped until the minimum of a fair comparison fits: 8 trials and 3 seeds. Remaining
+    time goes into trials on all rows, then into 5 seeds, then into more trials.
+    """
+    room = 60 * minutes * RESERVE
+    few, many = (seeds, seeds) if seeds else (LEAST_SEEDS, 5)
+    sizes = [(LEAST_TRIALS, 0.25, few), (LEAST_TRIALS, 0.5, few)] * (not small)
+    sizes += [(LEAST_TRIALS, 1.0, few), (LEAST_TRIALS, 1.0, many), (16, 1.0, many), (24, 1.0, many)]
+    left_out = {name: cost.reason for name, cost in costs.items() if cost.reason}
+    kept = sorted((name for name in costs if name not in left_out), key=lambda name: costs[name].seconds(*sizes[0]))
+
+    def fits(size: tuple[int, float, int]) -> bool:
+        each = [costs[name].seconds(*size) for name in kept]
+        return bool(kept) and sum(each) <= room * workers and max(each) <= room
+
+    while kept and not fits(sizes[0]):
+        name = kept.pop()
+        need = costs[name].seconds(*sizes[0]) / 60
+        left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {need:.0f} minutes"
+    trials, part, runs = [sizes[0], *filter(fits, sizes)][-1]
+    methods = tuple(name for name in costs if name in kept)  # the first of equal scores leads: the simpler method
+    return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs}
+
+
+def cost_of(entry: Entry, corpus: Corpus, metric: Metric) -> dict[str, Any]:
+    """The `Cost` as JSON, from one epoch on a few rows; for a quick method from a training on all rows."""
+    if entry.extra and find_spec(entry.extra) is None:
+        raise ValueError(f"needs {entry.extra.replace('_', '-')}, which is not installed")
+    corpus, settings = without_test(corpus), dict(entry.settings)
+    share = min(1.0, TIMED_ROWS / corpus.sizes["train"])
+    few = corpus if share == 1 else corpus.fewer(share)
+    epochs = getattr(METHODS[entry.method](**settings).settings, "epochs", 0)
+    short = {**settings, "epochs": 1} if epochs > 1 else settings
+    _, _, first = _timed(entry, short, few, metric, seed=0)  # the first call opens models and compiles
+    fit, score, second = _timed(entry, short, few, metric, seed=1)
+    random = first.shape != second.shape or not np.array_equal(first, second)
+    fit *= max(1, epochs) / share
+    if fit < QUICK:
+        fit, score, _ = _timed(entry, settings, corpus, metric, seed=0)
+    return asdict(Cost(fit, score, random, bool(entry.space(corpus))))
+
+
+def _timed(
+    entry: Entry, settings: Mapping[str, Any], corpus: Corpus, metric: Metric, seed: int
+) -> tuple[float, float, np.ndarray]:
+    """Seconds to train and to score, and some vectors."""
+    method, began = METHODS[entry.method](**settings), time.perf_counter()
+    method.fit(corpus, seed=seed)
+    trained = time.perf_counter()
+    metric(method, corpus, "dev")
+    scored = time.perf_counter()
+    rows = method.encode(corpus.part("dev").sentences()[:20])
+    return trained - began, scored - trained, rows if isinstance(rows, np.ndarray) else rows.toarray()
