@@ -130,11 +130,12 @@ class FilmDeep(Trained):
         moves, start = (torch.from_numpy(each).float().to(device) for each in (rows, below.rest[None]))
         taken = steps or STEPS
         while True:
-            parts, rest, vector = integrated(self.network, start, moves, taken)
-            if steps or taken >= MOST_STEPS or (parts.sum(0) + rest - vector).norm() <= CLOSE * vector.norm():
+            found = integrated(self.network, start, moves, taken)
+            parts, rest, vector = (each.double().cpu().numpy() for each in found)
+            wrong = np.linalg.norm(parts.sum(axis=0) + rest - vector)
+            if steps or taken >= MOST_STEPS or wrong <= CLOSE * np.linalg.norm(vector):
                 break
             taken *= 2
-        parts, rest, vector = (each.double().cpu().numpy() for each in (parts, rest, vector))
         return Parts(below.names, parts, rest, vector * below.vector.any(), (), below.unknown)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
