@@ -281,13 +281,14 @@ class TestEveryMethod:
         pairs = [(ASKED[0], ASKED[7]), (ASKED[1], ASKED[2]), (ASKED[0], ""), (ASKED[0], ASKED[4]), (ASKED[0], ASKED[0])]
         for way in method.ways:
             for a, b in pairs:
-                found = method.explain(a, b, way=way)
+                # behind ReLU and max-pooling the error of the integral falls as 1 / steps
+                found = method.explain(a, b, way=way, steps=64 if way == "integrated" else 0)
                 assert found.similarity == pytest.approx(float(method.similarity([a], [b])[0, 0]), abs=2e-5)
                 total = sum(found.own_a) + sum(found.own_b)
                 assert total + found.gap == pytest.approx(found.similarity, abs=1e-9)
                 if way != "left-out":
                     assert sum(map(sum, found.parts)) == pytest.approx(total, abs=1e-9)
-                    assert abs(found.gap) < (0.05 if way == "integrated" else 1e-6), (a, b)
+                    assert abs(found.gap) < (0.02 if way == "integrated" else 1e-6), (a, b)
 
     def test_a_damaged_model_is_refused(self, name: str, tmp_path: Path) -> None:
         _, folder = stored(name)
