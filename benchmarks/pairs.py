@@ -64,14 +64,14 @@ COMPARISONS = (
     Comparison(256, "learned", "dense", "theirs", 3.5, rounds=11),
     Comparison(1024, "learned", "dense", "theirs", 4.5),
     Comparison(4096, "learned", "dense", "theirs", rounds=3),
-    Comparison(4096, "learned", "streaming", "theirs", 1.5, 5),
-    Comparison(4096, "random", "streaming", "theirs", 1.5, 5),
+    Comparison(4096, "learned", "streaming", "theirs", 12, 14),
+    Comparison(4096, "random", "streaming", "theirs", 10, 30),
     Comparison(4096, "learned", "streaming", "dense"),
     Comparison(4096, "random", "streaming", "dense"),
     Comparison(16384, "learned", "streaming", "dense", rounds=1),
-    Comparison(16384, "learned", "streaming", "theirs", 1.5, 20, rounds=1),
+    Comparison(16384, "learned", "streaming", "theirs", 20, 100, rounds=1),
 )
-STEPS = [(m, way) for m in (1024, 2048, 4096, 16384) for way in ("large", "dense")]
+STEPS = [(m, way) for m in (1024, 2048, 4096, 16384) for way in ("large", "dense")] + [(65536, "large")]
 STEP_HEAD = "| m | a step | MB before it | MB at most | CPU s |\n" + "| --- " * 5 + "|"
 DENSE_BYTES_PER_PAIR = 45  # of m x m, what the dense step was seen to take
 

@@ -6,7 +6,7 @@
 In: the folder of a run; Parquet and Arrow files and folders of them. Out: part-00000.npy, ..., float32 or float16 (n,
 d). `embedding_files` handles single files that fit in memory.
 
-A part is encoded on one thread, so its file has the same bytes with any number of workers.
+A part is encoded on one thread and kept in memory, so its file has the same bytes with any number of workers.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets
@@ -421,6 +422,17 @@ def test_a_run_of_another_method_is_refused() -> None:
     assert not other.fitted
 
 
+def test_a_word_left_out_is_what_the_similarity_loses() -> None:
+    method = any_of("sif")
+    found = method.explain("the cat sleeps", "a dog sleeps", way="left-out")
+    s = method.similarity(["the cat sleeps", "the cat", "cat sleeps"], ["a dog sleeps", "a dog"])
+    assert (found.names_a, found.names_b) == (("the", "cat", "sleeps"), ("a", "dog", "sleeps"))
+    assert found.own_a[2] == pytest.approx(s[0, 0] - s[1, 0], abs=1e-6)
+    assert found.own_a[0] == pytest.approx(s[0, 0] - s[2, 0], abs=1e-6)
+    assert found.own_b[2] == pytest.approx(s[0, 0] - s[0, 1], abs=1e-6)
+    assert found.parts[2][2] == pytest.approx(s[0, 0] - s[1, 0] - s[0, 1] + s[1, 1], abs=1e-6)
+
+
 def test_what_cannot_be_explained_is_refused() -> None:
     method = any_of("sif")
     for given, said in (
@@ -464,6 +476,15 @@ def test_a_nan_in_a_vector_is_refused_with_its_sentence(name: str, monkeypatch: 
     assert np.isfinite(dense(method.encode(["the cat", ""]))).all()
     with pytest.raises(ValueError, match="'a new dog"):
         method.encode(["the cat", "", "a new dog looks at a lake"])
+
+
+def test_unit_rows_by_hand_dense_and_sparse() -> None:
+    rows = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, -2.0]], dtype=np.float32)
+    expected = np.array([[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]], dtype=np.float32)
+    np.testing.assert_allclose(unit(rows), expected, rtol=1e-6)
+    found = unit(sparse.csr_array(rows))
+    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-6)
+    assert found.dtype == unit(rows).dtype == np.float32
 
 
 def test_embeddings_may_be_numbers_of_any_kind() -> None:

@@ -47,14 +47,18 @@ class TooLarge(ValueError):
 
 
 def format_of(path: Path, *, text: bool = False) -> tuple[str, bool]:
-    """The format by the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`."""
+    """The format by the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`.
+
+    A .txt is a format only of files to read, with `text`.
+    """
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if path.is_dir():
         raise ValueError(f"{path} is a folder; give a .csv, .tsv, .jsonl or .parquet file inside it")
     if ending in _SPREADSHEETS:
         raise ValueError(f"{path.name} is a spreadsheet, which labkit cannot read; save it as CSV (UTF-8)")
-    if ending not in (*FORMATS, *[".txt"] * (text and not packed)) or (packed and ending == ".parquet"):
+    known = (*FORMATS, ".txt") if text else FORMATS
+    if ending not in known or (packed and ending in (".parquet", ".txt")):
         raise ValueError(
             f"{path.name} is not a .csv, .tsv or .jsonl (also with .gz), a .parquet, or, for articles, a wiki "
             "dump; rename or convert it"

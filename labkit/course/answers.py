@@ -125,7 +125,7 @@ def parse_record(data: bytes) -> AnswerRecord:
         slips = each.slips.values() if isinstance(each.slips, dict) else [None]
         if not all(_count(number) for number in (each.tries, each.hints, *slips)):
             raise ValueError(f"exercise {key[:9]!r} has a count that is none")
-        if not isinstance(each.right, bool) or not isinstance(each.seen, bool):
+        if {type(each.right), type(each.seen)} != {bool}:
             raise ValueError(f"exercise {key[:9]!r} says neither true nor false")
     return AnswerRecord(None, answers, predictions)
 
@@ -161,17 +161,6 @@ class Shown:
         colour = PLAIN if self.good is None else GOOD if self.good else BAD
         style = f"border-left: 4px solid {colour}; padding: 2px 10px; margin: 4px 0; white-space: pre-wrap"
         return f'<div style="{style}">{escape(self.text)}</div>'
-
-
-def _beside_truth(key: str, guess: Any, truth: Any) -> Shown:
-    """Compare a guess with the truth: numbers by distance, words by equality."""
-    if guess is None:
-        return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
-    if _number(guess) and _number(truth):
-        share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
-        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
-    same = str(guess).strip().lower() == str(truth).strip().lower()
-    return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
 
 
 def _line(record: AnswerRecord, notebook: str) -> str:
@@ -247,8 +236,15 @@ def predict(key: str, guess: Any) -> Shown:
 
 
 def recall(key: str, truth: Any) -> Shown:
-    """Compare the guess with the result."""
-    return _beside_truth(key, open_record().predictions.get(key), truth)
+    """Compare the guess with the result: numbers by distance, words by equality."""
+    guess = open_record().predictions.get(key)
+    if guess is None:
+        return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
+    if _number(guess) and _number(truth):
+        share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
+        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
+    same = str(guess).strip().lower() == str(truth).strip().lower()
+    return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
 
 
 def progress(notebook: str | None = None) -> Shown:

@@ -240,10 +240,9 @@ def number(answer: Any) -> float:
 
 def mask(answer: Any) -> np.ndarray:
     """A tensor of True and False, with which later cells select entries."""
-    if not isinstance(answer, Tensor):
-        raise Unfit(f"expected a tensor of True and False, got a {type(answer).__name__}")
-    if answer.dtype != torch.bool:
-        raise Unfit(f"expected a tensor of True and False, got one of {answer.dtype}: use `==`, `&`, `~`")
+    if not isinstance(answer, Tensor) or answer.dtype != torch.bool:
+        came = f"one of {answer.dtype}" if isinstance(answer, Tensor) else f"a {type(answer).__name__}"
+        raise Unfit(f"expected a tensor of True and False, got {came}: use `==`, `&`, `~`")
     return np.asarray(answer.detach().cpu().numpy())
 
 
@@ -268,14 +267,14 @@ def blocked(out: Tensor, *inputs: Tensor) -> str | None:
     return None
 
 
-def several(count: int, each: Reader, says: str) -> Reader:
-    """A tuple, list or array of the expected length; `says` describes its content."""
+def several(says: str, *readers: Reader) -> Reader:
+    """A tuple, list or array with an answer for each reader; `says` describes all of them."""
 
     def read(answer: Any) -> Arrays:
         one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)
-        if not (isinstance(answer, tuple | list) or one_array) or len(answer) != count:
+        if not (isinstance(answer, tuple | list) or one_array) or len(answer) != len(readers):
             raise Unfit(says)
-        return tuple(np.asarray(each(one)) for one in answer)
+        return tuple(np.asarray(each(one)) for each, one in zip(readers, answer, strict=True))
 
     return read
 

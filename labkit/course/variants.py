@@ -1,13 +1,4 @@
-"""Methods that only the notebooks need, each a variant of one in the package. `COURSE` lists both.
-
-PartlyLabelled     FILM, for "how much has to be labelled?": all sentences are given, some clusters are labelled. A
-                   cluster without labels splits into its sentences, and its negative labels are dropped.
-EmbeddedTogether   SBERT-LP, for "what does it cost that a sentence comes later?": the package embeds sentences of
-                   train and places others by their neighbours; the paper embeds all compared sentences together,
-                   without labels, as this variant does with the sentences of test.
-PartlyTaught       a bag, for "when is metric learning worth it?": all texts are given, a share of the rows is labelled.
-                   `vectors` and `encoder` give it a pretrained start.
-"""
+"""Methods that only the notebooks need, each a variant of one in the package; `COURSE` has both."""
 
 from __future__ import annotations
 
@@ -33,7 +24,10 @@ from labkit.settings import EPOCHS, Conditions
 
 
 class EmbeddedTogether(SbertLp):
-    """SBERT-LP that also embeds every sentence of test; the base still learns from train alone."""
+    """SBERT-LP that embeds all sentences of test together, without labels, as the paper does.
+
+    The package embeds those of train, and places others by their neighbours. The base learns from train alone in both.
+    """
 
     name = "sbert-lp, test together"
 
@@ -51,7 +45,7 @@ class PartlyLabelledSettings(FilmSettings):
 
 
 class PartlyLabelled(Film):
-    """FILM on the triplets of some clusters, chosen by the seed."""
+    """FILM that is given all sentences, and the labels of some clusters, chosen by the seed."""
 
     name = "film, partly labelled"
     Settings = PartlyLabelledSettings

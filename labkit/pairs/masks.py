@@ -92,7 +92,13 @@ def single_or_double(numbers: Tensor) -> Tensor:
 
 
 def unit_rows(embeddings: Tensor, name: str = "embeddings") -> Tensor:
-    """Divide each row by its length, with gradient; raises ValueError that names a row without direction."""
+    """Divide each row by its length, with gradient."""
+    lengths = row_lengths(embeddings, name)
+    return single_or_double(embeddings) / lengths
+
+
+def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
+    """The lengths of the rows (m, 1); raises ValueError that names a row without direction."""
     if not isinstance(embeddings, Tensor) or not embeddings.is_floating_point():
         kind = embeddings.dtype if isinstance(embeddings, Tensor) else type(embeddings).__name__
         raise ValueError(
@@ -102,15 +108,14 @@ def unit_rows(embeddings: Tensor, name: str = "embeddings") -> Tensor:
         raise ValueError(
             f"{name} have shape {tuple(embeddings.shape)}, expected (m, d) above (0, 0); give each text a row"
         )
-    rows = single_or_double(embeddings)
-    lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+    lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
     if not (usable := (lengths > 0) & lengths.isfinite()).all():
         row = int(usable.logical_not().nonzero()[0, 0])
         raise ValueError(
             f"{name}: row {row} has length {lengths[row].item():g} and so no direction; drop empty texts, or lower the "
             "learning rate"
         )
-    return rows / lengths
+    return lengths
 
 
 def lowest(similarity: Tensor, mask: Tensor) -> Tensor:

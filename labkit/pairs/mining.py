@@ -29,8 +29,7 @@ def informative(
     tensor([[False, False,  True]])
     """
     S, P, N = checked_triple(similarity, positive, negative)
-    if not isinstance(epsilon, Real) or math.isnan(epsilon):
-        raise ValueError(f"epsilon is {epsilon!r}, expected a number; 0.1 is the paper's")
+    check_epsilon(epsilon)
     S = S.detach()
     # NaN if ε = ∞ and the anchor has no such pair: every comparison is false, and nothing is kept
     floor = lowest(S, P) - epsilon  # (m, 1): a negative below it is easy: every positive is nearer
@@ -73,6 +72,12 @@ def random_pairs(
     if not isinstance(generator, torch.Generator):
         raise ValueError(f"generator is {type(generator).__name__}, expected torch.Generator().manual_seed(...)")
     return _draw(P, share, generator), _draw(N, share, generator)
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Raise ValueError unless the margin is a number; infinity keeps every pair of an anchor with both kinds."""
+    if not isinstance(epsilon, Real) or math.isnan(epsilon):
+        raise ValueError(f"epsilon is {epsilon!r}, expected a number; 0.1 is the paper's")
 
 
 def _draw(mask: Tensor, share: float, generator: torch.Generator) -> Tensor:

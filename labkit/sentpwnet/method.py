@@ -36,7 +36,7 @@ from labkit.corpora.records import Corpus
 from labkit.device import device_of
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Snapshots
-from labkit.pairs.large_batch import by_anchors
+from labkit.pairs.large_batch import by_anchors, noted_locality
 from labkit.pairs.losses import LOSSES
 from labkit.pretrained import model_source, opened_model, require_same, sum_of_weights
 from labkit.progress import Progress, note
@@ -318,8 +318,12 @@ class PairTask:
         return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
     def _loss_of_large(self, embeddings: Tensor, batch: Batch, temperature: Tensor | None) -> tuple[Tensor, Figures]:
-        masks = partial(batch.masks, embeddings.device)
-        return by_anchors(embeddings, masks, self._miner, _with_temperature(self._settings), temperature)
+        settings = self._settings
+        if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
+            masks = partial(batch.masks, embeddings.device)
+            return by_anchors(embeddings, masks, self._miner, _with_temperature(settings), temperature)
+        scales = {"alpha": settings.alpha, "beta": settings.beta, "base": settings.base}
+        return noted_locality(embeddings, batch.classes, **scales, epsilon=settings.epsilon)
 
 
 def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:

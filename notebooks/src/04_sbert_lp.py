@@ -107,8 +107,8 @@ print(f"{len(X)} test sentences, {X.shape[1]} numbers each")
 near = np.linalg.norm(X - X[0], axis=1).argsort()[1:6]
 rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], X.shape[1])))[0]
 moved = [2 * each @ rotation + 1 for each in (X[0], X[near])]
-print("weights as they are             ", rebuild(X[0], X[near], 1e-3).round(4))
-print("weights rotated, doubled, moved ", rebuild(*moved, 1e-3).round(4))
+print("weights as they are:", rebuild(X[0], X[near], 1e-3).round(4), sep="\n")
+print("weights rotated, doubled, moved:", rebuild(*moved, 1e-3).round(4), sep="\n")
 
 # %% [markdown]
 # The weights do not change when the space is rotated, scaled or moved. They describe a sentence by its neighbours
@@ -181,7 +181,7 @@ def lp(k, p, over=sif, sentences=sentences):
 
 k, p = 10, 16
 Y, theirs = unit(embed(mixtures(X, k), p)), unit(lp(k, p).encode(sentences))
-print(f"largest difference to the package's cosines: {abs(Y @ Y.T - theirs @ theirs.T).max():.1e}")
+print(f"cosines differ from the package by {abs(Y @ Y.T - theirs @ theirs.T).max():.1e}")
 
 # %% [markdown]
 # That is the whole method. Sentences are compared by the **cosine** of their $y$.
@@ -227,10 +227,10 @@ arrows = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])
 W = np.zeros((7, 7))
 W[np.arange(7)[:, None], arrows] = 0.5
 values, vectors = np.linalg.eigh((np.eye(7) - W).T @ (np.eye(7) - W))
-print("eigenvalues", abs(values).round(3))
+print("eigenvalues:", abs(values).round(2), sep="\n")
 for number in (0, 1):
     alike = abs(vectors[:, number].sum()) / np.sqrt(7)
-    print(f"eigenvector {number}", vectors[:, number].round(2), f" cosine with the constant {alike:.2f}")
+    print(f"eigenvector {number}, cosine with constant {alike:.2f}:", vectors[:, number].round(2), sep="\n")
 
 # %% [markdown]
 # Sentences 0, 1 and 2 form a **terminal component**: arrows lead from each of them to the others, and no arrow leaves
@@ -281,9 +281,10 @@ found = {
     "yours, centred": embed_centred(W, 16),
     "scikit-learn": LocallyLinearEmbedding(n_neighbors=10, n_components=16, eigen_solver="dense").fit_transform(rows),
 }
+print("largest cosine with the constant:")
 for name, Y in found.items():
     alike = abs(Y.sum(axis=0)) / (np.linalg.norm(Y, axis=0) * np.sqrt(len(Y)))
-    print(f"{name:25} largest cosine of a column with the constant: {alike.max():.2f}")
+    print(f"  {name:25} {alike.max():.2f}")
 
 # %% [markdown]
 # The package does what your centred version does, and embeds separate parts of the graph one by one. It first sets
@@ -324,8 +325,9 @@ show(
 recall("04.b", best)
 
 # %%
-print("mean vectors:", of_means.verdict)
-print("SIF:         ", of_sif.verdict)
+from textwrap import fill
+
+print(fill(f"Mean vectors: {of_means.verdict}", 40), fill(f"SIF: {of_sif.verdict}", 40), sep="\n\n")
 show(
     tried_curves(of_means),
     "Hit@1 on dev over the number of dimensions p. Each line with coloured marks is locality preserving with one k. The level "
@@ -435,8 +437,8 @@ point = next(point for point in of_graded.chosen if point.transform == "lp")
 after = lp(point.neighbours, point.size, graded_sif, pairs.sentences).encode(pairs.sentences)
 change = changed(pairs, graded_sif.encode(pairs.sentences), after, examples=3)
 counts = change.found
-print(f"k = {point.neighbours}, p = {point.size}: {counts.mended} mended, {counts.spoilt} spoilt,",
-      "Spearman {:.3f} before, {:.3f} after".format(*change.spearman))
+print(f"k = {point.neighbours}, p = {point.size}: {counts.mended} mended, {counts.spoilt} spoilt",
+      "Spearman {:.3f} before, {:.3f} after".format(*change.spearman), sep="\n")
 show(
     order_counts(change),
     "One bar of all couples of pairs with different grades, in four parts, from left to right: right in both spaces "

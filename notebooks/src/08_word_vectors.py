@@ -78,6 +78,7 @@ answer("08.1", counted)
 
 # %%
 from collections import Counter
+from textwrap import fill
 
 often = Counter(word for sentence in sentences for word in sentence)
 names = [word for word, count in often.most_common() if count > 1]  # the most frequent first
@@ -86,7 +87,7 @@ rows = [[number[word] for word in sentence if word in number] for sentence in se
 counts = counted(rows, len(names), window=10)
 for word in ("dog", "kitchen"):
     most = np.argsort(-counts[number[word]])[:8]
-    print(f"{word:8}", ", ".join(f"{names[at]} {counts[number[word], at]:.0f}" for at in most))
+    print(fill(f"{word}: " + ", ".join(f"{names[at]} {counts[number[word], at]:.0f}" for at in most), 40))
 
 # %% [markdown]
 # Both are near *a* and *the*. Frequent words are near every word, so these counts say little about a particular one.
@@ -128,7 +129,7 @@ answer("08.2", ppmi)
 information = ppmi(counts)
 for word in ("dog", "kitchen"):
     most = np.argsort(-information[number[word]])[:8]
-    print(f"{word:8}", ", ".join(f"{names[at]} {information[number[word], at]:.1f}" for at in most))
+    print(fill(f"{word}: " + ", ".join(f"{names[at]} {information[number[word], at]:.1f}" for at in most), 40))
 
 # %% [markdown]
 # A row of this table is already a vector of a word, with one number for each other word, mostly 0. A **singular value
@@ -171,7 +172,7 @@ predict("08.a", guess)
 
 # %%
 for word in ("dog", "red", "kitchen", "two"):
-    print(f"{word:8}", ", ".join(names[at] for at in nearest(V, number[word], 6)))
+    print(fill(f"{word}: " + ", ".join(names[at] for at in nearest(V, number[word], 6)), 40))
 recall("08.a", names[nearest(V, number["dog"], 1)[0]])
 
 # %% [markdown]
@@ -258,7 +259,7 @@ for name, M in (("your mean", means(split_up, table)), ("your SIF", sif(split_up
 # %%
 questions = load("questions")
 for row in list(questions.part("train").rows())[:6]:
-    print(f"{row['label']}  [{row['kind']}]\n   {row['text_a']}\n   {row['text_b']}")
+    print(f"{row['label']}, {row['kind']}", fill(row["text_a"], 40), fill(row["text_b"], 40), "", sep="\n")
 
 # %% [markdown]
 # **Predict 08.b.** The vector of a question is the mean of its word vectors. What is the mean cosine of pairs that do
@@ -283,10 +284,10 @@ show(
 recall("08.b", round(float(cosine[test.labels == 0].mean()), 2))
 
 # %%
-kinds = np.array(test.extra["kind"])
-for kind in sorted(set(kinds)):
-    of_it = kinds == kind
-    print(f"{kind:26} {of_it.sum():4} pairs, label {test.labels[of_it].mean():.0f}, mean cosine {cosine[of_it].mean():.2f}")
+import pandas as pd
+
+by_kind = pd.DataFrame({"kind": test.extra["kind"], "label": test.labels, "cosine": cosine})
+by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), cosine=("cosine", "mean")).round(2)
 
 # %% [markdown]
 # One changed word hardly moves a mean, the order of the words is lost, and opposites are near each other. Pairs that

@@ -124,8 +124,9 @@ predict("10.a", guess)
 
 # %%
 nearest = {name: float(nearest_share(pair_weights(usual(name), S, P, N), N)) for name in LOSSES if name != "simcse"}
+print("the nearest of 20 negatives gets")
 for name, share in sorted(nearest.items(), key=lambda each: -each[1]):
-    print(f"{name:16} the nearest of 20 negatives gets {share:.3f}")
+    print(f"{name:16} {share:.3f}")
 recall("10.a", max(("contrastive", "soft-triplet", "infonce", "locality"), key=nearest.get))
 
 # %% [markdown]
@@ -303,9 +304,10 @@ def infonce(S, P, N, tau):
 answer("10.4", infonce)
 
 # %%
+print("the nearest of 20 negatives gets")
 for tau in (0.01, 0.05, 0.2, 1.0):
     share = float(nearest_share(pair_weights(partial(infonce, tau=tau), S, P, N), N))
-    print(f"τ = {tau:4}: the nearest of 20 negatives gets {share:.3f}")
+    print(f"τ = {tau:4}: {share:.3f}")
 
 # %% [markdown]
 # **Predict 10.c.** If nothing else changes, which temperature has the best AUC: 0.01, 0.05, 0.2 or 1?
@@ -340,9 +342,10 @@ predict("10.d", guess)
 ours = partial(infonce, tau=0.05)
 sizes = {}
 for size in (32, 256):
-    for about, steps in (("4 epochs", 4 * (len(pairs) // size)), ("100 steps", 100)):
-        sizes[f"{size} pairs, {about}"] = run(ours, size=size, steps=steps)
-        print(f"{size} pairs, {about}: {steps} steps, {steps * size:,} pairs read")
+    epochs = 4 * (len(pairs) // size)
+    print(f"4 epochs of {size} pairs: {epochs} steps")
+    sizes[f"{size} pairs, 4 epochs"] = run(ours, size=size, steps=epochs)
+    sizes[f"{size} pairs, 100 steps"] = run(ours, size=size, steps=100)
 shown(sizes)
 
 # %%
@@ -358,7 +361,7 @@ recall("10.d", 256 if large > small + 0.01 else 32 if small > large + 0.01 else 
 for size in (32, 256):
     rows = batches(pairs, size, 1, seed=0)[0]
     V = F.normalize(C[rows] @ start, dim=1)
-    print(f"{size} pairs, before the first step: loss {ours(V @ V.T, *masks_from_labels(classes[rows])):.2f}")
+    print(f"{size} pairs, before step 1: loss {ours(V @ V.T, *masks_from_labels(classes[rows])):.2f}")
 
 # %% [markdown]
 # Both losses belong to one table, before any training. In a larger batch a positive has more rivals. If all similarities were

@@ -112,7 +112,7 @@ def test_readers() -> None:
     assert array([torch.tensor(1.0), 2]).tolist() == [1.0, 2.0]
     assert array(sparse.csr_array([[0.0, 1.0]])).tolist() == [[0.0, 1.0]]
     assert number(torch.tensor([[3.0]])) == 3.0
-    pair = several(2, mask, "two masks")
+    pair = several("two masks", mask, mask)
     assert [each.tolist() for each in pair([torch.tensor([True]), torch.tensor([False])])] == [[True], [False]]
     unfit = [(array, "x"), (array, ("1,007", 700)), (number, [1.0, 2.0]), (number, np.nan)]
     unfit += [(mask, torch.ones(2)), (mask, np.array([True])), (pair, torch.ones(2, 2)), (pair, [torch.ones(2) > 0])]

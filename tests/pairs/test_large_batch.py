@@ -56,10 +56,15 @@ def sentences(rows: int, width: int, size: int, seed: int, dtype: torch.dtype = 
     return 3 * (centres[labels] + noise * normal(rows, width)), labels
 
 
-@pytest.fixture
-def small_strips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Strips of five anchors, so that a batch of 23 rows meets what one of 23,000 meets."""
-    monkeypatch.setattr(large_batch, "_STRIP", 5 * 23)
+@pytest.fixture(params=["list", "make again", "mixed"])
+def small_tiles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Tiles of 5 and blocks of a few numbers, so that a batch of 23 rows meets every path that one of 23,000 meets."""
+    share, room = {"list": (1.0, 999), "make again": (0.0, 999), "mixed": (0.4, 0.5)}[request.param]
+    monkeypatch.setattr(large_batch, "_SIDE", {True: 5, False: 5})
+    monkeypatch.setattr(large_batch, "_FEW", share)
+    monkeypatch.setattr(large_batch, "_ROOM", room)
+    monkeypatch.setattr(large_batch, "_NUMBERS_AT_ONCE", 12)
+    return str(request.param)
 
 
 OPTIONS: dict[str, dict[str, float]] = {
@@ -74,7 +79,7 @@ OPTIONS: dict[str, dict[str, float]] = {
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_every_setting(small_strips: None, options: str) -> None:
+def test_every_tile_path_and_setting(small_tiles: str, options: str) -> None:
     for seed, size in ((0, 1), (2, 3), (3, 11), (4, 23)):
         X, labels = sentences(23, 6, size, seed, torch.float64)
         assert_same(X, labels, 1e-10, **OPTIONS[options])
@@ -92,6 +97,10 @@ def test_odd_shapes(labels: list[int], width: int, seed: int, beta: float, epsil
     X = torch.randn(len(labels), width, generator=generator, dtype=torch.float64)
     # rows in one dimension are ±1, all tied: let no pair lie exactly on the margin
     assert_same(X, torch.tensor(labels), 1e-9, beta=beta, epsilon=epsilon + 1e-3)
+
+
+def test_several_tiles_of_512_rows_of_which_the_last_is_not_full() -> None:
+    assert_same(*sentences(1704, 100, 8, seed=1), 1e-5)
 
 
 @pytest.mark.parametrize("labels", [[0, 0, 1, 1, 2, 0], [0] * 6, [5, 4, 3, 2, 1, 0]])
@@ -117,8 +126,10 @@ def test_by_hand() -> None:
     assert found == pytest.approx((first + second + third + fourth) / 4, abs=1e-12)
 
 
-def test_pair_on_the_margin_is_not_kept() -> None:
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_pair_on_the_margin_is_not_kept(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Positives at cosine 0.5 exactly, negatives at 0.25 or beyond: whether the margin is 0.25 or more decides."""
+    monkeypatch.setattr(large_batch, "_FEW", share)
     X = torch.tensor([[4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0], [1.0, 1.0, 3.0, 5.0**0.5]], dtype=torch.float64)
     labels = [0, 0, 1]
     exact = streaming_locality(X, labels, epsilon=0.25)
@@ -142,9 +153,10 @@ class LargestTensor(TorchDispatchMode):
         return result
 
 
-def test_no_square_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_batch, "_STRIP", 512 * 512)
-    X, labels = sentences(1500, 8, 3, 0)
+@pytest.mark.parametrize("size", [3, 1500])
+def test_no_square_of_the_batch(size: int) -> None:
+    rows, width = 1500, 8
+    X, labels = sentences(rows, width, size, 0)
     X.requires_grad_()
     with LargestTensor() as seen:
         streaming_locality(X, labels).backward()

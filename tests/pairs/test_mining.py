@@ -95,6 +95,16 @@ def test_random_pairs_keep_a_share(
     assert all(torch.equal(some, same) for some, same in zip(kept, again, strict=True))
 
 
+def test_random_pairs_do_not_look_at_similarities(cosines: Callable) -> None:
+    P, N = masks_from_labels([i // 4 for i in range(40)])
+    draws = [
+        random_pairs(cosines(40, 3, data), P, N, share=0.5, generator=torch.Generator().manual_seed(seed))[1]
+        for data, seed in ((0, 0), (1, 0), (0, 1))
+    ]
+    assert torch.equal(draws[0], draws[1])
+    assert not torch.equal(draws[0], draws[2])
+
+
 def test_settings_that_make_no_sense_are_refused(cosines: Callable, random_masks: Callable) -> None:
     triple = cosines(5, 3, 1), *random_masks(5, 1)
     for epsilon in (math.nan, "2"):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from labkit.course.exercise import Cases, Unfit, array, exercise, mask
+from labkit.course.exercise import Cases, array, exercise, mask, several
 from labkit.course.exercises.draws import cosines, tensor
 from labkit.pairs import contrastive, locality, masks_from_labels, pair_weights, soft_triplet
 from labkit.pairs.losses import LOSSES
@@ -32,13 +31,6 @@ def batch(
     return torch.from_numpy(S), P, N
 
 
-def three(answer: Any) -> tuple[np.ndarray, ...]:
-    """S, P and N."""
-    if not isinstance(answer, tuple | list) or len(answer) != 3:
-        raise Unfit("three matrices were expected, as in `return S, P, N`")
-    return array(answer[0]), mask(answer[1]), mask(answer[2])
-
-
 @exercise(
     "01.1",
     ("V / V.norm(dim=1, keepdim=True)", "V", "V / V.norm(dim=0)",
@@ -48,7 +40,7 @@ def three(answer: Any) -> tuple[np.ndarray, ...]:
     ("S, P, N", "S, N, P", "P and N are swapped: positives have the same label"),
     ("S, P, N", "S, P.triu(), N.triu()", "S, P.tril(), N.tril()",
      "yours has each pair once; both (i, j) and (j, i) are needed: every sentence is an anchor"),
-    read=three,
+    read=several("expected three matrices, as in `return S, P, N`", array, mask, mask),
 )  # fmt: skip
 def three_matrices(random: np.random.Generator) -> Cases:
     classes = ((0, 1, 0, 2, 1, 0), (7, 3, 3, 7, 7, 12, 3, 0, 3), (2, 2, 1, 2))

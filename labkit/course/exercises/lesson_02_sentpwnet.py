@@ -273,7 +273,7 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
         ('"test"', '"dev"', "that AUC is on dev, where the value was chosen: report test"),
         ("max(", "min(", "that is the worst value on dev: the larger the AUC, the better"),
         through=asked,
-        read=several(2, number, "expected two things: the best value, and its AUC on test"),
+        read=several("expected two things: the best value, and its AUC on test", number, number),
     )  # fmt: skip
     asked(answer)(worlds[-1][0])
     if complaint is None and len(tested) > 1:

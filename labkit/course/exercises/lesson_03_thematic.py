@@ -9,18 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from labkit.course.exercise import (
-    Cases,
-    Unfit,
-    Unnamed,
-    array,
-    blocked,
-    check,
-    compared,
-    exercise,
-    learnable,
-    number,
-)
+from labkit.course.exercise import Cases, Unfit, Unnamed, array, blocked, check, compared, exercise, learnable, number
 from labkit.course.exercises.draws import cosines, in_classes, padded, tensor
 from labkit.evaluation.iclust import mean_similarity
 

@@ -74,7 +74,7 @@ def check_paid(answer: Callable[..., Any], random: np.random.Generator) -> str |
 
 def _walk(step: Callable[..., Any]) -> Callable[..., np.ndarray]:
     """The losses of some steps, and the parameters afterwards."""
-    read = several(2, number, "expected two numbers, as in `return copy.item(), para.item()`")
+    read = several("expected two numbers, as in `return copy.item(), para.item()`", number, number)
 
     def walked(net: nn.ModuleDict, batches: list[tuple[Batch, Batch]], emphasis: float) -> np.ndarray:
         optimiser = torch.optim.SGD(net.parameters(), lr=0.3)
@@ -163,7 +163,7 @@ def _impatient(decoder: nn.Module, given: Any) -> None:
     ("S[groups[:, None] != groups]", "S",
      "between groups, only pairs of two different groups count; yours has all pairs"),
     ("within, between", "between, within", "within groups comes first, then between groups"),
-    read=several(2, number, "expected two numbers: `return within, between`"),
+    read=several("expected two numbers: `return within, between`", number, number),
 )  # fmt: skip
 def grouped(random: np.random.Generator) -> Cases:
     for sizes, names, d in (((2, 3, 4), (2, 0, 1), 4), ((3, 6), ("sea", "hill"), 3), ((2, 4, 2, 5), (7, 3, 5, 4), 6)):
@@ -180,7 +180,7 @@ def grouped(random: np.random.Generator) -> Cases:
     ("return t, mixed", "return t, mixed / np.linalg.norm(mixed, axis=1, keepdims=True)",
      "return the mixture as it is, without dividing it by its length again"),
     ("(1 - t) * rows + t * c", "t * rows + (1 - t) * c", "the shares are swapped: t is the share of c"),
-    read=several(2, array, "expected two things, as in `return t, mixed`"),
+    read=several("expected two things, as in `return t, mixed`", array, array),
 )  # fmt: skip
 def goals(random: np.random.Generator) -> Cases:
     for sizes, d, goal in (((3, 4, 2), 4, 0.9), ((5, 2), 6, 0.8), ((2, 2, 3), 3, 0.97)):

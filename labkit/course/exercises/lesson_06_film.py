@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from labkit.course.exercise import Cases, Unfit, array, exercise, number
+from labkit.course.exercise import Cases, Unfit, array, exercise, number, several
 
 
 @exercise(
@@ -88,12 +88,6 @@ def scales(random: np.random.Generator) -> Cases:
         yield random.normal(size=(n, words)), A + A.T, d, ridge
 
 
-def _share_and_scores(given: Any) -> tuple[np.ndarray, ...]:
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise Unfit("expected two things, as in `return best, scores`")
-    return np.asarray(number(given[0])), array(given[1])
-
-
 @exercise(
     "06.5",
     ("best, best_auc = None, -1\n", "best, best_auc = None, -1\n    plain_dev, learned_dev = learned_dev, plain_dev\n"
@@ -105,7 +99,7 @@ def _share_and_scores(given: Any) -> tuple[np.ndarray, ...]:
     ("(1 - ", "(1 + 0 * ", "the learned score's part is (1 - share)"),
     ("roc_auc_score(dev_labels, scores)", "np.mean((scores > 0.5) == dev_labels)",
      "that share has the best accuracy; AUC needs no threshold and looks at the order of all pairs"),
-    read=_share_and_scores,
+    read=several("expected two things, as in `return best, scores`", number, array),
 )  # fmt: skip
 def mixtures(random: np.random.Generator) -> Cases:
     """Scores, labels and shares with one clear best share, so that rounding cannot change the answer."""

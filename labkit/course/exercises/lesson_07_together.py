@@ -106,10 +106,7 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
             return "with other rows, or in another order, a group changes its part: decide by the group's name alone"
         with patch("builtins.hash", lambda name: zlib.adler32(repr(name).encode()) // 7):
             if asked(rows) != given:
-                return (
-                    "hash() of a text changes whenever Python starts, so tomorrow the same row would be in another "
-                    "part: use `zlib.crc32`"
-                )
+                return "hash() of a text changes whenever Python starts, and the part with it: use `zlib.crc32`"
         share = list(parts.values()).count("test") / len(parts)
         if 0.7 <= share <= 0.9:
             return f"train and test are swapped: {share:.0%} of the groups are in test"

@@ -60,9 +60,8 @@ def places(random: np.random.Generator) -> Cases:
 
 def _texts(random: np.random.Generator, d: int, *texts: str) -> tuple[list[list[str]], Table]:
     """Sentences, and a table of vectors for the words a, b, c, d, ca and D."""
-    return [text.split() for text in texts], {
-        word: random.normal(size=d) * 2 for word in ("a", "b", "c", "d", "ca", "D")
-    }
+    table = {word: random.normal(size=d) * 2 for word in ("a", "b", "c", "d", "ca", "D")}
+    return [text.split() for text in texts], table
 
 
 @exercise(

@@ -29,7 +29,7 @@ def worlds(random: np.random.Generator) -> Cases:
     ("t.ppf(0.975, n - 1)", "1.96", "1.96 is for many seeds: with few, use Student's t"),
     ("0.975", "0.95", "2.5 % are beyond each end of a 95 % interval: `t.ppf(0.975, n - 1)`"),
     ("values.shape", "(values := values.T).shape", "yours has a mean for each column: take one for each row"),
-    read=several(3, array, "expected three arrays, as in `return mean, low, high`"),
+    read=several("expected three arrays, as in `return mean, low, high`", array, array, array),
 )
 def tables(random: np.random.Generator) -> Cases:
     return [(random.uniform(0.5, 0.9, size=shape),) for shape in ((4, 3), (2, 5), (6, 4))]
