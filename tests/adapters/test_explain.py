@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +150,8 @@ def test_an_explanation_shows_itself_in_a_notebook(tmp_path: Path) -> None:
     page = found._repr_html_()
     assert f"{found.cosine:+.3f}" in page
     assert "<b>cat" not in page
+    hostile = replace(found, names_a=("<img src=x>", *found.names_a[1:]), names_b=("<script>", *found.names_b[1:]))
+    assert not re.search("<img|<script", hostile._repr_html_(top=999))  # in a sentence or in a pair
     assert found.tested in str(found)
     assert found.record()["tested"] == found.tested != ""
 

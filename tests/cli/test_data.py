@@ -149,6 +149,7 @@ def test_interrupted_it_names_the_checkpoint(
     done = labkit("data", "make", "runs", "--out", "all", "--force")
     assert done.status == 130
     assert f".{NAME}/{CHECKPOINT}" in done.err
+    assert "--resume" not in done.err  # it has no such option
     assert "nothing" not in done.err
 
 
