@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ EXAMPLES = 20  # rows listed in a finding
 FEW_TEST = 100  # test rows below which a score says little
 NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams of near-equal texts; of those with one other word
 QUERIES = 2_000  # held-out texts per split that are compared
+CHAINS = 500  # broken chains among which the shortest are shown
 BATCHES = (32, 128)
 MANY_FALSE = 0.1  # share of anchors with a false negative above which action is advised
 
@@ -49,6 +51,7 @@ def examine(corpus: Corpus, *, seed: int = 0, model: bool = True) -> list[Findin
         leaks(corpus),
         near_leaks(corpus, seed=seed),
         contradictions(corpus),
+        ceiling(corpus),
         transitivity(corpus),
         false_negatives(corpus),
         suspicious(corpus, seed=seed, model=model),
@@ -246,6 +249,23 @@ def contradictions(corpus: Corpus) -> Finding | None:
     return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)})
 
 
+def ceiling(corpus: Corpus) -> Finding | None:
+    """The best possible score, given that equal texts get equal answers."""
+    repeats = [[value for _, value in rows] for rows in _repeats(corpus).values()]
+    again = sum(map(len, repeats))
+    if not again or isinstance(corpus, Triplets):
+        return None
+    if isinstance(corpus, Pairs) and _scale(corpus):
+        lost = sum(np.var(values) * len(values) for values in repeats) / (np.var(corpus.scores) * len(corpus))
+        best, what = float(np.sqrt(max(0.0, 1 - lost))), "correlation with the scores"
+    else:
+        best = 1 - sum(len(values) - Counter(values).most_common(1)[0][1] for values in repeats) / len(corpus)
+        what = "accuracy"
+    sentence = f"{again:,} rows share their text with another row. Since equal texts get equal answers, the highest"
+    sentence += f" possible {what} on all rows is {best:.3f}." + (" Their labels agree." if best == 1 else "")
+    return Finding("ceiling", "note", sentence, numbers={"ceiling": best, "rows": again, "texts": len(repeats)})
+
+
 def transitivity(corpus: Corpus) -> Finding | None:
     """Pairs labelled 0 whose sentences are connected by a chain of pairs labelled 1: a = b, b = c, a ≠ c."""
     if not isinstance(corpus, Pairs) or corpus.graded:
@@ -253,17 +273,40 @@ def transitivity(corpus: Corpus) -> Finding | None:
     number: dict[str, int] = {}
     ends = np.array([[number.setdefault(normalise(t), len(number)) for t in pair] for _, pair in _units(corpus)])
     same = corpus.labels == 1
-    paired = {frozenset(pair) for pair in ends[same].tolist()}
+    row_of = {frozenset(pair): row for row, pair in enumerate(ends.tolist()) if same[row]}
     component = connected(len(number), *ends[same].T)
     inside = ~same & (component[ends[:, 0]] == component[ends[:, 1]]) & (ends[:, 0] != ends[:, 1])
-    broken = [row for row in np.flatnonzero(inside).tolist() if frozenset(ends[row].tolist()) not in paired]
+    broken = [row for row in np.flatnonzero(inside).tolist() if frozenset(ends[row].tolist()) not in row_of]
     if not broken:
         return None
-    sentence = (
-        f"{_count(len(broken), 'pair')} {'is' if len(broken) == 1 else 'are'} labelled 0 although a chain of pairs "
-        "labelled 1 connects the two sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label."
+    chains = _chains(len(number), ends[same], ends[broken[:CHAINS]])
+    texts = list(number)
+    rows = []
+    for row, chain in sorted(zip(broken, chains, strict=False), key=lambda each: len(each[1]))[:EXAMPLES]:
+        links = [row_of[frozenset(link)] + 1 for link in pairwise(chain)]
+        rows.append(_example(corpus, row) | {"chain": " = ".join(texts[at] for at in chain), "chain_rows": links})
+    are = "is" if len(broken) == 1 else "are"
+    sentence = f"{_count(len(broken), 'pair')} {are} labelled 0 although a chain of pairs labelled 1 connects the two"
+    sentence += (
+        " sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label: check the shortest first."
     )
-    return Finding("transitivity", "warning", sentence, _examples(corpus, broken), {"broken": len(broken)})
+    return Finding("transitivity", "warning", sentence, tuple(rows), {"broken": len(broken)})
+
+
+def _chains(count: int, same: np.ndarray, broken: np.ndarray) -> list[list[int]]:
+    """The shortest chain of `same` pairs between the two ends of each broken pair."""
+    graph = sparse.csr_array((np.ones(len(same)), same.T), shape=(count, count))
+    starts, place = np.unique(broken[:, 0], return_inverse=True)
+    _, before = sparse.csgraph.dijkstra(
+        graph, directed=False, unweighted=True, indices=starts, return_predecessors=True
+    )
+    chains = []
+    for (start, end), at in zip(broken.tolist(), place.tolist(), strict=True):
+        chain = [end]
+        while chain[-1] != start:
+            chain.append(int(before[at, chain[-1]]))
+        chains.append(chain[::-1])
+    return chains
 
 
 def _repeats(corpus: Corpus) -> dict[tuple[str, ...], list[tuple[int, Any]]]:

@@ -138,7 +138,20 @@ def test_contradictions_in_each_shape() -> None:
     assert found(reversed_)["contradictions"].numbers == {"contradictions": 1}
 
 
-def test_broken_transitivity() -> None:
+def test_ceiling_is_what_the_labels_of_equal_texts_allow() -> None:
+    # of the three 'a cat' two can be right, of the two 'an oak' both: 4 of 5, and one more row
+    corpus = Labelled(["a cat", "a cat", "A cat", "an oak", "an oak", "an elm"], list("xxyyyx"), splits="train")
+    assert found(corpus)["ceiling"].numbers == {"ceiling": pytest.approx(5 / 6), "rows": 5, "texts": 2}
+    assert "ceiling" not in found(corpus.take([0, 3, 5]))
+
+
+def test_ceiling_of_grades_is_the_correlation_of_their_means() -> None:
+    corpus = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
+    best = np.corrcoef([0.5, 0.5, 3, 3, 5], [0, 1, 4, 2, 5])[0, 1]
+    assert found(corpus)["ceiling"].numbers["ceiling"] == pytest.approx(best)
+
+
+def test_broken_transitivity_shows_the_shortest_chain() -> None:
     # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
     rows = [
         ("a", "b", 1),
@@ -153,6 +166,8 @@ def test_broken_transitivity() -> None:
     broken = found(pairs(*rows))["transitivity"]
     assert broken.numbers == {"broken": 1}
     assert broken.rows[0]["row"] == 5
+    assert broken.rows[0]["chain"] == "d = c = a"
+    assert broken.rows[0]["chain_rows"] == [3, 4]
     assert "transitivity" not in found(pairs(*rows[:4], rows[5]))
 
 
