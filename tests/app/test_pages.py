@@ -429,6 +429,14 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
     assert (grades[:, 0] - grades[:, 1] > 3).all()
 
 
+@pytest.mark.parametrize(("slider", "number"), [("k", 4), ("p", 8)])
+def test_what_is_mended_and_spoilt_follows_k_and_p(opened: Opened, slider: str, number: int) -> None:
+    page = fine(opened("papers_page?try=sbert-lp", **LP).run())
+    before = [trace["x"] for trace in figure(page)["data"]]
+    fine(page.slider(key=slider).set_value(number).run())
+    assert [trace["x"] for trace in figure(page)["data"]] != before
+
+
 @pytest.mark.whole
 def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, tmp_path: Path) -> None:
     method = METHODS["sbert-lp"](base="lsa", neighbours=5, dimension=8)
