@@ -50,8 +50,8 @@ STARS = (
     "after, in the same direction in both stars."
 )
 GROUPS = (
-    "Each letter is a group of test sentences that mean the same; A is that of the selected sentence, the others are "
-    "drawn at random. A plane shows only part of a space. The table has the cosines in the whole space."
+    "Each letter is a group of test sentences that mean the same. A has the selected sentence, which is ringed; "
+    "the others are drawn at random. A plane shows only part of a space. The table has the cosines in the whole space."
 )
 PLACED = "Position: {how}."
 UNKNOWN_ALL = (
@@ -322,6 +322,7 @@ def groups_around(opened: cached.Opened, text: str) -> Labelled | None:
 
 def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
     """The paraphrases of a sentence among other groups, in the plane of each space, and its cosines with all."""
+    st.text(text)
     cosines = {}
     for column, side in zip(st.columns(len(sides)), sides, strict=True):
 
@@ -329,7 +330,7 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
             return project(unit(space.method.encode(list(groups.texts))), "pca")
 
         plane = once("Encoding the groups …", ("groups", side.space.key, opened.key, text), arrange)
-        picture = figures.clusters(plane, groups, named=True, legend=False, height=390)
+        picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
         cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
         with column:
             st.markdown(f"**{frame.plain(side.space.name)}**, {plane.quality.shown:.0%} of the variance in the plane")
@@ -401,5 +402,5 @@ from labkit.projection import project
 from labkit.pthought.method import groups_of
 from labkit.pthought.view import groups_with
 groups = groups_with(groups_of(corpus.part("test")), {text!r})
-clusters(project(unit(method.encode(list(groups.texts))), "pca"), groups, named=True).show()
+clusters(project(unit(method.encode(list(groups.texts))), "pca"), groups, ring=0, named=True).show()
 """
