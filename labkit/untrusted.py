@@ -35,7 +35,8 @@ from labkit.progress import collected
 
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")
 SECONDS = 20  # of wall-clock time for one file
-IN_PLACE, PLAIN = 2**18, (".csv", ".tsv", ".txt", ".jsonl")  # plain text up to this many bytes needs no process
+# plain text up to this many bytes needs no process, which would take longer to start than to read 20,000 rows
+IN_PLACE, PLAIN = 2**21, (".csv", ".tsv", ".txt", ".jsonl")
 ANSWER, ROWS = "answer.json", "rows.npy"  # next to the file
 # each thread of a library reserves memory of its own, which the limit counts
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
@@ -49,7 +50,7 @@ def corpus_apart(
     """Return the corpus in a file of that name, and the notes; `limit` bounds its unpacked bytes."""
     with _file(name, data) as path:
         if len(data) <= IN_PLACE and name.lower().endswith(PLAIN):
-            with collected() as notes:
+            with _VISITORS.setdefault(visitor, threading.Lock()), collected() as notes:
                 return read_corpus(path, limit=limit), tuple(notes)
         about = _answer("corpus", path, limit, seconds, visitor)
     return from_columns(SHAPES_BY_NAME[about["shape"]], about["columns"], about["name"]), tuple(about["notes"])
