@@ -230,6 +230,7 @@ def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: 
         together.wait(60)
 
     monkeypatch.setattr("labkit.corpora.rows.note", at_once)
+    monkeypatch.setattr("cached._reader", lambda: {"visitor": str(threading.get_ident())})  # two visitors
     rows = b"text,label\na,x\na,x\nb,y\n"
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:
