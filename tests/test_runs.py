@@ -26,7 +26,9 @@ from labkit.runs import (
     Run,
     Snapshots,
     add_metrics,
+    has_checkpoint,
     read_checkpoint,
+    read_record,
     read_run,
     write_checkpoint,
     write_run,
@@ -67,6 +69,12 @@ def test_a_history_comes_back_as_it_was(rows: list[dict[str, float]]) -> None:
     for row, found in zip(rows, back.rows, strict=True):
         assert {name: type(value) for name, value in found.items()} == {n: type(v) for n, v in row.items()}
     assert back.csv() == history.csv()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    history = History(({"epoch": np.int64(1), "loss": np.float64(0.1), "dev": np.float32(0.5), "spread": np.nan},))
+    assert history.csv() == "epoch,loss,dev,spread\n1,0.1,0.5,nan\n"
+    assert math.isnan(History.of_csv(history.csv()).rows[0]["spread"])
 
 
 @pytest.mark.parametrize(
@@ -221,6 +229,17 @@ def test_a_newer_schema(tmp_path: Path) -> None:
     refused(folder, "version is 2")
 
 
+def test_a_record_of_before_processes_were_counted(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, processes=3)
+    assert read_record(folder)["processes"] == read_run(folder).processes == 3
+    record = json.loads((folder / "run.json").read_text())
+    del record["processes"], record["checksum"]
+    runs._write_record(folder, record)
+    assert read_record(folder)["processes"] == read_run(folder).processes == 1
+    add_metrics(folder, {"accuracy": 0.5})
+    assert read_run(folder).metrics == {"accuracy": 0.5}
+
+
 def npz(**arrays: Any) -> Callable[[Path], None]:
     return lambda path: np.savez(path, **arrays)
 
@@ -229,6 +248,8 @@ def npz(**arrays: Any) -> Callable[[Path], None]:
     ("name", "write"),
     [
         ("snapshots.npz", npz(vectors=np.zeros((2, 7, 2)))),
+        ("snapshots.npz", npz(epochs=np.arange(2), vectors=np.full((2, 7, 2), None))),  # pickled objects
+        ("snapshots.npz", lambda path: np.full(3, None).dump(path)),  # nothing but a pickle
         ("snapshots.npz", lambda path: path.write_bytes(b"")),
         ("probe.csv", lambda path: path.write_text("text,label\n" + "a,x,y\n" * 7)),
         ("vocabulary.json", lambda path: path.write_text('{"words": [')),
@@ -326,6 +347,21 @@ def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path: Path) -> None:
         path.write_bytes(each)
         with pytest.raises(ValueError, match=CHECKPOINT):
             read_checkpoint(tmp_path)
+
+
+def test_a_checkpoint_replaces_the_one_before_or_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not has_checkpoint(tmp_path)
+    for epoch in range(2):
+        write_checkpoint(tmp_path, {"a": np.array(epoch)}, {"epoch": epoch})
+
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match=CHECKPOINT):
+        write_checkpoint(tmp_path, {}, {"epoch": 2})
+    assert [path.name for path in tmp_path.iterdir()] == [CHECKPOINT]
+    assert read_checkpoint(tmp_path)[1] == {"epoch": 1}
 
 
 # --- while it is trained ---------------------------------------------------------------------------------------------
@@ -444,6 +480,16 @@ def test_nobody_else_trains_into_the_folder_meanwhile(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         failing.fit(CORPUS, folder=(folder := tmp_path / "other"))
     assert not folder.exists()  # given back after an error too, and with nothing in it
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
+    interrupted(tmp_path / "run")
+    (tmp_path / "run" / CHECKPOINT).write_bytes(b"half")
+    with pytest.raises(ValueError, match=CHECKPOINT):
+        Counting().fit(CORPUS, seed=7, folder=tmp_path / "run")
+    (tmp_path / "run" / CHECKPOINT).unlink()  # as it says
+    assert len(Counting().fit(CORPUS, seed=7, folder=tmp_path / "run").history) == 3
+    assert read_run(tmp_path / "run").state == "finished"
 
 
 def test_of_several_processes_the_first_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

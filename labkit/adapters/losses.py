@@ -28,6 +28,7 @@ with itself, and otherwise not at all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -40,7 +41,8 @@ from labkit.pairs.losses import LOSSES
 from labkit.pairs.masks import unit_rows
 from labkit.pairs.pml import as_pml
 from labkit.sentpwnet.batches import Batch, graded_batch, labelled_batch, mean_grades, triplet_batch
-from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss
+from labkit.sentpwnet.method import TEMPERATURE, PairSettings, mined_loss, note_few_kept
+from labkit.training.loop import IDLE
 
 DIALS = (
     *dict.fromkeys(name for loss in LOSSES.values() for name in loss.hyperparameters),
@@ -107,8 +109,13 @@ class MinedLoss(nn.Module):
         self.register_parameter(TEMPERATURE, learned)
 
     def forward(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None = None) -> Tensor:
+        return self.with_kept(S, P, N, grades)[0]
+
+    def with_kept(self, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Return the loss and the mask of the positive pairs that the miner keeps."""
         learned = self._parameters[TEMPERATURE]
-        return mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())[0]
+        loss, kept, _ = mined_loss(self.settings, S, P, N, grades, None if learned is None else learned.exp())
+        return loss, kept
 
 
 class SentenceLoss(nn.Module):
@@ -117,6 +124,8 @@ class SentenceLoss(nn.Module):
     def __init__(self, model: nn.Module, settings: PairSettings, top: float) -> None:
         super().__init__()
         self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer looks for `model`
+        self.steps, self.learns = 0, False  # over the first IDLE steps: how many are done, whether any had a gradient
+        self.positives, self.kept = 0, 0  # the positive pairs in them, and those kept by the miner
 
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
         """Compute the loss of `sentence_features`, the columns of texts, each as its tokens."""
@@ -147,10 +156,23 @@ class SentenceLoss(nn.Module):
             P, N = batch.masks(V.device)
             anchors = int((P | N).any(1).sum())
             if anchors:
-                loss = self.pairs(V @ V.T, P, N, batch.graded(V.device) if batch.grades else None)
+                loss, kept = self.pairs.with_kept(V @ V.T, P, N, batch.graded(V.device) if batch.grades else None)
             else:  # no pair is known, so the gradient is zero
-                loss = V.sum() * 0
+                loss, kept = V.sum() * 0, P
+            if self.steps < IDLE and V.requires_grad:
+                V.register_hook(partial(self._watch_start, int(P.sum()), int(kept.sum())))
             return loss * (len(V) / anchors) if anchors and LOSSES[settings.loss].by_anchor else loss
+
+    def _watch_start(self, positives: int, kept: int, gradient: Tensor) -> None:
+        """Raise ValueError if no pair counts in the first steps, and warn if few do."""
+        self.steps, self.learns = self.steps + 1, self.learns or bool(gradient.any())
+        self.positives, self.kept = self.positives + positives, self.kept + kept
+        if self.steps == IDLE and not self.learns:
+            raise ValueError(
+                f"nothing is learned, because the first {IDLE} steps have no gradient; {self.pairs.settings.if_idle}"
+            )
+        if self.steps == IDLE:
+            note_few_kept(self.pairs.settings, self.kept / max(self.positives, 1), f"the first {IDLE} steps")
 
 
 def batch_of_columns(

@@ -166,7 +166,7 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     """Whether the recomputed results equal the stored ones."""
     both = [(cell, before[cell].figures, outcome.known[cell.key].figures) for cell in outcome.fresh if cell in before]
     gaps = {
-        (str(cell), name): abs(now.get(name, float("nan")) - value)
+        (cell, name): abs(now.get(name, float("nan")) - value)
         for cell, then, now in both
         for name, value in then.items()
         if now.get(name) != value
@@ -174,8 +174,11 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     if not gaps:
         return f"{len(both)} were stored before, and all their values are equal"
     cell, name = max(gaps, key=lambda place: gaps[place])
-    differ = len({cell for cell, _ in gaps})
-    return f"{differ} of {len(both)} differ from the stored ones, most by {gaps[cell, name]:.2g} in {name} of {cell}"
+    differ, there = len({cell for cell, _ in gaps}), before[cell].notes.get("host", "an unnamed machine")
+    return (
+        f"{differ} of {len(both)} differ from the stored ones, most by {gaps[cell, name]:.2g} in {name} of {cell}; "
+        f"that is from {there}, this machine is {outcome.known[cell.key].notes['host']}"
+    )
 
 
 def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool, json: bool) -> None:

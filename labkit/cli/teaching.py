@@ -125,7 +125,7 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
 def assign_notebook(
     number: Annotated[str, typer.Argument(metavar="NN", help="Number of a notebook, such as 01.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output folder.")],
-    to: Annotated[str, typer.Option(metavar="otter", help="Grader; only otter is supported.")],
+    to: Annotated[str, typer.Option(metavar="otter", help="Grader; only otter is supported.")] = "otter",
     force: Force = False,
     json: Json = False,
 ) -> None:

@@ -149,14 +149,17 @@ def _way_back(folder: Path | None, out: Path | None) -> str:
     """The message after Ctrl-C: where the last checkpoint is, and the command that resumes."""
     from labkit.runs import CHECKPOINT, finished, has_checkpoint
 
-    if folder is not None and has_checkpoint(folder) and "train" in sys.argv:  # `labkit data make runs` starts again
+    if folder is not None and has_checkpoint(folder):
+        kept = f"stopped; the last checkpoint is {folder / CHECKPOINT}"
+        if "train" not in sys.argv[:2]:  # `labkit data make runs`
+            return f"{kept}; the same command with --force trains this run again from the start"
         words = [word for word in sys.argv[1:] if word != "--resume"]
         program = ["labkit"]
         if "WORLD_SIZE" in os.environ and "--processes" not in words:
             each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
             program = ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
         command = shlex.join([*program, *words, *([] if out else ["--out", str(folder)]), "--resume"])
-        return f"stopped; the last checkpoint is {folder / CHECKPOINT}; `{command}` resumes"
+        return f"{kept}; `{command}` resumes"
     if folder is not None and finished(folder):
         return f"stopped; training is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
     return "stopped before the first checkpoint; nothing was kept"

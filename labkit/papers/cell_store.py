@@ -3,7 +3,7 @@
     the user's folder    one JSON file each, as in `labkit.trials.engine`
     BUNDLED              one file with one line each, sorted by key, on which `labkit reproduce` builds
 
-In: a folder. Out: the result of a key, or None; a damaged file counts as missing.
+In: a folder. Out: the result of a key, or None. A torn file of one's own counts as missing; bundled ones are refused.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import subprocess
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -41,12 +42,18 @@ class Store:
 
     def find(self, key: str) -> Result | None:
         """The result of this key: computed here, or bundled."""
-        record = read_json(self._file(key)) or _lines(self._bundled).get(key)
-        return Result.from_json(record) if record else None
+        own, bundled = self._file(key), _lines(self._bundled).get(key)
+        for file, record in ((own, read_json(own)), (self._bundled, bundled)):
+            if record:
+                try:
+                    return Result.from_json(record)
+                except (KeyError, TypeError, ValueError, zlib.error):
+                    raise ValueError(f"{file}: the result {key} is damaged; restore or delete the file") from None
+        return None
 
     def keep(self, key: str, result: Result, about: Mapping[str, Any]) -> Result:
         """Store the result with a description, the commit of the code and the machine."""
-        kept = replace(result, notes={**result.notes, "about": dict(about), "commit": commit(), "host": HOST})
+        kept = replace(result, notes={**result.notes, "about": dict(about), "commit": commit(), "host": host()})
         write_json(self._file(key), kept.to_json())
         return kept
 
@@ -54,7 +61,14 @@ class Store:
         return self.folder / TRIALS / f"{key}.json"
 
 
-HOST = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
+@cache
+def host() -> str:
+    """The machine, with the processor's model, which determines the order in which sums are rounded."""
+    info = Path("/proc/cpuinfo")  # Linux
+    lines = info.read_text("utf-8").splitlines() if info.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    model = next(named, platform.processor() or "unknown processor")
+    return f"{platform.system()} {platform.machine()}, {model}, {os.cpu_count()} processors"
 
 
 @cache
@@ -77,8 +91,14 @@ def as_lines(results: Mapping[str, Result]) -> str:
 @cache
 def _lines(path: Path) -> dict[str, dict[str, Any]]:
     """key -> record from a file of results."""
-    records = map(json.loads, path.read_text("utf-8").splitlines() if path.is_file() else ())
-    return {record["key"]: record for record in records}
+    records = {}
+    for number, line in enumerate(path.read_text("utf-8").splitlines() if path.is_file() else (), 1):
+        try:
+            record = json.loads(line)
+            records[record["key"]] = record
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{path}, line {number} is damaged, expected a result as JSON; restore the file") from None
+    return records
 
 
 def read_json(path: Path) -> dict[str, Any]:

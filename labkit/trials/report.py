@@ -184,6 +184,39 @@ def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
     return f'<div class="wide">{picture}</div>'
 
 
+def curve_svg(report: Report) -> str:
+    """The scores with their intervals over the share of the training rows, a line for each method."""
+    points = [score for curve in report.curve.values() for score in curve.values()]
+    low, high = min(point[1] for point in points), max(point[2] for point in points)
+    room, height, said = 0.05 * ((high - low) or 1.0), 260, []
+    low, high = low - room, high + room
+
+    def x(share: float) -> float:
+        return LEFT + (WIDTH - 2 * LEFT) * (share - 0.25) / 0.75
+
+    def y(value: float) -> float:
+        return 10 + (height - 70) * (high - value) / (high - low)
+
+    drawn = [_text(x(share), height - 30, f"{share:.0%}", "middle") for share in (0.25, 0.5, 1.0)]
+    for value in _ticks(low, high):
+        drawn.append(f'<path class="grid" d="M{LEFT - 16} {y(value):.1f}H{WIDTH - LEFT + 16}"/>')
+        drawn.append(_text(LEFT - 24, y(value) + 4, f"{value:.2f}", "end"))
+    ends = sorted(report.curve, key=lambda name: [*report.curve[name].values()][-1][0])  # the lowest first
+    for at, (name, curve) in enumerate(report.curve.items()):
+        look, dashes = f'stroke="{COLOURS[at]}" stroke-width="2" fill="none"', ' stroke-dasharray="6 4"' if at else ""
+        places = [(x(float(share)) + 5 * at, *map(y, score)) for share, score in curve.items()]
+        line = " ".join(f"{place:.1f},{middle:.1f}" for place, middle, _, _ in places)
+        drawn.append(f'<polyline points="{line}" {look}{dashes}/>')
+        drawn += [f'<path d="M{place:.1f} {least:.1f}V{most:.1f}" {look}/>' for place, _, least, most in places]
+        label = places[-1][1] + (13 if name == ends[0] else -5)  # so that two labels at one height stay apart
+        drawn.append(_text(places[-1][0] + 8, label, name, "start"))
+        said.append(f"{name}: " + ", ".join(f"{float(share):.0%} {score[0]:.3f}" for share, score in curve.items()))
+    drawn.append(_text(WIDTH / 2, height - 8, "share of the training rows", "middle"))
+    alt = escape(f"{NAMES[report.metric]} over the share of the training rows. {'; '.join(said)}")
+    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{alt}">{"".join(drawn)}</svg>'
+    return f'<div class="wide">{picture}</div>'
+
+
 def _ticks(low: float, high: float) -> list[float]:
     """Round values inside a range, three to six of them."""
     step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / step <= 6 or step == 1.0)
@@ -233,10 +266,7 @@ def as_html(report: Report) -> str:
             _table(HEAD, [cells(line) for line in report.lines]),
         ]
     if report.curve:
-        shares = [(name, each) for name, curve in report.curve.items() for each in curve.items()]
-        bars = [(f"{name}, {float(share):.0%}", *score, name == shares[0][0]) for name, (share, score) in shares]
-        body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>"]
-        body += [intervals_svg(bars, NAMES[report.metric]), '<p class="quiet">By share of the training rows.</p>']
+        body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
     if report.cut is not None:
         body += ["<h2>Where to cut</h2>", *_cut(report.cut)]
     if report.code:

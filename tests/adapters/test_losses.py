@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import labkit
-from labkit.adapters.losses import metric_learning_loss, sentence_transformers_loss
+from labkit.adapters.losses import SentenceLoss, metric_learning_loss, sentence_transformers_loss
 from labkit.corpora.records import Corpus, Labelled, Pairs, Triplets
 from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.batches import batch_source
@@ -114,6 +114,36 @@ def test_simcse_without_dropout() -> None:
     assert_same(ours(features([A[:4], A[2:6]]), torch.ones(4)), their(features([A[:6], A[:6]]), None), model)
     views = [model.weight[A], model.weight[B]]  # as dropout makes two of a sentence
     assert_same(ours.compute_loss_from_embeddings(views, None), their(features([A, B]), None), model)
+
+
+def steps(loss: SentenceLoss, columns: Columns, labels: Tensor, count: int) -> None:
+    for _ in range(count):
+        loss(features(columns), labels).backward()
+
+
+def test_steps_without_a_pair_that_counts_are_refused() -> None:
+    """Each sentence is in one labelled pair, so that none has both a positive and a negative, which the miner needs."""
+    labels = torch.tensor([0, 1] * 4)
+    loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True)
+    steps(loss, [A, B], labels, 9)
+    with pytest.raises(ValueError, match="labelled=no"):
+        steps(loss, [A, B], labels, 1)
+    steps(sentence_transformers_loss(Rows(), "locality", labelled=True), [A, B], labels, 10)
+
+
+def test_a_gradient_in_the_first_steps_is_enough() -> None:
+    loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True, epsilon=2.0)
+    steps(loss, [A[:2], B[:2]], torch.tensor([0, 1]), 9)
+    with pytest.warns(UserWarning, match="kept"):
+        steps(loss, [[0, 0], [8, 9]], torch.tensor([0, 1]), 1)
+    steps(loss, [A[:2], B[:2]], torch.tensor([0, 1]), 10)
+
+
+def test_first_steps_that_keep_few_pairs_say_so() -> None:
+    loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True, epsilon=2.0)
+    columns = [[*A, 0], [*B, 20]]  # of eight pairs' sentences only the first has a positive and a negative
+    with pytest.warns(UserWarning, match="only [0-9]+% of the positive pairs.*labelled=no"):
+        steps(loss, columns, torch.tensor([1] * 8 + [0]), 10)
 
 
 class Task(PairTask):

@@ -63,6 +63,16 @@ def test_a_corpus_is_followed_by_some_of_its_sentences(tmp_path: Path) -> None:
     assert run.snapshots.labels == tuple(classes[text] for text in run.snapshots.texts)
 
 
+def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="sentences"):
+        Recorder(["one"], folder=tmp_path / "one")
+    with pytest.raises(ValueError, match="label"):
+        Recorder(TEXTS, LABELS[:3], folder=tmp_path / "few")
+    Recorder(TEXTS, folder=tmp_path / "run").record(0, lambda texts: vectors(0))
+    with pytest.raises(ValueError, match="folder"):
+        Recorder(TEXTS, folder=tmp_path / "run")
+
+
 def drawn(spread: float, seed: int, classes: bool) -> np.ndarray:
     """Vectors around one point; with `classes`, those of a class lie together."""
     random = np.random.default_rng(seed)
@@ -84,11 +94,25 @@ def test_vectors_that_become_one_are_said_once(tmp_path: Path) -> None:
         recorder.record(10, lambda texts: drawn(0.05, 2, False))
 
 
+def test_crowded_vectors_in_a_better_order_are_no_collapse(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recorder = Recorder(TEXTS, LABELS, folder=tmp_path)
+        recorder.record(0, lambda texts: drawn(3.0, 0, False))
+        recorder.record(5, lambda texts: np.array([10.0, 0, 0, 0, 0]) + np.eye(5)[np.arange(12) % 3 + 1])
+
+
 def test_crowded_vectors_in_a_worse_order_are_a_collapse(tmp_path: Path) -> None:
     recorder = Recorder(TEXTS, LABELS, folder=tmp_path)
     recorder.record(0, lambda texts: drawn(3.0, 0, True))
     with pytest.warns(UserWarning, match="MAP@R fell"):
         recorder.record(5, lambda texts: drawn(0.5, 4, False))
+
+
+def test_without_classes_a_twentieth_of_the_room_is_a_collapse() -> None:
+    start = {"probe_mean_cosine": 0.6}
+    assert not collapsed(start, {"probe_mean_cosine": 0.97})  # of 0.4, 0.03 is left
+    assert collapsed(start, {"probe_mean_cosine": 0.985})
 
 
 @pytest.mark.parametrize("name", ["sentpwnet-topics", "siamese-topics", "triplet-topics", "pthought-captions"])

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from labkit import METHODS
 from labkit.adapters.sklearn import Embedder
-from labkit.corpora import Labelled, Pairs, load
+from labkit.corpora import Labelled, Pairs, Sentences, load
 from labkit.method import Method
 from tests.test_contract import labelled, pairs, small, triplets
 
@@ -61,6 +61,18 @@ def test_fit_on_classes_equals_the_method_alone(name: str) -> None:
     assert vectors.dtype == np.float32
     assert len(made.get_feature_names_out()) == vectors.shape[1]
     assert equal(deepcopy(made).transform(TEXTS), vectors)
+
+
+@pytest.mark.parametrize("name", ["bag", "film", "lsa", "pv-dbow", "thematic"])
+def test_fit_without_classes_equals_the_method_alone_or_is_refused(name: str) -> None:
+    for y in (None, np.repeat(np.linspace(0.1, 1, len(TEXTS) // 2), 2), np.ones((len(TEXTS), 2))):
+        if name in NEED_CLASSES or name in NEED_MORE:
+            with pytest.raises(ValueError, match="label"):
+                embedder(name).fit(TEXTS, y)
+        else:
+            vectors = embedder(name).fit(TEXTS, y).transform(TEXTS[:5])
+            other = alone(name, Sentences(TEXTS, splits="train"))
+            assert equal(vectors, other.encode(TEXTS[:5]))
 
 
 @pytest.mark.parametrize("name", ["bag", "tfidf", "pthought"])

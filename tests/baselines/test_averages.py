@@ -43,6 +43,18 @@ def test_the_run_needs_the_file_no_more(file: str, tmp_path: Path) -> None:
     assert sorted(read_run(tmp_path / "run").words["words"]) == ["cat", "dog", "paris"]
 
 
+def test_ppmi_vectors_of_the_training_sentences() -> None:
+    corpus = load("questions")
+    method = METHODS["mean-vectors"](dimension=20, window=3)
+    method.fit(corpus, seed=4)
+    made = ppmi_vectors([words(t) for t in corpus.part("train").sentences()], dimension=20, window=3, seed=4)
+    asked = [*corpus.part("test").sentences()[:50], "zyx", ""]
+    found = method.encode(asked)
+    for row, text in zip(found, asked, strict=True):
+        known = [made.matrix[n] for w in words(text) if made.known[n := made.vocabulary.numbers.get(w, 1)]]
+        np.testing.assert_allclose(row, np.mean(known, axis=0) if known else np.zeros(20), atol=1e-6)
+
+
 def test_missing_files_and_too_few_words_are_refused() -> None:
     with pytest.raises(ValueError, match=r"nowhere\.txt"):
         METHODS["mean-vectors"](vectors="nowhere.txt").fit(CORPUS)

@@ -61,6 +61,13 @@ def test_parts_add_up_to_what_the_vectorizer_gives(settings: dict[str, Any]) -> 
         assert ("qwxz" in parts.unknown) == ("qwxz" in text)
 
 
+def test_learns_from_the_training_split_alone() -> None:
+    one, two = METHODS["tfidf"](), METHODS["tfidf"]()
+    one.fit(groups("red cat", "red dog", "blue sky", splits=("train", "train", "test")))
+    two.fit(groups("red cat", "red dog"))
+    assert (one.encode(["red sky"]) != two.encode(["red sky"])).nnz == 0
+
+
 @pytest.mark.parametrize(
     ("texts", "settings"),
     [

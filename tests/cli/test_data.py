@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from labkit.corpora.catalogue import EMBEDDED
 from labkit.corpora.published.datasets import Source
 from labkit.corpora.published.registry import Fetched
 from labkit.methods import load_run
-from labkit.runs import read_record
+from labkit.runs import CHECKPOINT, read_record, write_checkpoint
 from labkit.shipped import DEMONSTRATIONS, Demonstration, making, pictures
 from labkit.shipped.pictures import pictured
 
@@ -135,6 +136,20 @@ def test_shipped_runs_are_what_train_gives(labkit: Labkit, one: Demonstration, t
     assert {path.name for path in old.parent.iterdir()} == wanted
     assert labkit(*one.command.split()[1:], "--out", "by-hand").status == 0
     assert contents(tmp_path / "by-hand") == contents(runs / NAME)
+
+
+def test_interrupted_it_names_the_checkpoint(
+    labkit: Labkit, one: Demonstration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        write_checkpoint(tmp_path / "all" / "runs" / f".{NAME}", {}, {})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("labkit.film.method.Film._fit", interrupted)
+    done = labkit("data", "make", "runs", "--out", "all", "--force")
+    assert done.status == 130
+    assert f".{NAME}/{CHECKPOINT}" in done.err
+    assert "nothing" not in done.err
 
 
 def test_a_failure_leaves_the_run_that_was_there(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from labkit import scale
+from labkit.cli.train import launched
 from labkit.scale import check_processes
 from tests.cli.conftest import Labkit
 
@@ -48,3 +50,10 @@ def test_four_processes_per_core_are_allowed(monkeypatch: pytest.MonkeyPatch) ->
             check_processes("--processes", count)
         with pytest.raises(ValueError, match="workers"):
             scale.each(print, {}, workers=count)
+
+
+@pytest.mark.whole
+def test_the_launcher_leaves_no_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert launched(1, ["--version"]) == 0
+    assert list(tmp_path.iterdir()) == []

@@ -76,6 +76,25 @@ def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, m
     said = labkit("reproduce", "fake/1", "--anew").err
     assert "1 of 1" in said
     assert "0.25" in said
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    assert said.count(f"{model}, {os.cpu_count()} processors") == 2  # where it was stored, and here
+
+
+def test_long_trainings_are_kept_beside_the_cells(
+    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path | None] = []
+
+    def looking(case: Case) -> Result:
+        folders.append(case.runs)
+        return Result({"accuracy": 1.0})
+
+    row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
+    table = replace(fakes.TABLE, rows=(row,), claims=())
+    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    assert labkit("reproduce", "fake/1").status == 0
+    assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
 
 
 def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: None, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from labkit.locks import locked
 from labkit.methods import load_run
 from labkit.pthought.method import PThought
 from labkit.pthought.writing import Search
-from labkit.runs import CHECKPOINT, read_record, write_checkpoint, write_run
+from labkit.runs import CHECKPOINT, add_metrics, read_record, write_checkpoint, write_run
 from tests.tiny_sbert import tiny_sbert
 
 from .conftest import SMALL, Labkit, write_pairs
@@ -266,6 +266,18 @@ def test_runs_searches_and_sorts(some: Labkit) -> None:
     assert "--sort" in some("runs", "--sort", "size").mistake()
     assert "--folder" in some("runs", "--folder", "gone").mistake()
     assert "zzz" in some("runs", "zzz").mistake()
+
+
+def test_runs_shows_the_figure_of_the_runs_own_corpus(some: Labkit) -> None:
+    folder = "runs/tfidf-mine-seed0"
+    own = read_record(folder)["metrics"]["mine.csv/test"]
+    write_run(load_run(folder).run("finished"), folder)  # without figures
+    add_metrics(folder, {"another.csv/test": {"accuracy": 0.125}})
+    assert listed(some, "tfidf")[0]["figure"] == 0.125  # where there is no other
+    add_metrics(folder, {"mine.csv/dev": {"accuracy": 0.25}, "mine.csv/test": own})
+    assert listed(some, "tfidf")[0]["figure"] == own["accuracy"]
+    add_metrics(folder, {"mine.csv/test": {"accuracy": None}})
+    assert listed(some, "tfidf")[0]["figure"] is None
 
 
 def test_runs_lists_damaged_ones_with_the_reason(some: Labkit) -> None:

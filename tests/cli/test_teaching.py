@@ -65,9 +65,9 @@ def test_a_class_as_a_document_a_page_and_a_spreadsheet(labkit: Labkit, thirty: 
         (("collect", "class", "--figure", "a.png"), "--figure"),
         (("collect", "class", "--figure", "a.html", "--notebook", "08"), "'08'"),
         (("collect", "class", "--notebook", "01"), "--notebook"),
-        (("assign", "77", "out", "--to", "otter"), "'77'"),
+        (("assign", "77", "out"), "'77'"),
         (("assign", "01", "out", "--to", "moodle"), "--to"),
-        (("assign", "01", "class", "--to", "otter"), "FOLDER"),
+        (("assign", "01", "class"), "FOLDER"),
     ],
 )
 def test_mistakes(labkit: Labkit, thirty: Path, words: tuple[str, ...], named: str) -> None:
@@ -77,7 +77,7 @@ def test_mistakes(labkit: Labkit, thirty: Path, words: tuple[str, ...], named: s
 
 
 def test_an_assignment_says_how_it_is_graded(labkit: Labkit, tmp_path: Path) -> None:
-    done = labkit("class", "assign", "01", "week2", "--to", "otter")
+    done = labkit("class", "assign", "01", "week2")
     assert done.status == 0
     assert "otter run SUBMISSION.ipynb -a week2/autograder/autograder.zip" in done.out
     (tmp_path / "week2" / "mine.txt").write_text("x")

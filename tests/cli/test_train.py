@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 import shlex
@@ -164,6 +165,15 @@ def test_without_a_test_split_it_is_a_run_all_the_same(labkit: Labkit) -> None:
     done = labkit("train", "tfidf", "--corpus", "no_test.csv")
     assert (done.status, done.out) == (0, "runs/tfidf-no_test-seed0\n")
     assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
+
+
+def test_a_fault_of_the_program_is_shown_whole(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In training and in scoring."""
+    for place in ("labkit.evaluation.scores.score", "labkit.baselines.counts.Tfidf._fit"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, lambda *_, **__: torch.zeros(2) @ torch.zeros(3))
+            with pytest.raises(RuntimeError, match="size"):
+                labkit(*NO_EPOCHS)
 
 
 def test_other_processes_write_and_say_nothing(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,3 +440,70 @@ def test_a_signal_to_several_processes(labkit: Labkit) -> None:
     assert said[1] == ""
     assert "Traceback" not in said[0]
     assert read_checkpoint("r") is not None
+
+
+# Copies of one process that has all imported, each a command line; they begin together when the pipe is closed.
+AT_ONCE = """
+import json, os, sys
+import labkit.methods, labkit.evaluation.scores, labkit.cli.main, tqdm, sklearn.feature_extraction.text
+commands, go, ready = json.loads(sys.argv[1]), *os.pipe()
+children = []
+for number, words in enumerate(commands):
+    children.append(os.fork())
+    if not children[-1]:
+        os.close(ready)
+        for name, place in (("said", 2), ("out", 1)):
+            os.dup2(os.open(f"{name}-{number}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), place)
+        os.read(go, 1)
+        sys.argv = ["labkit", *words]
+        try:
+            labkit.cli.main.main()
+        except SystemExit as left:
+            sys.stdout.flush()
+            os._exit(left.code or 0)
+os.close(ready)
+print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]))
+"""
+
+
+def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
+    """Status, output and what was said of command lines that begin together."""
+    done = subprocess.run(
+        [sys.executable, "-c", AT_ONCE, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+    )
+    assert done.returncode == 0, done.stderr
+    statuses = json.loads(done.stdout)
+    return [
+        (status, Path(f"out-{number}").read_text(), Path(f"said-{number}").read_text())
+        for number, status in enumerate(statuses)
+    ]
+
+
+@pytest.mark.weekly
+def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
+    found = at_once(*[NO_EPOCHS] * 8)
+    assert [status for status, _, _ in found] == [0] * 8
+    folders = {out.splitlines()[-1] for _, out, _ in found}
+    assert folders == {str(path) for path in Path("runs").iterdir()}
+    assert len(folders) == 8
+    for folder in folders:
+        assert read_record(folder)["metrics"]
+        assert not list(Path(folder).glob(".*"))
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize("more", [(), RESUME])
+def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str, ...]) -> None:
+    assert labkit(*NO_EPOCHS, "--out", "alone").status == 0
+    found = at_once(*[(*NO_EPOCHS, "--out", "r", *more)] * 8)
+    statuses = sorted(status for status, _, _ in found)
+    assert set(statuses) <= {0, 2} if more else statuses == [0] + [2] * 7
+    for status, _, said in found:  # who comes late enough finds it finished, which is what --resume asks for
+        assert status == 2 or ", into r" in said or "is already finished in r" in said
+    assert not any("Traceback" in said for _, _, said in found)
+    assert sum(status == 0 and ", into r" in said for status, _, said in found) == 1
+    assert contents("r") == contents("alone")

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,15 @@ def test_numbers_are_the_same_labels_in_every_format(values: list[Any], tmp_path
     read = [read_corpus(tmp_path / f"n.{ending}") for ending in ("csv", "parquet", "jsonl")]
     assert [corpus.labels for corpus in read] == [tuple(map(str, values))] * 3
     assert len({corpus.fingerprint for corpus in read}) == 1
+
+
+def test_a_missing_label_is_refused_in_every_format(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"text": ["a", "b", "c"], "label": [0.5, 1.5, float("nan")]})
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    frame.to_parquet(tmp_path / "n.parquet")
+    for name, number in (("n.csv", 4), ("n.parquet", 3)):
+        with pytest.raises(ValueError, match=f"{name} row {number}: label"):
+            read_corpus(tmp_path / name)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
@@ -283,6 +293,19 @@ def test_the_limit_is_in_bytes(tmp_path: Path) -> None:
     pd.DataFrame(same).astype("category").to_parquet(parquet)  # a text once, and a number for each row that has it
     with pytest.raises(ValueError, match=r"big\.parquet"):
         read_corpus(parquet, limit=100_000)
+
+
+def test_a_large_file_is_streamed(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    with path.open("w") as file:
+        file.write("text,label\n")
+        file.writelines(f"{'word ' * 1000}{i},{i % 2}\n" for i in range(2_000))  # 10 MB
+    tracemalloc.start()
+    count = sum(1 for _ in read_rows(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 2_000
+    assert peak < 2**20
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

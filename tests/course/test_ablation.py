@@ -7,10 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from labkit.corpora import CORPORA, load
+from labkit.corpora import CORPORA, Corpus, load
 from labkit.course import ablation, plans
 from labkit.course.ablation import (
     FOLDER,
@@ -25,6 +29,7 @@ from labkit.course.ablation import (
 )
 from labkit.course.plans import PLANS, main
 from labkit.course.variants import PartlyLabelled
+from labkit.method import Method
 from labkit.papers import fair
 from labkit.papers.cell_store import Store
 from labkit.papers.cells import Cell
@@ -101,6 +106,64 @@ def test_known_cells_are_computed_again_only_on_request(store: Store, computed: 
     third = measure_all(SMALL, store, again=True)
     assert computed[6:] == CELLS
     assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
+
+
+def test_an_error_is_raised_when_all_else_is_computed(
+    store: Store, computed: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = ablation.scored
+
+    @wraps(counting)
+    def faulty(case: Case) -> Result:
+        outcome = counting(case)
+        if case.method == "tfidf" and case.seed == 0:
+            raise ValueError("a fault of ours")
+        return outcome
+
+    monkeypatch.setattr(ablation, "scored", faulty)
+    with pytest.raises(ValueError):
+        measure_all(SMALL, store)
+    assert computed == CELLS
+    known = [store.find(SMALL.cell(name, seed).key) is not None for name in ("TF-IDF", "words") for seed in (0, 1)]
+    assert known == [False, True, True, True]
+
+
+def test_a_cell_is_computed_by_one_thread(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    @wraps(scored)
+    def counting(case: Case) -> Result:
+        threads.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
+        return Result(dict.fromkeys(SMALL.measures, 1.0))
+
+    monkeypatch.setattr(ablation, "scored", counting)
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        with threadpool_limits(2):
+            measure_all(SMALL, store)
+            again(SMALL, "words", 0)
+        assert (threads, torch.get_num_threads()) == ([1] * 5, 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[set[str], int]] = []
+
+    def agreement(method: Method, part: Corpus, *, seed: int) -> SimpleNamespace:
+        seen.append((set(part.splits), seed))
+        return SimpleNamespace(values=lambda algorithm, name: np.array([0.25, 0.75]))
+
+    monkeypatch.setattr(ablation, "section_agreement", agreement)
+    measures = ("triplet_accuracy", "kmeans_ami")
+    assert (
+        again(replace(SMALL, corpus="articles", measures=measures, recipe=scored_and_clustered), "words", 2)[
+            "kmeans_ami"
+        ]
+        == 0.5
+    )
+    assert seen == [({"test"}, 2)]
 
 
 @pytest.mark.whole
@@ -215,6 +278,11 @@ def test_rows_say_best_behind_and_open() -> None:
     assert rows["a"]["auc"] == "0.820 ± 0.020"
     assert found.front("auc") == ["a", "b"]
     assert found.front("auc", ["b", "c"]) == ["b"]
+
+
+def test_what_no_seed_changes_is_open() -> None:
+    """Two methods without chance: other test rows could turn their order round."""
+    assert table(a=(0.8,), b=(0.6,)).front("auc") == ["a", "b"]
 
 
 def test_a_lead_has_the_interval_of_students_t() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from labkit.course import answers
 from labkit.course.assign import POINTS, assign, grade_answer, test_name
-from labkit.course.exercise import StillOpen
+from labkit.course.exercise import StillOpen, judge
 from labkit.course.notebooks import (
     MARK,
     exercises_in,
@@ -133,6 +133,19 @@ def test_right_answers_pass_and_others_do_not() -> None:
     for name, error in (("dot", AssertionError), ("unsolved", StillOpen), ("missing", NameError)):
         with pytest.raises(error):
             grade_answer("00.1", name, names)
+
+
+def test_an_answer_that_has_memorised_earlier_cases_fails() -> None:
+    seen: dict[bytes, Any] = {}
+
+    def record(v: Any, V: Any) -> Any:
+        seen[v.tobytes() + V.tobytes()] = cosines(v, V)
+        return cosines(v, V)
+
+    assert judge("00.1", record).right
+    names = {"memorised": lambda v, V: seen.get(v.tobytes() + V.tobytes(), np.zeros(len(V)))}
+    with pytest.raises(AssertionError):
+        grade_answer("00.1", "memorised", names)
 
 
 def test_a_solution_that_was_shown_earns_no_points() -> None:

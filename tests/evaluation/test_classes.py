@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
@@ -21,6 +23,27 @@ from labkit.evaluation import (
     neighbours,
 )
 from labkit.evaluation.classes import OUTLIER, hdbscan, separation
+
+labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
+
+
+@given(labellings)
+def test_agreement_as_counted_by_hand(pair):
+    """MI, NMI, the Rand indices and purity from counts and pairs alone."""
+    truth, found = pair
+    n, agreement = len(truth), clustering_agreement(truth, found)
+    share = {(a, b): sum(each == (a, b) for each in zip(truth, found, strict=True)) / n for a in truth for b in found}
+    of_truth, of_found = ({a: side.count(a) / n for a in side} for side in pair)
+    mi = sum(p * np.log(p / of_truth[a] / of_found[b]) for (a, b), p in share.items() if p)
+    entropies = [-sum(p * np.log(p) for p in part.values()) for part in (of_truth, of_found)]
+    pairs = [(truth[i] == truth[j], found[i] == found[j]) for i in range(n) for j in range(i)]
+    both, first, second = sum(a and b for a, b in pairs), sum(a for a, _ in pairs), sum(b for _, b in pairs)
+    chance, largest = first * second / len(pairs), (first + second) / 2
+    assert agreement.mi == pytest.approx(mi, abs=1e-9)
+    assert agreement.nmi == pytest.approx(mi / np.mean(entropies) if max(entropies) > 1e-12 else 1.0, abs=1e-9)
+    assert agreement.ri == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+    assert agreement.ari == pytest.approx((both - chance) / (largest - chance) if largest != chance else 1.0, abs=1e-9)
+    assert agreement.purity == pytest.approx(sum(max(share[a, b] for a in of_truth) for b in of_found))
 
 
 def test_perfect_and_useless_clusters():

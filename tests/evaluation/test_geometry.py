@@ -78,6 +78,17 @@ def test_alignment_of_classes_is_that_of_their_pairs(form: Callable[[np.ndarray]
     assert class_alignment(form(rows), labels) == pytest.approx(alignment(form(rows[a]), form(rows[b])))
 
 
+def test_blocks_and_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of(4, 90)
+    whole = [uniformity(rows), alignment(rows, rows[::-1]), *singular_shares(rows)]
+    few = uniformity(rows, most=30)
+    assert few == uniformity(rows[np.sort(np.random.default_rng(0).choice(90, 30, replace=False))])
+    assert few != whole[0]
+    cut = geometry.blocks
+    monkeypatch.setattr(geometry, "blocks", lambda rows, columns, entries=0: cut(rows, columns, 700))
+    assert [uniformity(rows), alignment(rows, rows[::-1]), *singular_shares(rows)] == pytest.approx(whole)
+
+
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_collapse_and_an_even_cover(form: Callable[[np.ndarray], Any]) -> None:
     one = np.outer([1.0, 3, 7, 2, 5], rows_of(6, 1, 50)[0]).astype(np.float32)

@@ -107,3 +107,20 @@ def test_heat_melts_the_clusters_together():
     assert told[0] > told[1] > told[2]
     assert told[2] == pytest.approx(0, abs=1e-6)
     assert len(set(iclust(s, 4, temperature=5.0, seed=0, restarts=1))) == 1
+
+
+def test_seed_and_restarts():
+    rows = unit(np.random.default_rng(4).standard_normal((60, 6)))
+    similarity = rows @ rows.T
+    once = iclust(similarity, 8, seed=1, restarts=1)
+    np.testing.assert_array_equal(once, iclust(similarity, 8, seed=1, restarts=1))
+    assert (once != iclust(similarity, 8, seed=2, restarts=1)).any()
+    assert objective(similarity, iclust(similarity, 8, seed=1, restarts=20).tolist()) > objective(
+        similarity, once.tolist()
+    )
+
+
+def test_every_element_alone_and_all_alike():
+    assert sorted(iclust(np.eye(5), 5, seed=0, restarts=1)) == list(range(5))
+    assert set(iclust(np.ones((6, 6)), 2, seed=0, restarts=2)) == {0, 1}
+    assert iclust(np.ones((6, 6)), 2, temperature=0.1, seed=0, restarts=1).shape == (6,)

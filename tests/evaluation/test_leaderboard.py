@@ -47,6 +47,13 @@ def test_the_best_first_and_a_tie_inside_the_spread() -> None:
     assert table(lines) == [("first", "best"), ("near", "open"), ("far", "behind")]
 
 
+def test_fewer_than_three_seeds_without_items_cannot_be_told() -> None:
+    lines = leaderboard([*seeds("a", 0.9, 0.8), *seeds("b", 0.1, 0.2)])
+    assert lines[0].spread is None
+    assert table(lines) == [("a", "best"), ("b", "open")]
+    assert lines[1].lead is None
+
+
 GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
 
 
@@ -111,3 +118,20 @@ def test_a_run_that_saw_the_test_sentences_is_never_the_best() -> None:
     assert table(lines) == [("sbert-lp", "saw test"), ("a", "best"), ("b", "behind")]
     assert lines[2].lead == lead_of(*([each.scores.parts["accuracy"]] for each in (runs[1], runs[2])))
     assert table(leaderboard(runs[:1])) == [("sbert-lp", "saw test")]
+
+
+def test_settings_make_lines_and_name_them() -> None:
+    runs = [
+        result("a", 0.9, loss="x", size=3, device="cpu"),
+        result("a", 0.8, 1, loss="x", size=3, device="cuda"),
+        result("a", 0.5, loss="y", size=3, device="cpu"),
+        result("b", 0.1, loss="z"),
+    ]
+    lines = leaderboard(runs)
+    assert [line.name for line in lines] == ["a loss=x", "a loss=y", "b"]
+    assert [len(line.results) for line in lines] == [2, 1, 1]
+
+
+def test_of_runs_with_one_score_none_is_the_best() -> None:
+    lines = leaderboard([result(name, 1.0, items=GOOD) for name in "abcd"])
+    assert [line.verdict for line in lines] == ["open"] * 4

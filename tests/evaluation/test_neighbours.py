@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from labkit.evaluation import nearest, neighbours
+from labkit.progress import collected
 
 
 def brute(queries, base, k):
@@ -69,6 +72,29 @@ def test_sparse_rows():
 
 LINE = np.array([[0.0], [1.0], [3.0], [7.0]])  # of each the nearest: 1, 0, 1, 2
 SWAPPED = np.array([[0.0], [1.0], [7.0], [6.0]])  # 1, 0, 3, 2
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_how_long_a_search_takes_grows_with_both_sides(form, monkeypatch):
+    """On a clock by which the block takes a second: 10 rows by 10, so that 40 by 1000 take 400, and half as much more.
+
+    A search of so few pairs that nobody would wait for it is not timed at all.
+    """
+    clock = iter(range(100))
+    monkeypatch.setattr(neighbours, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    rows = form(np.ones((10, 3)))
+    neighbours.foreseen(40, rows, 1000, remedy="x")
+    monkeypatch.setattr(neighbours, "MOMENT", 40 * 1000 - 1)
+    with collected() as notes:
+        neighbours.foreseen(40, rows, 1000, remedy="x")
+        neighbours.foreseen(40, rows, 1000, workers=2, remedy="x")
+    assert [note.split(" at the pace")[0].rpartition("about ")[2] for note in notes] == ["10 min", "5 min"]
+    assert "40 rows among 1,000" in notes[0]
+    monkeypatch.setattr(neighbours, "LONGEST", 599)
+    with pytest.raises(ValueError):
+        neighbours.foreseen(40, rows, 1000, remedy="take fewer")
+    with collected():
+        neighbours.foreseen(40, rows, 1000, insist=True, remedy="x")
 
 
 def test_movement_by_hand():

@@ -52,6 +52,14 @@ def test_small_cases_with_ties_as_by_exhaustive_search():
         assert best_threshold(scores, labels) == exhaustive(scores, labels)[0]
 
 
+def test_all_positive_and_all_negative():
+    assert best_threshold([0.3, 0.7], [1, 1]) == -np.inf
+    assert best_threshold([0.3, 0.7], [0, 0]) == np.inf
+    assert best_threshold([0.9, 0.1], [0, 1]) == -np.inf  # one error either way: the lowest
+    assert best_threshold([0.5, 0.5, 0.5], [0, 0, 1]) == np.inf
+    assert best_threshold([0.5, 0.5, 0.5], [0, 1, 1]) == -np.inf
+
+
 @given(
     arrays.arrays(np.float32, st.integers(1, 30), elements=st.floats(-2, 2, width=32)),
     st.randoms(use_true_random=False),

@@ -42,6 +42,14 @@ def test_words_are_counted_as_the_text_has_them() -> None:
     assert counted.lengths.tolist() == [4, 5, 2, 5, 0]
 
 
+def test_words_of_regions_are_their_own_and_not_those_of_all() -> None:
+    counted = counted_words(TEXTS * 5)
+    # "the" and "a" are about as frequent in one as in the other; five of "nail" or "money" may be chance
+    assert region_words(counted, np.array([0, 0, 1, 1] * 5)) == (("hammer",), ("bank",))
+    assert region_words(counted, np.zeros(20, int)) == ((),)  # nothing sets all apart from nothing
+    assert region_words(counted_words(TEXTS), np.array([0, 0, 1, 1])) == ((), ())  # all of it may be chance
+
+
 def g_of(inside: int, elsewhere: int, size: int, rest: int) -> float:
     table = [[inside, size - inside], [elsewhere, rest - elsewhere]]
     return float(chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic)
@@ -144,6 +152,17 @@ def test_what_sets_a_selection_apart_by_hand() -> None:
     assert (found.size, found.rest) == (14, 500)
     assert (found.length, found.rest_length) == pytest.approx((37 / 14, 2500 / 500))
     assert all(each.g >= RARE for each in found.words)
+
+
+def test_what_is_as_frequent_elsewhere_sets_nothing_apart() -> None:
+    texts = ["the cat sat", "the dog sat", "the cat ran", "the dog ran"] * 10
+    found = set_apart(counted_words(texts), [0, 1, 2, 3])
+    assert (found.words, found.classes) == ((), ())
+    assert set_apart(counted_words(texts), [0, 0, 4, 8, 12]).size == 4  # each once
+    assert not set_apart(counted_words(["odd words here", *texts]), [0, 1]).words  # LEAST sentences, and not one
+    for chosen in ([], range(40)):
+        with pytest.raises(ValueError, match=f"chosen has {len(chosen)} of 40"):
+            set_apart(counted_words(texts), chosen)
 
 
 def test_found_classes_are_called_by_their_words_and_none_as_another() -> None:

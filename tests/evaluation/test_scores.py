@@ -17,7 +17,7 @@ from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, 
 from labkit.corpora.article_triplets import triplets_of
 from labkit.evaluation import hit_at, inter_intra
 from labkit.evaluation.geometry import alignment, class_alignment, space_figures
-from labkit.evaluation.retrieval import own_retrieved, precision_at_r
+from labkit.evaluation.retrieval import own_retrieved, precision_at_r, voted
 from labkit.evaluation.scores import score, scored_part, selection, threshold_split
 from labkit.methods import METHODS
 from labkit.progress import collected
@@ -298,6 +298,16 @@ def test_of_many_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> 
     assert found.items.tolist() == [int(whole.items[having.index(row)]) for row in drawn]
     assert selection(method, corpus)[1] == found.headline
     assert score(method, corpus, most=None).figures == pytest.approx(dict(whole.figures), rel=1e-12)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_of_training_rows_equally_near_the_earlier_votes(many: bool, request: pytest.FixtureRequest) -> None:
+    if many:
+        request.getfixturevalue("few")
+    rows = np.tile([[1.0, 0.0]], (50, 1))  # all the same: the first three vote, and of three classes the first wins
+    labels = ["c", "b", "a", *["a", "b"] * 23, "b"]
+    assert voted(Table({}), rows, labels, rows[:2]).tolist() == ["c", "c"]
+    assert voted(Table({}), rows[:2], labels[:2], rows[:1]).tolist() == ["c"]
 
 
 @pytest.mark.parametrize(("shape", "kind"), [(Labelled, "dense"), (Groups, "sparse")])

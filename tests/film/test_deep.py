@@ -19,6 +19,13 @@ def test_hinge_by_hand() -> None:
     torch.testing.assert_close(cosine_hinge(near, far, 0.3), torch.tensor([0.0, 0.2, 0.7]))
 
 
+@pytest.mark.parametrize(("dimension", "side"), [(3, 8), (64, 8), (65, 9), (384, 20)])
+def test_vector_becomes_a_square_image(dimension: int, side: int) -> None:
+    network = Images(dimension, 4, 7)
+    assert network.side == side
+    assert network(torch.zeros(2, dimension)).shape == (2, 7)
+
+
 def test_network_equals_plain_loops() -> None:
     torch.manual_seed(1)
     network = Images(70, 2, 3).double()

@@ -13,6 +13,7 @@ from labkit.film.method import FilmSettings
 from labkit.film.objective import TripletHinge, supervision
 from labkit.film.solvers import (
     SOLVERS,
+    Projected,
     Solution,
     averaged,
     calibrated,
@@ -70,6 +71,11 @@ def test_gauge_and_the_history(problem, start) -> None:
         assert found.rows[-1]["drift"] < 1e-12
 
 
+def test_margin_is_measured_on_the_closed_form(problem) -> None:
+    z = problem.z(problem.V @ closed_form(problem, 4).B.T)
+    assert calibrated(problem, 4, margin=3.0).margin == pytest.approx(3 * np.median(np.abs(z)))
+
+
 # --- from rows and triplets to L ---------------------------------------------------------------------------------
 
 
@@ -105,6 +111,19 @@ def test_directions_solve_the_generalised_eigenproblem(columns: int) -> None:
     assert k == pytest.approx(k, rel=1e-4)
     assert pytest.approx(np.eye(12), abs=1e-9) == W.T @ B @ W
     assert pytest.approx(np.diag(k), abs=1e-9) == W.T @ A @ W
+
+
+def test_y_is_l_x_on_the_training_rows(small) -> None:
+    X, _ = small
+    dense = X.toarray()
+    _, sizes, Ut = linalg.svd(dense, full_matrices=False)
+    R = Ut[:30].T / sizes[:30]
+    V = Projected(X, R)[np.arange(X.shape[0])]
+    assert pytest.approx(np.eye(30), abs=1e-12) == V.T @ V  # V of the SVD, orthonormal columns
+    B = np.random.default_rng(0).standard_normal((5, 30))
+    L = B @ R.T  # L = B Σ⁻¹ Uᵀ
+    assert np.abs(dense @ L.T - V @ B.T).max() < 1e-10
+    assert np.abs((V @ B.T).T @ V / sizes[:30] @ Ut[:30] - L).max() < 1e-10  # L = Y V Σ⁻¹ Uᵀ (eq. 6)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

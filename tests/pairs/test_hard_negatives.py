@@ -206,6 +206,18 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
     assert sorted(got) == sorted(row for row in expected if row[0] != row[2])
 
 
+def test_random_sampling_follows_its_seed_and_covers_the_ranks() -> None:
+    corpus = load("questions")
+    rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
+    one, same, other = (
+        mine_negatives(rows, corpus, count=3, ranks=(10, 50), sampling="random", seed=seed) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one.triplets, same.triplets)
+    assert not np.array_equal(one.triplets, other.triplets)
+    assert (one.ranks.min(), one.ranks.max()) == (11, 50)
+    assert abs(one.ranks.mean() - 30.5) < 1
+
+
 def test_mined_triplets_are_a_corpus() -> None:
     mined = mine_negatives(ROWS, HAND, count=2)
     corpus = mined.corpus()

@@ -124,6 +124,16 @@ def test_loss_equals_the_loops(name: str, rows: int, seed: int, set_: bool) -> N
     assert loss.function(S, P, N, **dials).item() == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
+@given(alpha=st.floats(0.1, 60), beta=st.floats(0.1, 200), base=st.floats(-1, 1), seed=st.integers(0, 999))
+def test_locality_of_any_setting_equals_the_loops(alpha: float, beta: float, base: float, seed: int) -> None:
+    options = {"alpha": alpha, "beta": beta, "base": base}
+    triple = batch(9, seed)
+    expected = in_loops("locality", *triple, **options)
+    assert locality(*triple, **options).item() == pytest.approx(expected, abs=1e-10, rel=1e-10)
+    weights = pair_weights(partial(locality, **options), *triple)
+    torch.testing.assert_close(weight_parts(*triple, **options).weight, weights, atol=1e-10, rtol=0)
+
+
 @every_loss
 def test_masks_need_not_be_square(name: str) -> None:
     """Anchors against other rows: a batch against a memory."""
@@ -366,6 +376,18 @@ def test_half_precision_is_computed_in_single(name: str) -> None:
     assert value.dtype == torch.float32
     torch.testing.assert_close(value, same)
     torch.testing.assert_close(found, turned.half())
+
+
+@every_loss
+def test_order_of_rows_does_not_matter_and_inputs_are_left_alone(name: str) -> None:
+    S, P, N = batch(9, 3)
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(0))
+    before = [part.clone() for part in (S, P, N)]
+    value, found = slope(LOSSES[name].function, S, P, N)
+    other, moved = slope(LOSSES[name].function, *(part[order][:, order] for part in (S, P, N)))
+    assert value.item() == pytest.approx(other.item(), rel=1e-12)
+    torch.testing.assert_close(found[order][:, order], moved, atol=1e-12, rtol=1e-10)
+    assert all(torch.equal(part, copy) for part, copy in zip((S, P, N), before, strict=True))
 
 
 @pytest.mark.parametrize(

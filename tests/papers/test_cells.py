@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from labkit.papers.bundled_report import result
 from labkit.papers.cell_store import Store, as_lines
 from labkit.papers.cells import Computed, cells_of, compute, plan, stored
 from labkit.papers.data import Desk
-from labkit.papers.fair import PROTOCOL, Tuning
+from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
 from labkit.papers.recipes import Case
 from labkit.papers.records import Recipe, Row, Table
 from labkit.trials.engine import Result
@@ -116,6 +117,15 @@ def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: De
     assert cell.key != usual.key
 
 
+def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
+    planned = plan(TABLE, desk, 2)
+    compute(cells_of([planned], "OUR"), store)
+    assert ASKED == [("ours", 0), ("ours", 1)]
+    table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
+    assert planning.rows_named(table, "Ours") == ["ours"]  # a whole name means that row alone
+    assert planning.rows_named(table, "our") == ["ours, mixed", "ours"]
+
+
 def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
@@ -177,6 +187,15 @@ def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
     assert elsewhere.find(key).figures == {"accuracy": 0.2}  # type: ignore[union-attr]
     (elsewhere.folder / "trials" / f"{key}.json").write_text("{")
     assert as_lines({key: elsewhere.find(key)}) in lines  # type: ignore[dict-item]
+    for number, damaged in enumerate(("{ torn", '{"figures": {}}', '["key"]')):
+        bad = tmp_path / f"bad{number}.jsonl"
+        bad.write_text(lines[0] + damaged + "\n" + "".join(lines[1:]))
+        with pytest.raises(ValueError, match=rf"bad{number}\.jsonl, line 2 "):
+            Store(tmp_path / "empty", bundled=bad).find(key)
+    partial = tmp_path / "partial.jsonl"
+    partial.write_text(json.dumps({"key": key, "figures": {}}) + "\n")
+    with pytest.raises(ValueError, match=rf"partial\.jsonl: .*{key}"):
+        Store(tmp_path / "empty", bundled=partial).find(key)
 
 
 # --- the fair protocol -----------------------------------------------------------------------------------------------
@@ -382,3 +401,14 @@ def test_trials_that_all_fail_are_made_once_and_leave_the_other_rows_alone(
     found = result(plan(table, desk, 2), computed(table, desk, store, 2))
     assert "nan" in found.at("ours", "accuracy").why
     assert (found.at("plain", "accuracy").mean, found.left, len(seen)) == (0.5, 0, 4)
+
+
+def test_a_row_stands_in_a_table_twice() -> None:
+    row = Row("ours", (0.9, None), replace(tuned(settings={"rule": "b"}, seeds=10), first=None))
+    first, second = tuned_and_printed(row, {"turn": 0.25})
+    assert (first.name, second.name) == ("ours", "ours, as printed")
+    assert first.published == second.published == (0.9, None)
+    assert first.recipe is not None and second.recipe is not None  # noqa: PT018
+    assert (first.recipe.seeds, first.recipe.settings, first.recipe.first) == (10, {"rule": "b"}, {"turn": 0.25})
+    assert second.recipe.settings == {"rule": "b", "turn": 0.25}
+    assert (second.recipe.first, second.recipe.seeds) == (None, 3)

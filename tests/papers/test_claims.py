@@ -165,6 +165,14 @@ def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
     assert wrong <= 2 < alone
 
 
+def test_a_tie_needs_a_bound() -> None:
+    with pytest.raises(ValueError, match="tie"):
+        Claim("as good", ("a",), ("b",), ("x",), tie=True)
+
+    with pytest.raises(ValueError, match="tie"):
+        Claim("as good", ("a",), ("b",), ("x",), by=0.1, relative=True, tie=True)
+
+
 def test_of_many_leads_the_unluckiest_does_not_refute() -> None:
     """A lead that is just below by itself: one of twenty leads could be so by chance."""
     gaps = np.random.default_rng(1).normal(size=200)

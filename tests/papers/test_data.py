@@ -15,13 +15,16 @@ from labkit.papers.bundled_report import result
 from labkit.papers.cell_store import Store
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.data import (
+    CAPTIONS,
     DATASETS,
     Desk,
     Missing,
     _captions,
+    _few_captions,
     _held_out,
     _places,
     _quora,
+    at_random,
     cut,
     spelt,
     without,
@@ -225,6 +228,27 @@ def test_cut_keeps_groups_whole() -> None:
     groups = Groups(list("abcdefgh"), list("11122333"), splits=["train"] * 7 + ["test"])
     assert cut(groups, 4).part("train").sentences() == list("abcde")
     assert cut(groups, 100) is groups
+
+
+def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
+    texts = [f"a dog {row}" for row in range(CAPTIONS + 5)]
+    flickr = Groups(texts, [str(row // 5) for row in range(len(texts))], splits=["train"] * len(texts))
+    coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["test", "test"])
+    assert _captions([flickr, coco]).part("train").sentences() == texts[:CAPTIONS]
+    few = _few_captions([flickr, coco])
+    assert few.part("train").sentences() == texts[: CAPTIONS // 3]
+    assert few.part("test").sentences() == ["a bus", "a coach"]
+
+
+def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
+    pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
+    made = at_random(pairs, {"train": 10, "dev": 1})
+    assert made.splits == ("train",) * 10 + ("test",) * 20
+    numbers = [int(text[2:]) for text in made.text_a]
+    assert numbers == sorted(numbers)
+    assert numbers[:10] != list(range(10))  # not merely the first
+    assert at_random(pairs, {"train": 10}).text_a == made.text_a
+    assert at_random(pairs, {"train": 40}).text_a == pairs.text_a
 
 
 def test_what_is_remembered_is_of_these_files_this_version_and_this_form(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from labkit.papers.bundled_report import stored
 from labkit.papers.pages import leaders
 
@@ -30,3 +32,11 @@ def test_the_page_says_who_is_in_front_and_who_may_be() -> None:
             assert (f"| {claim.text} |" in part) == (claim.before is not None and claim.after is not None)
     assert seen > 30
     assert "(2 drawn: " in page
+
+
+def test_of_a_cost_the_smallest_is_in_front() -> None:
+    """Kept pairs are a cost."""
+    (line,) = re.findall(r"^\| share of negatives kept \| (.+?) \|", leaders(lambda *_: ""), re.MULTILINE)
+    table = next(result for result in stored().tables if result.name == "sentpwnet/ablation-pairs")
+    kept = {each.row: each.mean for each in table.figures if each.column == "share of negatives kept" and each.values}
+    assert kept[line] == min(kept.values())

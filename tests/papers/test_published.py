@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from labkit.papers.claims import judge_printed
 from labkit.papers.published import tables
+from labkit.papers.published.sentpwnet import PRINTED
 from labkit.papers.published.thematic import OURS, THEIRS
-from labkit.papers.records import AS_PRINTED
+from labkit.papers.records import AS_PRINTED, Table
 
 # read from the papers' pages, apart from the modules
 BY_HAND = [
@@ -78,7 +81,73 @@ def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text:
     assert judge_printed(claim, printed).verdict == verdict
 
 
-# what each column shows, by what the paper says of it: table, heading, figure, data, our figure times, which is better
+WAYS_IN_NAMES = {
+    "a word at random": "random", "the rarest word": "rarest", "the rarest word where the two differ": "apart",
+    "exact": "exact", "a word left out": "left-out",
+    "attention": "attention", "integrated Jacobians": "integrated", "its rows": "rows",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)
+def test_each_row_shows_the_way_that_its_name_says(table: Table) -> None:
+    """Where one recipe gives several rows, the way is in the name: `+ LP`, `k = 20`, `step 5`."""
+    for row in table.rows:
+        if not row.recipe or table.name == "film/figure-5":
+            continue
+        way = re.search(r"(?:([kp]) = |step )(\d+)$", row.name)
+        if way:
+            wanted = f"{way[1]}={way[2]} " if table.paper == "sbert-lp" else f"{way[2]} "
+        elif table.name in ("sbert-lp/1", "sbert-lp/2", "sbert-lp/3"):
+            wanted = row.name.split(" + ")[1].lower() + " " if " + " in row.name else "raw "
+            if row.name.endswith(", logistic regression"):  # its recipe has one way
+                wanted = ""
+            if row.counted:  # "lp: k, neighbours that ..."
+                wanted = wanted.replace(":", "").partition(",")[0] + " "
+        elif table.paper == "why":
+            wanted = WAYS_IN_NAMES[row.name.rpartition(", ")[2]] + " "
+        else:
+            wanted = ""
+        assert row.figure == wanted, row.name
+
+
+@pytest.mark.parametrize("name", ["sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/figure-2", "film/1"])
+def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
+    """Epochs, size, seeds and what is printed of the loop are alike: they differ in the loss, its dials and the
+    miner."""
+    given: dict[tuple[str, str], set[str]] = {}
+    (table,) = tables(name)
+    for row in table.rows:
+        made = row.recipe
+        if made is not None and made.method in ("siamese", "triplet", "sentpwnet") and "untrained" not in row.name:
+            first = made.first or {}
+            length = {key: made.settings.get(key) for key in ("epochs", "size", "layers")}
+            told = repr((length, made.on, made.seeds, made.also, first.get("learning_rate"), first.get("dropout")))
+            form = "as printed" if made.first is None else "tuned"
+            given.setdefault((str(made.settings["encoder"]), form), set()).add(told)
+            fixed = set(made.settings) - set(first) - set(PRINTED[made.method])
+            assert fixed <= {"encoder", *length}, row.name
+    assert given
+    assert {len(told) for told in given.values()} == {1}
+
+
+@pytest.mark.parametrize(
+    "name", ["sentpwnet/ablation-pairs", "sentpwnet/ablation-weights", "sentpwnet/ablation-losses"]
+)
+def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
+    (table,) = tables(name)
+    made = [row.recipe for row in table.rows if row.recipe is not None]
+    assert (
+        len({repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made})
+        == 1
+    )
+
+
+def test_what_is_printed_is_the_papers() -> None:
+    """Section 4.1 gives ε = .1; α, β, λ are the multi-similarity loss' own, and a baseline's margin the usual one."""
+    shared = {"learning_rate": 0.003, "dropout": 0.2}
+    assert PRINTED["sentpwnet"] == {"alpha": 2, "beta": 50, "base": 0.5, "epsilon": 0.1, **shared}
+    assert PRINTED["siamese"] == {"margin": 0.5, **shared}
+    assert PRINTED["triplet"] == {"temperature": 1, **shared}
 
 
 def test_what_minilm_met_in_training_is_said_wherever_it_is_scored() -> None:

@@ -14,7 +14,7 @@ from labkit.papers.cell_store import Store, as_lines
 from labkit.papers.cells import cells_of, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
-from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, ours
+from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, ours, piped
 from tests.papers.fakes import LINES, PAPERS, TABLE
 
 
@@ -52,6 +52,10 @@ def test_numbers_in_the_papers_digits() -> None:
     few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
     for values, said in (((1.0, 1.2, 1.77), "1.32 ± .40"), ((0.36, 0.44), ".400 ± .057"), ((2.0,), "2.00")):
         assert ours(few, Figure("a", "a", None, values)) == said
+
+
+def test_bars_and_asterisks_do_not_break_a_table() -> None:
+    assert piped(["", "a|b"], [["*", "c"]]) == ["|  | a\\|b |", "|---|---|", "| \\* | c |"]
 
 
 def test_results_keep_the_parts_of_what_their_own_tables_show(desk: Desk, store: Store) -> None:

@@ -12,6 +12,7 @@ from labkit.pthought.method import PThought, PThoughtSettings
 from labkit.pthought.network import (
     FORMS,
     Decoder,
+    GruEncoder,
     Model,
     objective,
     token_loss,
@@ -81,6 +82,13 @@ def test_decoding_step_by_step_equals_teacher_forcing() -> None:
             assert log_p.exp().sum().item() == pytest.approx(1)
             total -= log_p[0, write].item()
         assert total == pytest.approx(made.written("auto", vector[None], [row]).item(), abs=1e-11)
+
+
+def test_padding_costs_nothing() -> None:
+    made = model()
+    vectors = vectors_of(made)
+    apart = sum(made.written("auto", vectors[[i]], [row]) for i, row in enumerate(READ))
+    torch.testing.assert_close(made.written("auto", vectors, READ), apart, atol=1e-11, rtol=0)
 
 
 def test_objective_by_hand() -> None:
@@ -194,3 +202,15 @@ def disturbed(module: nn.Module) -> nn.Module:
     for parameter in module.parameters():
         parameter.data += 0.1 * torch.randn(parameter.shape)
     return module
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_encoders_by_loops(form: str) -> None:
+    body = disturbed(GruEncoder(form, DIMENSION, HIDDEN)).double()
+    x = np.random.default_rng(0).standard_normal((5, 7, DIMENSION))
+    lengths = [7, 1, 3, 5, 7]
+    with torch.no_grad():
+        found = body(torch.tensor(x), torch.tensor(lengths)).numpy()
+    assert found.shape == (5, 2 * HIDDEN)
+    for row, length in enumerate(lengths):
+        np.testing.assert_allclose(found[row], by_loops(form, weights(body.gru), x[row, :length]), atol=1e-12)

@@ -126,6 +126,16 @@ def test_max_length_cuts_and_says_so() -> None:
     assert {len(one.words) for one in found if not one.ended} <= {7}
 
 
+@pytest.mark.parametrize("repeat", [1, 2, 3])
+def test_no_run_of_words_is_repeated(repeat: int) -> None:
+    for find in (greedy, beams):
+        found = find(*always(2), Search(width=3, max_length=30, repeat=repeat))[0]
+        for one in found if isinstance(found, list) else [found]:
+            runs = [one.words[i : i + repeat] for i in range(len(one.words) - repeat + 1)]
+            assert len(set(runs)) == len(runs)
+            assert len(one.words) >= repeat
+
+
 def test_unknown_word_is_never_written() -> None:
     for find in (greedy, beams):
         found = find(*always(1), Search(max_length=5))[0]

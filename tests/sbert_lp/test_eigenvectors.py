@@ -50,6 +50,11 @@ def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     assert np.abs(made[values > cut]).max() < np.abs(made[values < cut]).min()
 
 
+def test_degrees_by_hand() -> None:
+    """1.5 √(4 / 0.01) = 30, and never below 8 or above 120."""
+    assert [degree_for(cut, 4.0) for cut in (0.01, 2.0, 1e-6)] == [30, 8, 120]
+
+
 def test_smallest_are_found() -> None:
     values = np.random.default_rng(1).permutation(np.linspace(0.01, 4, 900))
     found = smallest(diagonal(values), 900, 30, apart=last(900))
@@ -147,6 +152,16 @@ def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, p: 
         assert largest_angle(found.vectors, vectors[:, :p]) < 1e-6
 
 
+def test_contrasts_by_hand() -> None:
+    """Components of 3 and 2 rows: one contrast, (1/3, 1/3, 1/3, -1/2, -1/2) at length 1."""
+    W = sparse.csr_array(linalg.block_diag((np.ones((3, 3)) - np.eye(3)) / 2, 1 - np.eye(2)))
+    found = bottom(W, 1)
+    wanted = np.array([1 / 3, 1 / 3, 1 / 3, -1 / 2, -1 / 2])
+    assert found.vectors[:, 0] * np.sign(found.vectors[0, 0]) == pytest.approx(wanted / np.linalg.norm(wanted))
+    assert found.component.tolist() == [0, 0, 0, 1, 1]
+    assert terminal_components(W) == 2
+
+
 def test_second_contrast_leaves_the_first_component_alone() -> None:
     """Components of 4, 3 and 2 rows: each contrast tells one component from those after it, not from all others."""
     sizes = (4, 3, 2)
@@ -184,3 +199,10 @@ def test_zeros_are_the_terminal_components() -> None:
     assert zeros == terminal_components(W)
     assert found.values == pytest.approx(oracle(W)[0][:20], abs=1e-9)
     assert np.abs(found.vectors.sum(axis=0)).max() < 1e-8
+
+
+@pytest.mark.usefixtures("dense")
+def test_signs_are_settled(connected: np.ndarray) -> None:
+    """The largest entry of each vector is positive, so that one seed is one answer whatever LAPACK is at work."""
+    found = bottom(weights_of(connected, 10), 12).vectors
+    assert (found[np.abs(found).argmax(axis=0), np.arange(12)] > 0).all()

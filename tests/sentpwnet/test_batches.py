@@ -240,3 +240,12 @@ def test_every_sentence_twice() -> None:
 def test_corpora_without_pairs_are_refused(corpus: Corpus, needs: str) -> None:
     with pytest.raises(ValueError, match="corpus 'mine'"):
         batch_source(corpus, per_class=4, needs=needs)
+
+
+def test_triplets_that_share_only_a_negative_are_of_one_split() -> None:
+    count = 300
+    corpus = Triplets(
+        [f"a {i}" for i in range(count)], [f"p {i}" for i in range(count)], [f"n {i // 3}" for i in range(count)]
+    )
+    assert len(set(corpus.splits)) == 3
+    assert len(set(zip(corpus.negatives, corpus.splits, strict=True))) == count // 3

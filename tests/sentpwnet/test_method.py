@@ -15,6 +15,7 @@ from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
 from labkit.evaluation.geometry import PROBED
+from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
 from labkit.pairs.losses import LOSSES
 from labkit.progress import silent
@@ -224,6 +225,36 @@ def test_all_grades_are_learned_from() -> None:
     method = fitted(corpus=corpus, loss="cosent", temperature=0.1, epochs=1)
     assert method.settings.miner == "informative"
     assert method.history.column("kept_positives") == method.history.column("kept_negatives") == [1]
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
+def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
+    """On sentences of two colours in four classes: the classes are told apart where untrained vectors do not."""
+    random = np.random.default_rng(0)
+    fillers = ["today", "here", "perhaps", "often", "again", "there", "now", "still"]
+    rows = [
+        (f"{random.choice(fillers)} {word} {random.choice(fillers)} {random.choice(fillers)}", label, split)
+        for label, group in {"a": ("red", "crimson"), "b": ("blue", "navy"), "c": ("green", "olive")}.items()
+        for word in group
+        for split, count in (("train", 24), ("test", 8))
+        for _ in range(count)
+    ]
+    texts, labels, splits = zip(*dict.fromkeys(rows), strict=True)
+    corpus = Labelled(name="colours", texts=texts, labels=labels, splits=splits)
+    method = fitted(kind, corpus, epochs=40, vectors="random", learning_rate=0.01, batch=48, per_class=8, min_count=1)
+    assert score(method, corpus).figures["hit@1"] > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        untrained = fitted(kind, corpus, epochs=1, vectors="random", learning_rate=1e-9, min_count=1)
+    assert score(untrained, corpus).figures["hit@1"] < 0.75
+
+
+def test_snapshots_are_the_probes_vectors() -> None:
+    method = fitted()
+    assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
+    best = int(np.argmax(method.history.column("dev_auc"))) + 1
+    np.testing.assert_allclose(method.snapshots.vectors[best], method.encode(list(method.snapshots.texts)), atol=1e-6)
 
 
 def test_probe_of_classes_that_alternate_has_all_of_them() -> None:

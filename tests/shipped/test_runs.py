@@ -16,13 +16,14 @@ from packaging.version import Version
 from labkit.arrays import unit
 from labkit.corpora import Corpus, load
 from labkit.corpora.catalogue import EMBEDDED
+from labkit.evaluation.comparison import Lead
 from labkit.evaluation.scores import score
 from labkit.method import Method
 from labkit.methods import METHODS, load_run
 from labkit.projection import aligned, place, project
 from labkit.runs import add_metrics, read_record, read_run
 from labkit.settings import RENAMED
-from labkit.shipped import DEMONSTRATIONS, Origin, picture, pictured, pictures, standing
+from labkit.shipped import DEMONSTRATIONS, Origin, Standing, picture, pictured, pictures, standing
 from labkit.shipped import runs as table
 from labkit.shipped.making import PLAIN, standing_of
 from labkit.shipped.pictures import PICTURES, SHAPES, write_pictures
@@ -110,6 +111,14 @@ def test_a_standing_measured_again_is_the_same(name: str) -> None:
     assert (found.base is None) == (again.base is None) == (name != "sbert-lp-topics")
     if again.base:  # what stands on the vectors of another is compared with these, too
         assert again.base.baseline == score(fitted("sif", corpus.name), corpus).headline
+
+
+def test_the_interval_decides_who_leads() -> None:
+    tie = Standing("accuracy", 0.62, 0.60, Lead(0.02, 0.0153, np.inf))
+    assert tie.verdict == "open"
+    assert replace(tie, lead=Lead(0.02, 0.005, np.inf)).verdict == "first"
+    assert Standing("accuracy", 0.5, 0.6, Lead(-0.1, 0.04, np.inf)).verdict == "second"
+    assert "0.600; +0.020, 95 % from -0.010 to +0.050" in str(tie)
 
 
 def test_another_model_has_no_standing(elsewhere: Path) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import bz2
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -16,13 +18,13 @@ import pytest
 from labkit.corpora import Article, Articles, Section, Triplets, load, read_corpus
 from labkit.corpora.article_rules import REPEATED
 from labkit.corpora.article_triplets import Plan
-from labkit.corpora.files import read_rows
+from labkit.corpora.files import read_articles, read_rows
 from labkit.corpora.shards import Part, sha256_of, shards_in, tables
 from labkit.methods import METHODS
 from labkit.thematic.from_dumps import triplets_and_funnel, write_shards, write_triplets
 from labkit.thematic.wikipedia import ELSEWHERE, REDIRECT
 from tests.sharded import all_stages
-from tests.waiting import HANG
+from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = '<mediawiki><siteinfo><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>'
@@ -130,6 +132,15 @@ def test_bad_sources_are_refused(tmp_path: Path) -> None:
             write_shards([name], tmp_path / "out")
     with pytest.raises(ValueError, match=r"wiki\.zim.* dump"):
         write_triplets([str(tmp_path / "wiki.zim")], tmp_path / "out.csv")
+    bad = tmp_path / "bad.jsonl"
+    for line, said in (
+        ('{"title": "B"}', "row 2: column 'sections'"),
+        ('{"title": " ", "sections": []}', "row 2: title"),
+        ('{"title": "A", "sections": [{"title": "B"}]}', "row 2: sections"),
+    ):
+        bad.write_text('{"title": "A", "sections": []}\n' + line)
+        with pytest.raises(ValueError, match=f"bad.jsonl {said}"):
+            list(read_articles(bad))
     few = as_jsonl(tmp_path / "few.jsonl", Articles([Article("A", ARTICLES.articles[0].sections[:3])]))
     with pytest.raises(ValueError, match="1.*1"):
         write_shards([str(few)], tmp_path / "few")
@@ -215,6 +226,40 @@ def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) 
     write_shards(names, tmp_path / "out", size=400)
     write_shards(names, tmp_path / "fresh", size=400)
     assert digests(tmp_path / "out") == digests(tmp_path / "fresh")
+
+
+KILLED = """
+import sys
+from labkit.thematic.from_dumps import write_shards
+if __name__ == "__main__":
+    write_shards(sys.argv[3:], sys.argv[1], size=900, workers=int(sys.argv[2]))
+"""
+
+
+@pytest.mark.whole
+def test_killed_at_any_moment_no_shard_is_lost_or_twice(tmp_path: Path) -> None:
+    """Two processes, killed, write the same bytes as one process that was never killed."""
+    names = [str(path) for path in parts(tmp_path)]
+    write_shards(names, tmp_path / "fresh", size=900)
+    script, out = tmp_path / "make.py", tmp_path / "out"
+    script.write_text(KILLED)
+    moments, kills = Random(2), 0
+    for _ in range(100):
+        running = subprocess.Popen(
+            [sys.executable, str(script), str(out), "2", *names], stderr=subprocess.PIPE, text=True
+        )
+        wanted = len(list(out.rglob("part-*.arrow"))) + moments.randrange(3)
+        until(lambda: running.poll() is not None or len(list(out.rglob("part-*.arrow"))) > wanted)  # noqa: B023
+        if running.poll() is None:
+            running.kill()
+            kills += 1
+        said = running.communicate()[1]
+        if running.returncode == 0:
+            break
+        assert running.returncode == -signal.SIGKILL, said
+    assert kills >= 3
+    assert digests(out) == digests(tmp_path / "fresh")
+    assert sorted(path.name for path in out.iterdir()) == sorted(path.name for path in (tmp_path / "fresh").iterdir())
 
 
 CLUSTER = """

@@ -16,6 +16,7 @@ from labkit.arrays import unit
 from labkit.corpora import Article, Articles, Corpus, Section, load
 from labkit.corpora.article_rules import eligible
 from labkit.corpora.article_triplets import triplets_of
+from labkit.methods import load_run
 from labkit.progress import collected, silent
 from labkit.thematic import method as thematic_method
 from labkit.thematic.method import (
@@ -179,6 +180,12 @@ def test_the_probe_of_articles_knows_their_sections(plain: Thematic) -> None:
     assert method.snapshots.texts[: len(found)] == tuple(text for _, text in found)
     assert set(method.snapshots.labels[: len(found)]) == {f"{first.title}: {title}"}
     assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
+
+
+def test_two_networks_survive_the_disk(tmp_path: Any, both: Thematic) -> None:
+    both.save(tmp_path / "run")
+    texts = ["The river froze in that winter.", ""]
+    np.testing.assert_array_equal(load_run(tmp_path / "run").encode(texts), both.encode(texts))
 
 
 # --- from disk: the same loss, every triplet once ----------------------------------------------------------------

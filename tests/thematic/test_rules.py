@@ -30,9 +30,31 @@ def titles(found: rules.Themes) -> list[str]:
     return [title for title, _ in found]
 
 
+@pytest.mark.parametrize(
+    ("count", "short", "long"), [(4, True, False), (5, False, False), (50, False, False), (51, False, True)]
+)
+def test_sentences_have_5_to_50_tokens(count: int, short: bool, long: bool) -> None:
+    assert rules.too_short(said(count)) is short
+    assert rules.too_long(said(count)) is long
+    kept = dict(eligible(article(section("X", count), *FIVE)))
+    assert ("X" in kept) is not (short or long)
+
+
 def test_only_words_are_tokens() -> None:
     assert rules.too_short('One, two - three ("four")!')
     assert not rules.too_short('One, two - three ("four") five!')
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "far"), [(0, 0, False), (0, 3, False), (0, 4, True), (9, 6, False), (9, 5, True)]
+)
+def test_three_paragraphs_apart(first: int, second: int, far: bool) -> None:
+    assert rules.too_far((first, "a"), (second, "b")) is far
+
+
+def test_a_sentence_that_stands_twice() -> None:
+    assert rules.same((0, "One  Two."), (1, "one two."))
+    assert not rules.same((0, "One two."), (1, "One three."))
 
 
 def test_the_first_section_goes_whatever_its_title() -> None:
@@ -89,6 +111,20 @@ def test_five_sections_have_to_be_left() -> None:
     assert eligible(article(*FIVE[:4], section("E", 3, 60))) == ()  # nor one without an eligible sentence
     assert eligible(Article("T", (section("Only", 9, 9, 9),))) == ()
     assert eligible(Article("T", ())) == ()
+
+
+def test_neighbouring_sections_of_one_title_stay_two() -> None:
+    assert titles(eligible(article(*FIVE, section("E", 9)))) == ["A", "B", "C", "D", "E", "E"]
+
+
+def test_only_openings_or_all_sentences() -> None:
+    text = f"{said(6)} {said(7, 'Next')} Too short. {said(8, 'Last')}"
+    parts = [Section(name, [text]) for name in "ABCDE"]
+    assert eligible(article(*parts))[0] == ("A", ((0, said(6)),))
+    assert eligible(article(*parts), which="all")[0] == (
+        "A",
+        ((0, said(6)), (0, said(7, "Next")), (0, said(8, "Last"))),
+    )
 
 
 def test_a_sentence_that_lost_a_piece_is_left_out_and_counted() -> None:

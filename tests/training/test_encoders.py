@@ -102,6 +102,19 @@ def test_means_without_dropout_are_those_of_the_body(kind: str) -> None:
     assert slopes[0].abs().max() > 0.01
 
 
+def test_dropout_acts_in_training_only() -> None:
+    model, batch = encoder("mean", dropout=0.5), together(rows([5]), 5)
+    assert torch.equal(model(*batch), model(*batch))
+    model.train()
+    assert not torch.equal(model(*batch), model(*batch))
+
+
+def test_frozen_words_do_not_learn() -> None:
+    words = Words(random_vectors(VOCABULARY, DIMENSION), tune=False)
+    assert not any(parameter.requires_grad for parameter in words.parameters())
+    assert Words(random_vectors(VOCABULARY, DIMENSION), sparse=False).table.sparse is False
+
+
 # --- each against a loop over one sentence in numpy -----------------------------------------------------------------
 
 

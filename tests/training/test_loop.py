@@ -90,6 +90,16 @@ def test_the_first_step_by_hand() -> None:
     assert history.rows[0]["gradient"] == pytest.approx((4 + 3.8) / 2, rel=1e-6)
 
 
+def test_clipping_shortens_the_gradient() -> None:
+    """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
+    free, held = Line(), Line(slope=0.0)
+    run(free, epochs=2, learning_rate=0.5, max_grad_norm=0)
+    run(
+        held, epochs=2, learning_rate=0.5, max_grad_norm=3.0
+    )  # gradients begin at 4: the first is shortened, later ones are not
+    assert free.module.weight.item() != held.module.weight.item()
+
+
 def test_it_stops_when_dev_does_not_improve_and_keeps_the_best() -> None:
     task = Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     history, snapshots = run(task, epochs=6, patience=3, learning_rate=0.1)
@@ -97,6 +107,12 @@ def test_it_stops_when_dev_does_not_improve_and_keeps_the_best() -> None:
     assert history.column("dev_made_up") == [0.1, 0.5, 0.4, 0.5, 0.3]
     assert task.module.weight.item() == snapshots.vectors[2, 0, 0]
     assert len(run(Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=6, patience=0)[0]) == 6
+
+
+def test_without_dev_the_last_epoch_stays() -> None:
+    task = Line()
+    _, snapshots = run(task, epochs=4, learning_rate=0.1)
+    assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]
 
 
 @pytest.mark.parametrize("spreads", [(0.0009,), (0.1, 0.009), (0.004, 0.003)])
@@ -367,6 +383,21 @@ def test_steps_are_those_of_torch(sparse: bool) -> None:
             optimiser.step()
     for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(mine, other, atol=1e-6, rtol=1e-5)
+
+
+def test_sparse_steps_are_torchs_bit_for_bit() -> None:
+    ours, theirs = Table(True), Table(True)
+    for model in (ours, theirs):
+        model.out.requires_grad_(False)
+    adam, reference = Adam(ours, 0.01), torch.optim.SparseAdam([theirs.words.weight], lr=0.01)
+    for numbers in ([1, 1, 4], [4, 2], [1, 5, 5, 0]):
+        adam.clear()
+        reference.zero_grad()
+        for model in (ours, theirs):
+            model(torch.tensor(numbers)).backward()
+        adam.step()
+        reference.step()
+    assert torch.equal(ours.words.weight, theirs.words.weight)
 
 
 @pytest.mark.parametrize("sparse", [True, False])

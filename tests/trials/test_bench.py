@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from labkit.evaluation.scores import score
 from labkit.method import Method
 from labkit.trials.bench import bench, with_dev, with_test
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import Metric, metrics_for
+from labkit.trials.metrics import Metric, _costs, metrics_for
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, Cost, Entry, planned
 from labkit.trials.report import Line, Report
 from tests.test_contract import CORPORA
+from tests.tiny_sbert import tiny_sbert
 
 HOW: dict[str, Any] = {"minutes": 60, "methods": ["tfidf", "sif"], "workers": 1, "seeds": 3}
 
@@ -102,6 +104,10 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert str(report.cut) in str(report)
     assert f"<td>{report.cut.calibration[0].score:.3f}</td>" in page
     assert record["cut"]["threshold"] == report.cut.threshold
+    lines = re.findall('<polyline points="(.+?)"', page)  # would more labels help? At 25, 50 and 100 % of the rows
+    assert [len(line.split()) for line in lines] == [3] * len(report.curve) != []
+    for name, curve in report.curve.items():
+        assert f"{name}: " + ", ".join(f"{share:.0%} {score[0]:.3f}" for share, score in curve.items()) in page
     assert "There are few." in page
     assert "There are few." in str(report)
 
@@ -298,6 +304,30 @@ def test_the_probe_by_hand() -> None:
         sides += [np.hstack([abs(u - v), u * v]), part.labels]
     figures = Metric("probe")(method, corpus, "test")[0]
     assert figures["probe"] == pytest.approx(logistic_right(*sides).mean())
+
+
+def test_the_strength_of_the_probe_comes_from_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr("labkit.trials.metrics.logistic_right", lambda *sides: given.extend(sides) or np.ones(16, bool))
+    made = CORPORA["labelled"]()
+    assert isinstance(made, Labelled)
+    corpus = replace(made, labels=made.splits)  # so that it is seen which is which
+    method = METHODS["sif"]()
+    method.fit(corpus)
+    Metric("probe")(method, corpus, "test")
+    assert given[1::2] == [["train"] * 64, ["dev"] * 16, ["test"] * 16]
+
+
+def test_what_a_model_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = CORPORA["pairs"]()
+    ready = METHODS["sbert"](model=tiny_sbert())
+    ready.fit(corpus)
+    clock = iter((1.0, 3.0))
+    monkeypatch.setattr("labkit.trials.metrics.time", SimpleNamespace(process_time=lambda: next(clock)))
+    costs = _costs(ready, corpus, "test")
+    assert costs["microseconds"] == pytest.approx(2e6 / len(corpus.part("test").sentences()))
+    weights = sum(part.stat().st_size for part in Path(tiny_sbert()).rglob("*.safetensors"))
+    assert costs["megabytes"] == pytest.approx(weights / 1e6, rel=0.2)
 
 
 def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:

@@ -59,6 +59,14 @@ def test_a_clean_corpus_has_no_warning() -> None:
         assert not warned, name
 
 
+def test_missing_and_small_splits_are_a_warning() -> None:
+    texts = [f"text {number}" for number in range(30)]
+    corpus = Labelled(texts, ["x", "y"] * 15, splits=["train"] * 10 + ["dev"] * 10 + ["test"] * 10)
+    assert found(corpus)["sizes"].level == "warning"
+    assert found(corpus)["sizes"].numbers == {"rows": 30, "sentences": 30, "train": 10, "dev": 10, "test": 10}
+    assert found(corpus.part("train"))["sizes"].level == "warning"
+
+
 def test_balance_names_single_and_unseen_classes() -> None:
     corpus = Labelled(list("abcdefghi"), list("xxxyxyzzz"), splits=["train"] * 4 + ["test"] * 5)
     balance = found(corpus)["balance"]
@@ -92,6 +100,13 @@ def test_a_pair_leaks_in_either_order_and_a_shared_sentence_does_not() -> None:
     leak = found(corpus)["leaks"]
     assert leak.numbers == {"dev": 0, "test": 1}
     assert "near-leaks" not in found(corpus)
+
+
+def test_paragraphs_of_articles_leak() -> None:
+    articles = [
+        Article(title, [Section("One", [f"Only in {title}.", "In both of them."])]) for title in ("Cats", "Oaks")
+    ]
+    assert found(Articles(articles, splits=["train", "test"]))["leaks"].numbers == {"dev": 0, "test": 1}
 
 
 def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:

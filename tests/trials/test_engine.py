@@ -139,6 +139,19 @@ def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monk
     assert engine.known([trial], corpus, measured, tmp_path) == [None]
 
 
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_a_trial_learns_from_its_part_of_the_rows(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, learned, fit = CORPORA["pairs"](), list[Corpus](), Method.fit
+
+    def watching(method: Method, corpus: Corpus, **how: Any) -> Any:
+        learned.append(corpus)
+        return fit(method, corpus, **how)
+
+    monkeypatch.setattr(Method, "fit", watching)
+    run([Trial("sif", part=0.5, split=split)], corpus, measured)
+    assert learned[0].part("train").fingerprint == corpus.fewer(0.5).part("train").fingerprint
+
+
 def test_a_damaged_result_is_named(tmp_path: Path) -> None:
     run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)
     [file] = (tmp_path / "trials").iterdir()

@@ -19,7 +19,7 @@ from labkit.method import History, Method
 from labkit.methods import METHODS
 from labkit.settings import Settings, setting
 from labkit.trials.space import SAMPLERS, Dial
-from labkit.trials.tune import Tuned, tune
+from labkit.trials.tune import Tuned, TunedTrial, tune
 from tests.test_contract import CORPORA
 
 HERE = Path(__file__).resolve().parents[2]
@@ -87,6 +87,15 @@ def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None
     assert [trial.figure for trial in tuned.ranked] == sorted((t.figure or 0 for t in tuned.trials), reverse=True)
     study = tuned.study(f"sqlite:///{tmp_path}/tuning.db")
     assert [(trial.params, trial.value) for trial in study.trials] == [(t.tried, t.figure) for t in tuned.trials]
+
+
+def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> None:
+    """So the settings as given stay, unless others are better."""
+    figures = (0.5, 0.7, None, 0.7)
+    made = tuple(TunedTrial(number, {"window": number}, figure) for number, figure in enumerate(figures))
+    tuned = Tuned(Experiment("sif", "pairs"), {}, made, 4)
+    assert [trial.number for trial in tuned.ranked] == [1, 3, 0, 2]
+    assert (tuned.best.number, tuned.settings) == (1, {"window": 1})
 
 
 def test_what_is_tried_depends_on_the_seed_alone() -> None:
@@ -269,3 +278,20 @@ def test_what_to_try_is_read_as_its_setting_is(name: str, text: str, made: Dial)
 def test_what_makes_no_sense_to_try_is_refused(name: str, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{name}={text!r}")):
         Dial.typed(name, text, Some)
+
+
+def test_a_figure_that_is_no_number_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = iter([0.5, float("nan"), 0.25])
+    monkeypatch.setattr(Method, "selection", lambda *_: ("dev_auc", next(figures)))
+    tuned = tune(Experiment("sif", CORPORA["pairs"]()), trials=3)
+    assert [trial.figure for trial in tuned.trials] == [0.5, None, 0.25]
+    assert "dev_auc" in tuned.trials[1].reason
+
+
+def test_membership_and_rounding_of_a_dial() -> None:
+    linear, log, several = Dial(0.1, 0.9), Dial(0.0003, 0.3, log=True), Dial(choices=(True, False))
+    assert [value in linear for value in (0.1, 0.5, 0.9, 0.09, 1)] == [True, True, True, False, False]
+    assert (True in several, "yes" in several) == (True, False)
+    assert [linear.nearest(value) for value in (0.43712, 0.10001, 0.89999)] == [0.437, 0.1, 0.9]
+    assert [log.nearest(value) for value in (0.00043712, 0.0300049, 0.29999)] == [0.000437, 0.03, 0.3]
+    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never beyond the end
