@@ -183,16 +183,16 @@ def space(
     key: str = "vectors",
 ) -> Space:
     """Vectors fitted to the corpus on the spot, or those of a run that was trained on it."""
-    runs = runs_of(opened)
-    return space_of(opened, choose_vectors([*options, *runs], default, label, key), runs)
+    runs, others = runs_on(opened)
+    return space_of(opened, choose_vectors([*options, *runs], default, label, key, others), runs)
 
 
-def choose_vectors(options: Sequence[str], default: str, label: str, key: str) -> str:
-    """One of these vectors; the page says so where a link names a run that is not among them."""
+def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
+    """One of these vectors. `others` says which runs are not offered; the page says so where a link names one."""
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options and key not in st.session_state:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
-    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "width": WIDTH}
+    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "help": others, "width": WIDTH}
     return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
 
 
@@ -201,11 +201,15 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
     return run_in(runs[name], name.removeprefix(RUN)) if name in runs else fitted(opened, name)
 
 
-def runs_of(opened: cached.Opened, method: str = "") -> dict[str, Path]:
-    """Name among vectors -> folder, of the runs that were trained on this corpus; or of all runs of a `method`."""
-    runs = every_run(method, first=opened.corpus.name)
-    offered = runs if method else trained_here(runs, opened)
-    return {RUN + name: folder for name, folder in offered.items()}
+def runs_on(opened: cached.Opened) -> tuple[dict[str, Path], str | None]:
+    """Name among vectors -> folder, of the runs that were trained on this corpus; and which ones were not."""
+    runs = every_run(first=opened.corpus.name)
+    return {RUN + name: folder for name, folder in trained_here(runs, opened).items()}, others_than(opened, runs)
+
+
+def runs_of(opened: cached.Opened, method: str) -> dict[str, Path]:
+    """Name among vectors -> folder, of all runs of a method, whatever they were trained on."""
+    return {RUN + name: folder for name, folder in every_run(method, first=opened.corpus.name).items()}
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
@@ -303,6 +307,16 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
 def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
     """The runs that were trained on this corpus."""
     return {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
+
+
+def others_than(opened: cached.Opened, runs: Mapping[str, Path]) -> str | None:
+    """Say which of the visitor's runs are not offered, because they were trained on another corpus."""
+    others = [name for name, folder in runs.items() if name not in lab_runs() and not is_trained_on(folder, opened)]
+    if not others:
+        return None
+    named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
+    more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
+    return frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
 
 
 def every_run(method: str = "", *, first: str) -> dict[str, Path]:

@@ -20,6 +20,7 @@ from labkit.progress import collected, silent
 
 QUESTION, CORPUS = "Does preserving neighbours help?", "relatedness"
 MOST = 1200  # sentences that are embedded together
+BAR: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
 ABOUT = """\
 SBERT-LP takes the vectors of another method and writes every sentence as a **mixture of its k nearest neighbours**. It
 then finds vectors of p dimensions in which the **same mixtures hold** as well as possible, and compares them by cosine.
@@ -45,12 +46,10 @@ def show(opened: cached.Opened) -> None:
 
     bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else [])]
     chosen = choosing.space(opened, bases, label="Base", key="base")
-    bar: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
     counts = [100, 200, 400, 800, MOST]
     with frame.choices():
-        k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **bar)
-        p = st.slider("p, number of dimensions", 2, 256, 64, key="p", **bar)
-        most = st.select_slider("Maximum number of test sentences", counts, 400, key="most", **bar)
+        k, p = sliders()
+        most = st.select_slider("Maximum number of test sentences", counts, 400, key="most", **BAR)
     if chosen.method.name == "sbert-lp":
         st.caption(FORM)
     of = (opened.key, most)
@@ -61,7 +60,7 @@ def show(opened: cached.Opened) -> None:
     least = 0.0
     if sample.rows.graded:
         about = "Minimum difference of grades"
-        least = frame.choices().slider(about, 0.0, 4.0, 1.0, 0.5, key="least", **bar)
+        least = frame.choices().slider(about, 0.0, 4.0, 1.0, 0.5, key="least", **BAR)
     key = (chosen.key, *of, k, p)
     make = partial(embedded, chosen, sample.sentences, k, p)
     method, notes = once("Embedding the sentences together …", ("embedded", *key), make)
@@ -73,6 +72,12 @@ def show(opened: cached.Opened) -> None:
         anew = ANEW.format(most=most, k=k, p=p)
         show_examples(changes, both_spaces(chosen, method, anew, " ".join(map(str, key))), opened)
     choosing.show_code(CODE, chosen, opened, k=k, p=p, most=most, least=least)
+
+
+def sliders() -> tuple[int, int]:
+    """k and p."""
+    k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **BAR)
+    return k, st.slider("p, number of dimensions", 2, 256, 64, key="p", **BAR)
 
 
 def embedded(space: choosing.Space, sentences: Sequence[str], k: int, p: int) -> tuple[Any, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The place "Space" over the epochs of a training: its pictures at each of them, and their figures."""
+"""The place "Space" over the epochs of a run: its pictures at each of them, their figures, and its cosines."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ import marking
 import numpy as np
 import streamlit as st
 from choosing import Space
+from keeping import once
 from space_look import Look, look_of
 from space_moved import in_colour, show_side_code
 from space_reading import marked_class, marks_on, search_field, show_list, show_reading
 from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
 
 from labkit import figures
+from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs
 from labkit.projection.epochs import Journey
 
 EPOCHS_SHOWN = (
@@ -79,6 +81,27 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
+    if st.toggle("Cosines over the epochs", key="cosines", **frame.KEEP):
+        for place, side in zip(st.columns(len(sides)), sides, strict=True):
+            with place:
+                show_cosines(side)
+
+
+def show_cosines(side: Side) -> None:
+    """The cosines of positive and negative pairs of the probe, epoch by epoch."""
+
+    def measure() -> EpochCosines:
+        return cosines_over_epochs(side.space.method.snapshots)
+
+    cosines = once("Measuring every epoch …", ("cosines", side.space.key), measure)
+    first, last = cosines.means[0], cosines.means[-1]
+    show_name(side.space)
+    alt = (
+        f"Cosines of {side.title} over {len(cosines.epochs)} epochs: the means of positive and negative pairs go from "
+        f"{first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and {last[1]:.2f}."
+    )
+    frame.picture(figures.cosine_ridges(cosines), key=f"cosines-{side.name}", alt=alt, rows=cosines.rows)
+    choosing.show_code(COSINES_CODE, side.space, of=side.title)
 
 
 def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side]) -> None:
@@ -111,4 +134,9 @@ from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
 {measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
+"""
+COSINES_CODE = """\
+from labkit.evaluation.geometry import cosines_over_epochs
+from labkit.figures import cosine_ridges
+cosine_ridges(cosines_over_epochs(method.snapshots)).show()
 """

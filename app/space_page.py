@@ -38,6 +38,11 @@ from labkit.figure_names import spoken
 from labkit.progress import lasting
 
 NOW, WHO, EPOCHS = VIEWS = ["Before and after", "Who moved", "While it trained"]
+EARLIER = {  # the tabs of the page Clusters, as old links name them -> what they open now
+    "Sentences": {"view": NOW},
+    "Over the epochs": {"view": EPOCHS},
+    "Cosines": {"view": EPOCHS, "cosines": "true"},
+}
 LAYOUT = f"""<style>
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
 .st-key-reading {{height: calc({TALL} - 5.5rem) !important; max-height: none !important}}
@@ -223,7 +228,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the figures
     with right:
-        show_reading(sides, matches, look, measured, landed, opened)
+        show_reading(sides, matches, look, measured, landed, opened, line)
     show_verdict(verdict, opened, sides, measured, marked)
     if found:
         with saves:
@@ -280,13 +285,16 @@ def page() -> None:
     opened = choosing.corpus()
     if opened is None:
         return
-    runs = choosing.runs_of(opened)
-    left = choose_space("left", opened, runs, optional=False)
-    right = choose_space("right", opened, runs, optional=True)
+    runs, others = choosing.runs_on(opened)
+    left = choose_space("left", opened, runs, others, optional=False)
+    right = choose_space("right", opened, runs, others, optional=True)
     chosen = {name: space for name, space in (("left", left), ("right", right)) if space is not None}
     if not chosen:
         return
     box = frame.choices().popover("Picture", icon=":material/tune:")
+    if (view := st.query_params.get("view", "")) in EARLIER:
+        st.query_params.update(EARLIER[view])
+        st.rerun()  # widgets read the address once, before the page runs
     with st.container(horizontal=True, key="narrow"):  # on a telephone: one picture at a time, and no row of choices
         st.toggle("Settings", key="settings")
         if len(chosen) == 2:

@@ -12,16 +12,21 @@ from types import MappingProxyType
 from typing import Any
 
 import cached
+import choosing
 import frame
 import marking
 import numpy as np
 import pandas as pd
+import papers_pthought
+import papers_sbert_lp
 import streamlit as st
 import why
+from keeping import once
 from marking import Brush, rows_with_same_text
 from space_look import Look
-from space_sides import Side, words_of
+from space_sides import Side, picture_rows, words_of
 
+from labkit import figures
 from labkit.arrays import unit
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
@@ -29,7 +34,7 @@ from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import set_apart
 from labkit.figures.clusters import CLASS, Colouring, colouring
 from labkit.palette import INK, MARKS, style
-from labkit.projection import Placement, place
+from labkit.projection import Placement, place, project
 from labkit.projection.placement import matching, neighbours, unknown_words
 
 LISTED = 500  # sentences
@@ -38,6 +43,16 @@ SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key
 TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
+STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
+STARS = (
+    "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
+    "sentence. A thick line is a large weight, a dotted line a negative one. A filled mark is a neighbour before and "
+    "after, in the same direction in both stars."
+)
+GROUPS = (
+    "Each letter is a group of test sentences that mean the same. A has the selected sentence, which is ringed; "
+    "the others are drawn at random. A plane shows only part of a space. The table has the cosines in the whole space."
+)
 PLACED = "Position: {how}."
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. Its vector is meaningless, so the sentence has no place in the "
@@ -210,14 +225,18 @@ def show_reading(
     measured: Sequence[Separation],
     landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
+    line: str = "",
 ) -> None:
     """Show next to the pictures what is marked or found, the sentence that is read, its neighbours, and the classes.
 
-    With the corpus, each neighbour has the question why it is near.
+    With the corpus, each neighbour has the question why it is near, and the sentence has its panels; the `line` of code
+    chooses the sentences shown.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
+        if row is not None and opened is not None:
+            show_panels(sides, opened, first.shown.texts[row], line)
         for side in sides if landed else ():
             show_landed(landed[side.name], side, sides, opened)
         for side in sides:
@@ -252,6 +271,79 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         label = shown.labels[row]
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
+
+
+def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
+    """The buttons that open a panel of the sentence that is read."""
+    with st.container(horizontal=True):
+        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
+            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
+        groups = groups_around(opened, text)
+        if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
+            frame.dialog("Its paraphrases, and other groups", partial(show_group, sides, opened, text, groups))
+
+
+def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
+    """The neighbours of a sentence among those shown, before and after SBERT-LP over the vectors of one side."""
+    from labkit.sbert_lp.view import around
+
+    most, names = papers_sbert_lp.MOST, [side.name for side in sides]
+    st.text(text)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = names[0] if len(sides) == 1 else st.radio("Vectors of the", names, horizontal=True, key="star-of")
+        k, p = papers_sbert_lp.sliders()
+    side = sides[names.index(name)]
+    texts = list(dict.fromkeys([text, *side.shown.texts[:: -(-len(side.shown) // most)]]))
+    embed = partial(papers_sbert_lp.embedded, side.space, texts, k, p)
+    method, _ = once("Embedding the sentences together …", ("star", side.space.key, side.key, text, k, p), embed)
+    stars = around(method.space, text)
+    st.markdown(f"**{stars.shared} of its {len(stars.before)} neighbours stay.**")
+    for column, (when, where) in zip(st.columns(2), (("before", "the base"), ("after", "the new space")), strict=True):
+        with column:
+            st.markdown(f"**{when.capitalize()}**, in {where}")
+            alt = f"A star: the sentence and its nearest in {where}, with their weights and cosines."
+            frame.picture(figures.star(stars, when, height=340), key=f"star_{when}", alt=alt, rows=stars.rows)
+    st.caption(STARS)
+    alt = "The neighbours of the sentence: rank, weight and cosine before and after."
+    formats = {f"{what} {when}": "%.3f" for what in ("weight", "cosine") for when in ("before", "after")}
+    frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
+    choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
+
+
+def groups_around(opened: cached.Opened, text: str) -> Labelled | None:
+    """The paraphrases of a test sentence and a few other groups, where the corpus knows of some."""
+    from labkit.pthought.view import groups_with
+
+    try:
+        return groups_with(papers_pthought.groups_of_test(opened), text)
+    except ValueError:  # it marks no paraphrases, has no test split, or none of this sentence
+        return None
+
+
+def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
+    """The paraphrases of a sentence among other groups, in the plane of each space, and its cosines with all."""
+    st.text(text)
+    cosines = {}
+    for column, side in zip(st.columns(len(sides)), sides, strict=True):
+
+        def arrange(space: choosing.Space = side.space) -> Any:
+            return project(unit(space.method.encode(list(groups.texts))), "pca")
+
+        plane = once("Encoding the groups …", ("groups", side.space.key, opened.key, text), arrange)
+        picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
+        cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
+        with column:
+            st.markdown(f"**{frame.plain(side.space.name)}**, {plane.quality.shown:.0%} of the variance in the plane")
+            alt = f"Groups of paraphrases in the plane of {side.space.name}, a letter each; A is that of the sentence."
+            frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))
+            choosing.show_code(GROUP_CODE, side.space, opened, of=side.title, text=text)
+    st.caption(GROUPS)
+    rows = [
+        {"group": group, "sentence": sentence, **dict(zip(cosines, values, strict=True))}
+        for group, sentence, *values in zip(groups.labels, groups.texts, *cosines.values(), strict=True)
+    ]
+    alt = "Every sentence of the groups, with its cosine with the selected one."
+    frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
 
 
 def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Opened | None) -> None:
@@ -292,3 +384,23 @@ def show_neighbours(
             other = right if label is not None and not of_class else None
             with question:
                 why.button(key, spaces, opened, text, each.text, label=f"Why {number}?", icon=None, right=other)
+
+
+STAR_CODE = """\
+from labkit.figures import star
+from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+from labkit.sbert_lp.view import around
+{shown}
+sentence, step = {text!r}, -(-len(shown.texts) // {most})
+anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
+star(around(anew.space, sentence), "after").show()
+"""
+GROUP_CODE = """\
+from labkit.arrays import unit
+from labkit.figures import clusters
+from labkit.projection import project
+from labkit.pthought.method import groups_of
+from labkit.pthought.view import groups_with
+groups = groups_with(groups_of(corpus.part("test")), {text!r})
+clusters(project(unit(method.encode(list(groups.texts))), "pca"), groups, ring=0, named=True).show()
+"""

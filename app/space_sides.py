@@ -54,12 +54,14 @@ SECONDS = {"tsne": 33.0, "umap": 10.0}  # of a core, for as many sentences as th
 # --- the space of a side -----------------------------------------------------------------------------------------
 
 
-def choose_space(side: str, opened: cached.Opened, runs: Mapping[str, Path], *, optional: bool) -> Space | None:
+def choose_space(
+    side: str, opened: cached.Opened, runs: Mapping[str, Path], others: str | None, *, optional: bool
+) -> Space | None:
     """The space of one side. None: none is wished for, or it is not there, and the page says why."""
     options = [*runs, *choosing.VECTORS, FILE, *([NOTHING] if optional else [])]
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
     default = next(iter(runs), NOTHING) if optional else plain
-    name = choosing.choose_vectors(options, default, f"{side.capitalize()} model", side)
+    name = choosing.choose_vectors(options, default, f"{side.capitalize()} model", side, others)
     if name == NOTHING:
         return None
     return _file(side, opened) if name == FILE else choosing.space_of(opened, name, runs)

@@ -42,7 +42,8 @@ OF_WHAT = (
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare, of those that were trained on this corpus."""
-    runs = choosing.trained_here(choosing.every_run(first=opened.corpus.name), opened)
+    every = choosing.every_run(first=opened.corpus.name)
+    runs, elsewhere = choosing.trained_here(every, opened), choosing.others_than(opened, every)
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
         first = ", ".join(name[:LONGEST] for name in missing[:NAMED])
@@ -52,7 +53,7 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     if others:  # those of the corpus before are not meant
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, key="runs", **frame.KEEP)
+    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP)
     return {name: runs[name] for name in names}
 
 

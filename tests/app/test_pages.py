@@ -230,6 +230,7 @@ def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: 
         together.wait(60)
 
     monkeypatch.setattr("labkit.corpora.rows.note", at_once)
+    monkeypatch.setattr("cached._reader", lambda: {"visitor": str(threading.get_ident())})  # two visitors
     rows = b"text,label\na,x\na,x\nb,y\n"
     st.cache_resource.clear()
     with ThreadPoolExecutor(2) as pool:
@@ -427,6 +428,14 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
     assert next(text.value for text in page.markdown if "couples of pairs" in text.value) != said
     grades = page.dataframe[0].value["grade"].to_numpy().reshape(-1, 2)
     assert (grades[:, 0] - grades[:, 1] > 3).all()
+
+
+@pytest.mark.parametrize(("slider", "number"), [("k", 4), ("p", 8)])
+def test_what_is_mended_and_spoilt_follows_k_and_p(opened: Opened, slider: str, number: int) -> None:
+    page = fine(opened("papers_page?try=sbert-lp", **LP).run())
+    before = [trace["x"] for trace in figure(page)["data"]]
+    fine(page.slider(key=slider).set_value(number).run())
+    assert [trace["x"] for trace in figure(page)["data"]] != before
 
 
 @pytest.mark.whole

@@ -59,6 +59,13 @@ def looks(page: AppTest, number: int = 0) -> dict[str, tuple[str, str]]:
     return {trace["name"]: (trace["marker"]["color"], trace["marker"]["symbol"]) for trace in found}
 
 
+def code_with(page: AppTest, call: str) -> int:
+    """The number of the lines of Python that call this."""
+    return next(
+        at for at, code in enumerate(code for code in page.code if "import" in code.value) if call in code.value
+    )
+
+
 def table(page: AppTest) -> dict[str, list[float]]:
     """Where it was measured -> the three figures."""
     (found,) = [text.value for text in page.markdown if "inter/intra" in text.value]
@@ -108,6 +115,20 @@ def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
 
 
 # --- over the epochs ----------------------------------------------------------------------------------------------
+
+
+def test_old_links_to_the_cosines_show_them_and_code_that_draws_them(
+    opened: Opened, run: Path, run_code: RunCode
+) -> None:
+    page = with_runs(opened, run, right="run small", view="Cosines")
+    assert page.segmented_control(key="view").value == "While it trained"
+    has_pictures(page, 2 + 2)
+    shown = [numbers(trace["y"]) for trace in figure(page, 2)["data"]]
+    (drawn,) = run_code(page, code_with(page, "cosine_ridges("))
+    for mine, trace in zip(shown, drawn.data, strict=True):
+        np.testing.assert_allclose(mine, np.asarray(trace.y, float))
+    fine(page.toggle(key="cosines").set_value(False).run())
+    has_pictures(page, 2)
 
 
 @pytest.mark.whole
@@ -533,3 +554,47 @@ def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: 
     page = pasted(opened, "\n".join(LINES), "train_page", view=view)
     assert not page.exception
     assert len([*page.error, *page.info]) == (view == "Runs")
+
+
+# --- the panels of a sentence that is read ------------------------------------------------------------------------
+
+
+def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("space_page", **QUICK | {"left": "SIF", "row": "5"}).run())
+    before = len(charts(page))
+    fine(page.button(key="star").click().run())
+    assert len(charts(page)) == before + 2
+    (rows,) = named(page, "The neighbours of the sentence")
+    shown = pictured(load("topics"))
+    assert set(rows["sentence"]) < set(shown.texts) - {shown.texts[5]}
+    assert (rows["rank before"] > 0).sum() == 10
+    drawn = json.loads(run_code(page, code_with(page, "star("))[-1].to_json())
+    hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
+    assert hovers[0] == hovers[1]  # which say the sentence
+    assert not [button for button in page.button if button.key == "group"]  # topics are no paraphrases
+
+
+def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "LSA", "corpus": "captions", "row": "5"}).run())
+    fine(page.button(key="group").click().run())
+    (rows,) = named(page, "Every sentence of the groups")
+    text, test = pictured(load("captions")).texts[5], load("captions").part("test")
+    own = test.groups[test.texts.index(text)]
+    same = {each for each, group in zip(test.texts, test.groups, strict=True) if group == own}
+    assert rows["sentence"][0] == text
+    assert set(rows[rows["group"] == "A"]["sentence"]) == same
+    assert sorted(set(rows["group"])) == list("ABCDEF")
+    for name, side in (("sif", "left"), ("lsa", "right")):
+        method = METHODS[name]()
+        method.fit(load("captions"))
+        vectors = method.encode(list(rows["sentence"]), normalize_embeddings=True)
+        np.testing.assert_allclose(rows[f"cosine, {side}"], vectors @ vectors[0], atol=1e-5)
+    drawn = json.loads(run_code(page, code_with(page, "groups_with("))[-1].to_json())
+    for mine, other in zip(drawn["data"], figure(page, 2)["data"], strict=True):
+        assert mine["name"] == other["name"]
+        np.testing.assert_allclose(numbers(mine["x"]), numbers(other["x"]), atol=1e-5)
+
+
+def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
+    assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
+    assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))
