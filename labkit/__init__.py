@@ -68,10 +68,11 @@ def __getattr__(name: str) -> Any:
         return import_module(f"labkit.{name}")
     if name in _FUNCTIONS:
         return getattr(import_module(f"labkit.{_FUNCTIONS[name]}"), name)
-    from labkit.methods import METHODS
+    if name[:1].isupper():  # a method; Python asks here for modules, too, before it looks for their files
+        from labkit.methods import METHODS
 
-    for where in METHODS.where.values():
-        module, _, kind = where.partition(":")
-        if kind == name:
-            return getattr(import_module(f"labkit.{module}"), name)
+        for where in METHODS.where.values():
+            module, _, kind = where.partition(":")
+            if kind == name:
+                return getattr(import_module(f"labkit.{module}"), name)
     raise AttributeError(f"module 'labkit' has no attribute {name!r}")
