@@ -73,7 +73,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
             frame.picture(picture, key=f"counts_{key}", alt=alt, rows=themes.rows)
     measured = list(themes.figures())
     formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
-    alt = "Agreement of clusters and sections, a row for k-means and one for Iclust."
+    alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
     frame.table(measured, alt, formats=formats, heads=HEADS)
     with st.expander("All sentences, with section and clusters"):
         alt = "Every sentence with its section and its two clusters."

@@ -46,8 +46,8 @@ SHARE = "Share of sentences whose nearest neighbour is of the same class, with {
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
-    "sentence. A thick line is a large weight, a dotted line a negative one. A filled mark is a neighbour before and "
-    "after, in the same direction in both stars."
+    "sentence. A thick line is a large weight, a dotted line a negative one. A filled mark shows a neighbour before "
+    "and after, in the same direction in both stars."
 )
 GROUPS = (
     "Each letter is a group of test sentences that mean the same. A has the selected sentence, which is ringed; "

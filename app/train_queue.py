@@ -62,7 +62,7 @@ def show_limits() -> None:
     if here is not None:
         st.caption(
             f"You are visitor {here.number}. A cookie remembers for {classroom.DAYS} days which trainings and runs "
-            f"are yours. You may have {EACH} in the queue, and your runs may use {amount(DISK)}."
+            f"are yours. You can have up to {EACH} in the queue, and your runs can use up to {amount(DISK)}."
         )
 
 

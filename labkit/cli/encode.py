@@ -64,7 +64,7 @@ def encode(
     ] = None,
     distinct: Annotated[
         bool,
-        typer.Option("--distinct", help="Encode each sentence of a corpus file once, not all texts in row order."),
+        typer.Option("--distinct", help="Encode each distinct sentence of a corpus file once, not every row."),
     ] = False,
     column: Annotated[str | None, typer.Option(help="With --out: column of the sentences. Default: text.")] = None,
     half: Annotated[bool, typer.Option("--half", help="With --out: store float16, half the size.")] = False,

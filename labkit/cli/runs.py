@@ -179,7 +179,7 @@ def explain(
     ],
     a: Annotated[str, typer.Argument(help="A sentence.")],
     b: Annotated[str, typer.Argument(help="Another sentence.")],
-    c: Annotated[str | None, typer.Argument(help="A third: why is the first closer to the second than to it?")] = None,
+    c: Annotated[str | None, typer.Argument(help="A third text: why is the first closer to the second?")] = None,
     way: Annotated[
         str,
         typer.Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first."),

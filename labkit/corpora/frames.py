@@ -248,7 +248,7 @@ def _mixed(corpus: Corpus, whose: str) -> ValueError:
 def from_dataset(dataset: Any, *, name: str = "corpus") -> Corpus:
     """The corpus of a Hugging Face Dataset or DatasetDict (iterable ones are read to the end).
 
-    The keys of a DatasetDict are the splits (validation is dev), unless there is a column `split`. A Dataset, or a
+    The keys of a DatasetDict are the splits (validation is dev), unless there is a `split` column. A Dataset, or a
     DatasetDict with `train` alone, is divided here. A ClassLabel gives its names to texts, and its numbers 0 and 1 to
     pairs.
 

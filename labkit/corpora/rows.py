@@ -8,7 +8,7 @@
     text                                 sentences without labels    -> Sentences
 
 Common other names (`sentence1`, `question2`, `category`, ...) are recognised, too; rows of only `query, positive`
-become groups. A column `split` (train, dev, test) is used as given; without one the rows are divided (`splits.py`). All
+become groups. A `split` column (train, dev, test) is used as given; without one the rows are divided (`splits.py`). All
 other columns go to `extra`. Errors name the row; repeated rows are dropped with a note (`labkit.progress`). `files.py`
 reads rows from files, `frames.py` from memory.
 """

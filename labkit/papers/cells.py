@@ -92,7 +92,7 @@ class Cell:
     def case(
         self, progress: Progress = silent, *, chosen: Sequence[Mapping[str, Any]] = (), runs: Path | None = None
     ) -> Case:
-        """The input of its recipe. `chosen`: what its tunings found; trainings are reused from the folder `runs`."""
+        """The input of its recipe. `chosen`: what its tunings found; trainings are reused from the `runs` folder."""
         settings, sides = self.settings, self.recipe.sides
         if chosen and sides:
             sides = tuple({**side, **found} for side, found in zip(sides, chosen, strict=True))
@@ -253,7 +253,7 @@ def compute(
 ) -> Computed:
     """Take the cells from the store or compute them; `again` computes all of them.
 
-    Trainings are stored in the folder `runs`, if given: interrupted ones resume there, and other cells reuse them.
+    Trainings are stored in the `runs` folder, if given: interrupted ones resume there, and other cells reuse them.
     A row with missing data or a faulty recipe is noted and does not stop the others.
     """
     done = Computed()

@@ -1,4 +1,4 @@
-"""Convert wikitext to an `Article`: running text in sections. Needs the extra `wikipedia`.
+"""Convert wikitext to an `Article`: running text in sections. Needs the `wikipedia` extra.
 
 The lead comes first (even if empty), then each heading with its paragraphs. mwparserfromhell parses; this module
 decides what counts as running text. Tables, lists, references, files and categories are removed. So are formulas and
