@@ -173,7 +173,7 @@ def line(use: Use, alone: Measured, found: Measured, sessions: int, spent: float
 
 def clusters(uploads: tuple[bytes, ...], said: str) -> Use:
     """The page with files that are brought."""
-    return Use("space", "corpus=your+own+file&amount=20%2C000&how=PCA", "Number of coloured classes", 2, 36, uploads, said)
+    return Use("space", "corpus=your+own+file&amount=20%2C000&how=PCA", "Number of coloured", 2, 36, uploads, said)
 
 
 def measure(sessions: int, seconds: float, rows: int, think: float) -> str:
