@@ -141,7 +141,9 @@ def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> It
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
         ends = np.cumsum(sizes, dtype=np.int64)
         groups = [n for n, end in enumerate(ends.tolist()) if end > part.start and end - sizes[n] < stop]
-        first = int(ends[groups[0]] - sizes[groups[0]]) if groups else 0
+        if not groups:
+            return
+        first = int(ends[groups[0]] - sizes[groups[0]])
         for batch in file.iter_batches(GROUP, row_groups=groups, columns=columns, use_threads=False):
             low, high = max(part.start - first, 0), min(stop - first, len(batch))
             if low < high:

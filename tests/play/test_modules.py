@@ -36,7 +36,9 @@ def test_metrics_are_those_of_the_library(in_node) -> None:  # type: ignore[no-u
 
 
 @pytest.mark.parametrize(
-    "text", ["", "text\nonly", "text,label\na b,x\n", "a,b\n1,2\n", "text,label\n" + "x" * 1_000_001]
+    "text",
+    ["", "text\nonly", "text,label\na b,x\n", "a,b\n1,2\n", "text,label\n" + "x" * 1_000_001],
+    ids=["empty", "one column", "one class", "no text", "too large"],  # pytest hands the name of a test to node
 )
 def test_a_csv_that_cannot_be_used_is_refused_in_a_sentence(text: str, in_node) -> None:  # type: ignore[no-untyped-def]
     script = """
