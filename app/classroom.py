@@ -215,7 +215,7 @@ def name_of(word: str) -> str:
 
 @dataclass(frozen=True)
 class Present:
-    """A visitor who has come since the start: `tabs` are open now, `page` is what they opened last."""
+    """A visitor since the app started: `tabs` are open now, `page` is the page opened last."""
 
     number: int
     since: float

@@ -34,7 +34,7 @@ def called(name: str) -> str:
 
 
 def show_present(owners: Collection[str]) -> None:
-    """A line for each visitor who has a tab open; `owners` has the owner of each run in the queue."""
+    """Return a row for each visitor with an open tab; `owners` names the owner of each run in the queue."""
     rows = [
         {
             "Visitor": f"{here.number}{' (teacher)' if here.teacher else ''}",
