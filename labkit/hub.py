@@ -90,18 +90,18 @@ def card_of(
         "which licence. Scores on texts that it was trained on are too high.\n"
         for model, how in models_in(method)
     )
-    rows = []
-    for where, each in metrics.items():
-        for metric, value in each.items():
-            if isinstance(value, int | float):
-                low_high = (intervals or {}).get(where, {}).get(metric)
-                limits_of = "" if low_high is None else f"{low_high[0]:.3f} to {low_high[1]:.3f}"
-                rows.append(f"| {where} | {metric} | {value:.4f} | {limits_of} |")
+    scores = [
+        (where, metric, value, (intervals or {}).get(where, {}).get(metric))
+        for where, each in metrics.items()
+        for metric, value in each.items()
+        if isinstance(value, int | float)
+    ]
+    rows = [f"| {where} | {metric} | {value:.4f} | {limited(interval)} |" for where, metric, value, interval in scores]
     table = "\n".join(["| corpus/split | metric | value | 95 % interval |", "| --- | --- | --- | --- |", *rows])
     idle = method.settings.unused()
     settings = ", ".join(f"{key}={value}" for key, value in origin["settings"].items() if key not in idle)
     return f"""---
-{front(method, library)}
+{front(method, name, library, scores)}
 ---
 
 # {name}
@@ -120,7 +120,7 @@ Settings: {settings}.
 
 ## How good it is
 
-{table if rows else "Its run has no metrics."}
+{table if scores else "Its run has no metrics."}
 
 {measured}
 
@@ -130,7 +130,11 @@ Settings: {settings}.
 """
 
 
-def front(method: Method, library: str) -> str:
+def limited(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def front(method: Method, name: str, library: str, scores: list[tuple[str, str, float, Any]]) -> str:
     """Return the Hub's metadata as YAML; licence and language are known only for bundled corpora."""
     models = [model for model, _ in models_in(method)]
     bundled = method.trained_on in CORPORA and CORPORA[method.trained_on].kind == "embedded"
@@ -143,4 +147,18 @@ def front(method: Method, library: str) -> str:
         entries |= {"license": "mit", "language": ["multilingual" if method.trained_on == "places" else "en"]}
     if models:
         entries["base_model"] = models
+    if scores:
+        task = {"type": "sentence-similarity", "name": "Sentence similarity"}
+        results = [
+            {
+                "task": task,
+                "dataset": {"type": where.partition("/")[0], "name": where},
+                "metrics": [
+                    {"type": metric, "value": round(value, 6)}
+                    | ({"name": f"{metric} (95 % interval {limited(interval)})"} if interval else {})
+                ],
+            }
+            for where, metric, value, interval in scores
+        ]
+        entries["model-index"] = [{"name": name, "results": results}]
     return "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items())

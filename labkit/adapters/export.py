@@ -183,6 +183,7 @@ class Exported:
     difference: float | None = None  # the largest difference of any number, before quantisation
     size_before: int | None = None  # bytes before quantisation; None without it
     spearman: float | None = None  # between the similarities of all pairs of these sentences, before and after
+    cost: float | None = None  # the largest difference of any number of the unit vectors, before and after
 
     def __str__(self) -> str:
         said = f"{self.folder}: {self.form}, {amount(self.size)}"
@@ -191,8 +192,9 @@ class Exported:
             said += f"; on {self.sentences:,} sentences {when}its numbers differ from labkit's by {self.difference:.1g}"
         if self.size_before is not None and self.spearman is not None:
             said += (
-                f"\nint8: {amount(self.size)} instead of {amount(self.size_before)}; loss in Spearman of the "
-                f"similarities {1 - self.spearman:.4f} (all pairs of {self.sentences:,} sentences, before and after)"
+                f"\nint8: {amount(self.size)} instead of {amount(self.size_before)}; the numbers of unit vectors "
+                f"differ by {self.cost:.1g}, loss in Spearman of the similarities {1 - self.spearman:.4f} (all pairs "
+                f"of {self.sentences:,} sentences, before and after)"
             )
         return said
 
@@ -244,9 +246,10 @@ def export(
         if quantize and form.quantize is not None:
             form.quantize(beside)
             pairs = np.triu_indices(len(sentences), 1)
-            after, before = ((unit(rows) @ unit(rows).T)[pairs] for rows in (form.read(beside, sentences), before))
-            spearman = correlation(after, before).spearman
-            exported = replace(exported, size=size_of(beside), size_before=exported.size, spearman=spearman)
+            after, before = unit(form.read(beside, sentences)), unit(before)
+            spearman = correlation(*((rows @ rows.T)[pairs] for rows in (after, before))).spearman
+            cost = float(np.abs(before - after).max())
+            exported = replace(exported, size=size_of(beside), size_before=exported.size, spearman=spearman, cost=cost)
         opening = form.opening.format(folder=folder.name)
         limits = "\n".join(f"- {limit}" for limit in exported.limits)
         measured = f"{MARK}. {exported}"

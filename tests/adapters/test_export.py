@@ -184,6 +184,8 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     ]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
+    assert done.cost is not None
+    assert 1e-5 < done.cost < 0.1
 
 
 def test_force_replaces_an_export_and_nothing_else(tmp_path: Path) -> None:
@@ -225,4 +227,7 @@ def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     assert "auc" not in card.partition("0.7500")[2]
     front = yaml.safe_load(card.split("---")[1])
     assert (front["license"], front["language"], "base_model" in front) == ("mit", ["en"], False)
+    assert front["model-index"][0]["results"][0]["metrics"] == [
+        {"type": "accuracy", "value": 0.75, "name": "accuracy (95 % interval 0.710 to 0.790)"}
+    ]
     assert "MiniLM" not in card  # a setting of transformers alone
