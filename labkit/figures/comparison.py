@@ -6,7 +6,7 @@ In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -112,30 +112,6 @@ def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
         textfont={"color": INK},
         cliponaxis=False,
         hovertemplate=f"%{{x:.4f}}{NAME}",
-    )
-
-
-def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figure:
-    """Draw the score of each method of a bench with its interval; an open disc is behind the best.
-
-    A row has `name`, `score`, `low`, `high` and `against_best`, as `labkit.trials.verdict.Ranked`.
-    """
-    if not rows:
-        raise ValueError("rows are empty; run the bench to its end, so that there is at least one method")
-    symbols = ["circle-open" if row["against_best"] == "behind" else "circle" for row in rows]
-    dots = intervals(
-        [row["score"] for row in rows],
-        list(range(len(rows))),
-        [(row["low"], row["high"]) for row in rows],
-        {"size": 11, "color": COLOURS[0], "symbol": symbols},
-        text=[row["against_best"] for row in rows],
-        hovertemplate="%{x:.3f}, %{text}<extra></extra>",
-    )
-    return figure_of(
-        [dots],
-        xaxis={"title": metric},
-        yaxis=BARE | ticks([row["name"] for row in rows], 24) | {"range": [len(rows) - 0.5, -0.5]},
-        height=AROUND + VARIANT_HEIGHT * len(rows),
     )
 
 
