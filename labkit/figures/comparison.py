@@ -65,9 +65,9 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
             traces.append(draw.level_bars(means, places, look, width=BAR, cliponaxis=False, **text, **named))
     several = [(each, place) for place, line in shown if len(line.results) > 1 for each in line.results]
     if several:
-        values, places = [each.scores.figures[figure] for each, _ in several], [place for _, place in several]
+        values, rows = [each.scores.figures[figure] for each, _ in several], [place for _, place in several]
         stroke = {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}}
-        traces.append(draw.marks(values, places, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
+        traces.append(draw.marks(values, rows, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
     names = [
         f"{draw.short(line.name, 26)} · {SAW}" if line.saw_test else draw.short(line.name, 48) for _, line in shown
     ]
