@@ -123,11 +123,12 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
     alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    claims = [each for other in tables.values() if other.paper == name for each in other.claims if not each.asked_here]
-    counts = Counter(each.ours for each in claims)  # of all that the paper itself claims
+    mine = [each for other in tables.values() if other.table.paper == name for each in other.claims]
+    claims = [each for each in mine if not each.asked_here]  # all that the paper itself claims
+    counts = Counter(each.ours for each in claims)
     tally = ", ".join(f"{text.lower()} {counts[found]}" for found, (_, text) in VERDICTS.items() if counts[found])
     own = OWN_VARIANT if claim.asked_here else ""
-    st.caption(f"{table.title}. {own}Verdicts on the paper's {len(claims)} claims: {tally}.")
+    st.caption(f"{table.table.title}. {own}Verdicts on the paper's {len(claims)} claims: {tally}.")
     with st.container(horizontal=True):
         pressed = st.button("Try it", type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
         if pressed and not card.panel:
