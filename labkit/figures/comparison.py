@@ -6,7 +6,7 @@ In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
