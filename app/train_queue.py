@@ -147,7 +147,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
 
 
 def worth(job: Job) -> str:
-    """What the run is worth on test."""
+    """What the run is worth on test, by its leading score."""
     if job.state != "finished" or job.is_bench:
         return ""
     try:
@@ -155,7 +155,7 @@ def worth(job: Job) -> str:
     except (ValueError, OSError):
         return " · its folder was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    scores = ", ".join(f"{spoken(name)} {value:.3f}" for name, value in values[:4])
+    scores = ", ".join(f"{spoken(name)} {value:.3f}" for name, value in values[:1])
     return (f" · test: {frame.plain(scores)}" if scores else "") + f" · stored as `{job.name}`"
 
 
@@ -168,6 +168,7 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
                 see_it_move(job)
+            frame.folder_button(Path(job.folder))
         if not may_touch(queue, job):
             return
         if job.state in ("waiting", "running"):

@@ -128,12 +128,19 @@ BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of 
 
 
 def anchor_bars(
-    examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
+    examined: Examined,
+    anchor: int,
+    *,
+    other: int | None = None,
+    heaviest: float | None = None,
+    before: np.ndarray | None = None,
+    height: int = 430,
 ) -> go.Figure:
     """Draw the anchor's others, the most similar on the left: similarities above, weights below.
 
-    An arrow marks `other`. A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
-    With `heaviest`, the axis of the weights ends there, whatever the settings, so that two pictures can be compared.
+    An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
+    lines are the two limits of its rule. With `heaviest`, the axis of the weights ends there, so that two pictures can
+    be compared. `before` (m,): other weights of the anchor, drawn as outlines.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
@@ -151,6 +158,10 @@ def anchor_bars(
     if unknown:
         group = _bars(examined, unknown, place, "no pair", INK, False)
         traces.append(group | draw.on(1) | {"y": similarity[unknown]})
+    if before is not None:
+        outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
+        ghost = _bars(examined, order, place, "before the last change", INK, True)
+        traces.append(ghost | draw.on(2) | {"y": before[order], "marker": outline})
     if examined.settings.miner == "informative":
         for value, name, colour in (
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
@@ -175,8 +186,10 @@ def anchor_bars(
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
+        high, own = max(0.0, float(similarity[other])), float(weight[other])
         layout["annotations"] = [
-            draw.annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)
+            draw.annotation("▼", place[other], high, size=17, yshift=9),
+            draw.annotation(f"{own:.3g}", place[other], own, size=14, yshift=10, xref="x2", yref="y2"),
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
