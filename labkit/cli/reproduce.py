@@ -18,8 +18,7 @@ from labkit.interrupts import interruptible
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
-    from labkit.papers.cell_store import Store
-    from labkit.papers.cells import Cell, Computed, TablePlan
+    from labkit.papers.cells import Cell, Computed, Store, TablePlan
     from labkit.trials.engine import Result
 
 ENDINGS = (".md", ".json", ".jsonl")
@@ -57,8 +56,7 @@ def reproduce(
 
     Results are stored and shown again; --anew recomputes them. The same command resumes.
     """
-    from labkit.papers.cell_store import Store
-    from labkit.papers.cells import plan
+    from labkit.papers.cells import Store, plan
     from labkit.papers.data import DATASETS, Desk
     from labkit.papers.published import tables
 
@@ -186,7 +184,7 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], 
     from labkit.atomic import in_place
     from labkit.papers import published
     from labkit.papers.bundled_report import Report, result, results_shown
-    from labkit.papers.cell_store import as_lines
+    from labkit.papers.cells import as_lines
     from labkit.papers.reports import as_markdown
     from labkit.runs import versions
 

@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from labkit.papers import cells as planning
 from labkit.papers import fair
 from labkit.papers.bundled_report import result
-from labkit.papers.cell_store import Store, as_lines
-from labkit.papers.cells import Computed, cells_of, compute, plan, stored
+from labkit.papers.cells import Computed, Store, as_lines, cells_of, compute, plan, stored
 from labkit.papers.data import Desk
 from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
 from labkit.papers.recipes import Case

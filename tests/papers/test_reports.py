@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from labkit.papers.bundled_report import Figure, Report, result, results_shown, stored
-from labkit.papers.cell_store import Store, as_lines
-from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.cells import Store, as_lines, cells_of, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
 from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, leaders, ours, piped
