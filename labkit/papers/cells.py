@@ -137,11 +137,6 @@ class TablePlan:
         part = self.parts[row, data]
         return () if isinstance(part, str) else part
 
-    @property
-    def possible(self) -> int:
-        """The number of rows that can be computed at least in part."""
-        return len({row for row, data in self.parts if self.cells(row, data)})
-
 
 def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
     """The part of a table that can be computed with this desk; the row or else the table gives the number of seeds."""
