@@ -305,17 +305,13 @@ def download(label: str, content: Callable[[], str | bytes], file: str, kind: st
     st.download_button(label, content, file, kind, key=key, on_click="ignore")
 
 
-def folder_button(folder: Path) -> None:
-    """A button that saves a run as a ZIP file: the folder that `labkit.load_run` opens."""
-
-    def zipped() -> bytes:
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(path for path in folder.iterdir() if path.is_file()):
-                archive.write(path, f"{folder.name}/{path.name}")
-        return file.getvalue()
-
-    download("Model as ZIP", zipped, f"{folder.name}.zip", "application/zip", f"zip-{folder}")
+def zipped(folder: Path) -> bytes:
+    """A run as a ZIP file: the folder that `labkit.load_run` opens."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.iterdir() if path.is_file()):
+            archive.write(path, f"{folder.name}/{path.name}")
+    return file.getvalue()
 
 
 def page_of(figure: go.Figure, title: str) -> str:

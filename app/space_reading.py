@@ -181,14 +181,14 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=30), named.column: st.column_config.Column(width=84)}
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=26), named.column: st.column_config.Column(width=80)}
     for side, each in zip(sides, measured if named.column == CLASS else (), strict=False):
         table[side.name] = 100 * table[CLASS].map(each.by_class)
         about = SHARE.format(name=side.space.name)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=56, help=about)
+        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=50, help=about)
     if {"left", "right"} <= {*table.columns}:
-        table["change"] = table["right"] - table["left"]
-        columns["change"] = st.column_config.NumberColumn(format="%+.0f", width=56, help=CHANGE)
+        table["Δ"] = table["right"] - table["left"]
+        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=50, help=CHANGE)
     key = f"classes-{marking.state_of_marks().cleared}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),

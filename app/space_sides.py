@@ -282,8 +282,8 @@ def save_vectors(side: Side) -> None:
     }
     if side.picture.points.shape[1] == 2:
         files["Picture for embedding-atlas"] = atlas, "picture.parquet"
-    if side.space.folder is not None:
-        frame.folder_button(side.space.folder)
+    if (folder := side.space.folder) is not None:
+        files["Model as ZIP"] = partial(frame.zipped, folder), f"{folder.name}.zip"
     for label, (content, file) in files.items():
         frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
 

@@ -50,7 +50,9 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     if others:  # those of the corpus before are not meant
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP)
+    names = st.multiselect(
+        "Runs to compare", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP
+    )
     return {name: runs[name] for name in names}
 
 
@@ -83,6 +85,7 @@ def show_scores(opened: cached.Opened) -> None:
     )
     names_shown = choosing.VECTORS
     lines = [replace(line, name=names_shown.get(line.name, line.name)) for line in leaderboard(results, figure)]
+    lines.sort(key=lambda line: line.saw_test)  # which are not judged, so they come last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"

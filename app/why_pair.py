@@ -278,9 +278,10 @@ def show(
             st.info("An anchor forms no pair with itself. Choose another sentence.")
         else:
             row = next(row for row in pair_rows(examined, anchor) if row.number == other)
-            st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
-            for line in weight_in_latex(examined, anchor, other):
-                st.latex(line)
+            with st.expander("How this weight is computed"):
+                st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
+                for line in weight_in_latex(examined, anchor, other):
+                    st.latex(line)
     show_matrix(examined, anchor, how["split"], code)
     LINKED(key="linked", data={"anchor": anchor})
 

@@ -86,9 +86,9 @@ def clusters_over_epochs(
     looks: Entries = {"textfont": font, "textposition": ["bottom right", *["middle center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
-    layout: Entries = {"height": height, "margin": draw.margin(32) | {"l": 50}}
+    layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
-        layout = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
+        layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
     return draw.figure_of(
         drawing,
         frames=[_frame(journey, place, groups, texts[place]) for place in range(len(journey))],
