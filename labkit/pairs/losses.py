@@ -186,7 +186,12 @@ def cosent(
         Z = (S / temperature).reshape(1, -1)
         return _softplus(_log_sum_exp(Z, N.reshape(1, -1)) + _log_sum_exp(-Z, P.reshape(1, -1)))[0, 0]
     known = P | N
-    grade, order = _checked_grades(grades, known).sort(stable=True)  # (n,)
+    if not isinstance(grades, Tensor) or grades.shape != S.shape:
+        shape = tuple(grades.shape) if isinstance(grades, Tensor) else type(grades).__name__
+        raise ValueError(f"grades have shape {shape}, expected {tuple(S.shape)} like similarity; grade each pair")
+    if not grades[known].isfinite().all():
+        raise ValueError("grades are NaN or infinite for pairs in the masks; remove these pairs from the masks")
+    grade, order = grades[known].sort(stable=True)  # (n,)
     Z = S[known][order] / temperature  # (n,): from the lowest grade to the highest
     below = torch.searchsorted(grade, grade)  # (n,): how many pairs have a lower grade
     higher = below > 0
@@ -410,13 +415,3 @@ def _triplet_terms(
     """Sum over the given (anchor, positive) pairs and all negatives of the anchor."""
     differences = S.index_select(0, anchors) - S[anchors, positives][:, None]  # (pairs, m): S_n - S_p
     return (cost(differences) * N[anchors]).sum()
-
-
-def _checked_grades(grades: Tensor, known: Tensor) -> Tensor:
-    """The grades of the known pairs, (n,)."""
-    if not isinstance(grades, Tensor) or grades.shape != known.shape:
-        kind = f"shape {tuple(grades.shape)}" if isinstance(grades, Tensor) else type(grades).__name__
-        raise ValueError(f"grades have {kind}, expected {tuple(known.shape)} like similarity; grade each pair")
-    if not (chosen := grades[known]).isfinite().all():
-        raise ValueError("grades are NaN or infinite for pairs in the masks; remove these pairs from the masks")
-    return chosen

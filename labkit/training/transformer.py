@@ -4,8 +4,7 @@
     above     the last layers, which are trained: all their weights, or low-rank adapters
     head      if no layer is trained: a linear map after the whole model, initially the identity
 
-The cache holds the input of the trained part: the states of a sentence's tokens or, for a head, its vector. A run
-stores only the trained weights. The model is opened again, and refused if it has changed.
+A run stores only the trained weights. The model is opened again, and refused if it has changed.
 """
 
 from __future__ import annotations
@@ -104,29 +103,26 @@ class Transformer(nn.Module):
         self._kept = torch.empty(0)
 
     def remember(self, rows: Iterable[list[int]]) -> None:
-        """Compute the input of the trained part for these sentences, in a fixed order, and cache it."""
-        if self._below[0] is not None:
-            self._place, self._kept = self._read(sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row)))
+        """Compute the input of the trained part for these sentences, in a fixed order, and cache it.
 
-    def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
-        """Where the states of each sentence begin, and all states in sequence."""
-        places: dict[tuple[int, ...], int] = {}
+        That is the states of a sentence's tokens or, for a head, its vector.
+        """
+        if self._below[0] is None:
+            return
+        ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
+        self._place, count, numbers = {}, 0, 0
         parts: list[Tensor] = []
-        count, numbers = 0, 0
         for start in range(0, len(ordered), _KEPT_AT_ONCE):
             part = ordered[start : start + _KEPT_AT_ONCE]
             states = self._entering(*Reader.batch(part)).cpu()
-            kept = [
-                state[: len(row)] if self.head is None else state[None] for row, state in zip(part, states, strict=True)
-            ]
-            numbers += sum(state.numel() for state in kept)
+            numbers += sum(len(row) * states.shape[2] for row in part) if self.head is None else states.numel()
             if numbers > MOST_KEPT:
                 break
-            for row, state in zip(part, kept, strict=True):
-                places[row] = count
-                count += len(state)
-            parts += kept
-        return places, torch.cat(parts) if parts else torch.empty(0)
+            for row, state in zip(part, states, strict=True):
+                self._place[row] = count  # where the states of the sentence begin
+                parts.append(state[: len(row)] if self.head is None else state[None])
+                count += len(parts[-1])
+        self._kept = torch.cat(parts) if parts else torch.empty(0)
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """Vectors of length 1, (n, size)."""
@@ -309,13 +305,10 @@ def _adapt(above: nn.Module, rank: int) -> None:
     require("sbert", "peft")
     from peft import LoraConfig, inject_adapter_in_model
 
-    asks = [
-        name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())
-    ]
     values = {"query": "value", "q": "v", "q_lin": "v_lin"}
-    inject_adapter_in_model(
-        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[*asks, *(values[name] for name in asks)]), above
-    )
+    asks = [name for name in values if any(each.endswith(f".{name}") for each, _ in above.named_modules())]
+    targets = [*asks, *(values[name] for name in asks)]
+    inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=targets), above)
 
 
 # --- parts of a vector -------------------------------------------------------------------------------------------
@@ -336,10 +329,18 @@ def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
     A prompt that the model adds to every sentence belongs to the rest.
     """
     prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
+    first, *last = model.eval()
     if ways_of_model(model)[0] == "exact":
-        parts = _parts_of_table(model.eval()[0], prompt, sentence)
+        parts = _parts_of_table(first, prompt, sentence)
     else:
-        parts = _parts_of_transformer(model.eval(), prompt, sentence, steps)
+        body, pooling = first.auto_model, _without_length(last)
+
+        def vectors(x: Tensor) -> Tensor:
+            there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+            return _through(pooling, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
+
+        reader = ModelReader(model.tokenizer, model.max_seq_length, prompt)
+        parts = parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
     cut = model.truncate_dim
     return parts.through(lambda rows: rows[:, :cut]) if cut else parts
 
@@ -354,18 +355,6 @@ def _parts_of_table(static: Any, prompt: str, sentence: str) -> Parts:
     spelled = spelled_words(text, read.word_ids, read.offsets, begin=len(prompt))
     marks = torch.tensor([name == "" for name, count in spelled for _ in range(count)], dtype=torch.bool)
     return parts_by_words(spelled, rows, rows[marks].sum(0), rows.sum(0))
-
-
-def _parts_of_transformer(model: Any, prompt: str, sentence: str, steps: int) -> Parts:
-    first, *last = model
-    body, pooling = first.auto_model, _without_length(last)
-
-    def vectors(x: Tensor) -> Tensor:
-        there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-        return _through(pooling, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
-
-    reader = ModelReader(model.tokenizer, model.max_seq_length, prompt)
-    return parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
 
 
 def parts_of_tokens(
