@@ -142,16 +142,12 @@ def arrays_of(module: nn.Module) -> dict[str, np.ndarray]:
 
 def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
     """Set parameters from arrays of the same names and shapes; raises ValueError if one does not fit."""
-    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    for name in wanted.keys() | arrays.keys():
-        if name not in arrays or name not in wanted:
-            raise ValueError(f"model.safetensors {'lacks' if name in wanted else 'has an unknown'} {name!r}")
-        if arrays[name].shape != wanted[name]:
-            raise ValueError(
-                f"model.safetensors: {name} has shape {arrays[name].shape}, expected {wanted[name]} from its settings "
-                "and vocabulary"
-            )
-    module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
+    try:
+        module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
+    except RuntimeError as error:
+        raise ValueError(
+            f"model.safetensors does not fit its settings and vocabulary: {' '.join(str(error).split())}"
+        ) from error
 
 
 def probe_of(corpus: Corpus) -> Snapshots:

@@ -130,10 +130,7 @@ class Transformer(nn.Module):
         entering = numbers if self._below[0] is None else self._known(numbers, lengths)
         if self.head is not None:
             return nn.functional.normalize(self.head(entering).float(), dim=1)
-        assert self.above is not None
-        asked = {"input_ids": entering} if self._below[0] is None else {"inputs_embeds": entering}
-        states = self.above(**asked, attention_mask=there.long()).last_hidden_state
-        return nn.functional.normalize(_through(self.last, states, there).float(), dim=1)
+        return nn.functional.normalize(_through(self.last, _states(self.above, entering, there), there).float(), dim=1)
 
     def whole(self, model: Any) -> Any:
         """A copy of the sentence-transformers model with the trained weights, which gives the same vectors."""
@@ -170,14 +167,11 @@ class Transformer(nn.Module):
         embedded: Any = lower or self.above
 
         def vectors(x: Tensor) -> Tensor:
-            there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-            states = lower(inputs_embeds=x, attention_mask=there.long()).last_hidden_state if lower else x
+            states = _states(lower, x) if lower else x
             if self.head is not None:
-                vector: Tensor = self.head(_through(last, states, there))
+                vector: Tensor = self.head(_through(last, states))
                 return vector
-            assert self.above is not None
-            states = self.above(inputs_embeds=states, attention_mask=there.long()).last_hidden_state
-            return _through(_without_length(self.last), states, there)
+            return _through(_without_length(self.last), _states(self.above, states))
 
         return parts_of_tokens(vectors, embedded.get_input_embeddings(), reader, sentence, steps)
 
@@ -188,7 +182,9 @@ class Transformer(nn.Module):
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Restore the trained weights."""
-        return super().load_state_dict({**super().state_dict(), **state_dict}, strict, assign)
+        own = super().state_dict()
+        frozen = {name: own[name] for name in own.keys() - self.state_dict().keys()}
+        return super().load_state_dict({**frozen, **state_dict}, strict, assign)
 
     def _known(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """The input of the trained part, from the cache if it has all these sentences."""
@@ -205,9 +201,8 @@ class Transformer(nn.Module):
     def _entering(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         lower, last = self._below
         assert lower is not None
-        there = inside(lengths, numbers.shape[1])
-        device = next(lower.parameters()).device
-        states = lower(input_ids=numbers.to(device), attention_mask=there.long().to(device)).last_hidden_state
+        there, device = inside(lengths, numbers.shape[1]), next(lower.parameters()).device
+        states = _states(lower, numbers.to(device), there.to(device))
         return (_through(last, states, there.to(device)) if last else states).to(numbers.device)
 
 
@@ -230,8 +225,17 @@ class _Dropout(nn.Module):
         return nn.functional.dropout(x, self.rate, self.training)
 
 
-def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Tensor:
+def _states(model: Any, x: Tensor, there: Tensor | None = None) -> Tensor:
+    """A model's last states (n, length, d) for token numbers (n, length), or for the states of the layers below."""
+    there = torch.ones(x.shape[:2], device=x.device) if there is None else there
+    given = {"inputs_embeds" if x.is_floating_point() else "input_ids": x}
+    states: Tensor = model(**given, attention_mask=there.long()).last_hidden_state
+    return states
+
+
+def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor | None = None) -> Tensor:
     """Apply the modules after the model's layers to states (n, length, d): pooling, and a map if there is one."""
+    there = torch.ones(states.shape[:2], device=states.device) if there is None else there
     features: dict[str, Tensor] = {"token_embeddings": states, "attention_mask": there.long()}
     for module in modules:
         features = module(features)
@@ -255,13 +259,10 @@ def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
 def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenizer: Any) -> None:
     """Raise ValueError if the two parts in sequence give other states than the whole model."""
     numbers = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=next(body.parameters()).device)
-    there = torch.ones_like(numbers)
     cause = None
     try:
-        whole = body(input_ids=numbers, attention_mask=there).last_hidden_state
-        states = None if lower is None else lower(input_ids=numbers, attention_mask=there).last_hidden_state
-        asked = {"input_ids": numbers} if states is None else {"inputs_embeds": states}
-        parts = upper(**asked, attention_mask=there).last_hidden_state
+        whole = _states(body, numbers)
+        parts = _states(upper, numbers if lower is None else _states(lower, numbers))
         same = whole.shape == parts.shape and torch.allclose(whole, parts, atol=1e-4, rtol=1e-4)
     except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         same, cause = False, error
@@ -336,8 +337,7 @@ def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
         body, pooling = first.auto_model, _without_length(last)
 
         def vectors(x: Tensor) -> Tensor:
-            there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-            return _through(pooling, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
+            return _through(pooling, _states(body, x))
 
         reader = ModelReader(model.tokenizer, model.max_seq_length, prompt)
         parts = parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
