@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -194,24 +195,14 @@ def in_class_order(labels: Tensor) -> tuple[Tensor, Tensor, list[tuple[int, int]
     return order, number[order], list(zip(sizes.tolist(), classes.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """`count` classes of `size` rows each, starting at row `start`; of each class the rows `first` to `stop`."""
-
-    start: int
-    count: int
-    size: int
-    first: int
-    stop: int
-
-    def of(self, numbers: Tensor) -> Tensor:
-        """These rows of (m, ...) as a view (count, stop - first, ...)."""
-        inside = numbers[self.start : self.start + self.count * self.size]
-        return inside.unflatten(0, (self.count, self.size))[:, self.first : self.stop]
+def _of_classes(numbers: Tensor, rows: slice, size: int, first: int = 0, stop: int | None = None) -> Tensor:
+    """Of classes of `size` adjacent rows, the rows `first` to `stop` of each: a view (classes, stop - first, ...)."""
+    return numbers[rows].unflatten(0, (-1, size))[:, first:stop]
 
 
 Listed = list[tuple[Tensor, Tensor, Tensor]]  # pairs of different rows: the rows, the other rows, the similarities
 Corners = list[tuple[int, int]]  # the first row and the first column of tiles
+Part = Callable[[Tensor], Tensor]  # takes rows of (m, ...)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,29 +218,29 @@ class _Sorted:
 
     # --- positives: blocks of S on the diagonal ---
 
-    def blocks(self) -> Iterator[tuple[_Rows, _Rows, Tensor]]:
-        """Rows, all rows of their classes, and S (count, rows, size) between them; a row with itself is +∞.
+    def blocks(self) -> Iterator[tuple[Part, Part, Tensor]]:
+        """Some rows, all rows of their classes, and S (classes, rows, size) between them; a row with itself is +∞.
 
         Many small classes of one size are processed together, a large class in strips of rows.
         """
         start = 0
         for size, count in self.sizes:
-            together = max(1, _NUMBERS_AT_ONCE // size**2)
+            end, step = start + size * count, size * max(1, _NUMBERS_AT_ONCE // size**2)
             height = max(1, min(size, _NUMBERS_AT_ONCE // size))
-            for done in range(0, count, together):
-                block = _Rows(start + done * size, min(together, count - done), size, 0, size)
+            for place in range(start, end, step):
+                block = partial(_of_classes, rows=slice(place, min(place + step, end)), size=size)
                 for first in range(0, size, height):
-                    strip = _Rows(block.start, block.count, size, first, min(size, first + height))
-                    S = strip.of(self.V) @ block.of(self.V).mT
+                    strip = partial(block, first=first, stop=first + height)
+                    S = strip(self.V) @ block(self.V).mT
                     S.diagonal(first, 1, 2).fill_(math.inf)
                     yield strip, block, S
-            start += size * count
+            start = end
 
     def lowest_positive(self) -> Tensor:
         """`min_{k∈P_i} S_ik` (m,); +∞ for a row that is alone in its class."""
         lowest = self.V.new_full((len(self.V),), math.inf)
         for strip, _, S in self.blocks():
-            strip.of(lowest).copy_(S.amin(-1))
+            strip(lowest).copy_(S.amin(-1))
         return lowest
 
     def exponents(self, S: Tensor, ceiling: Tensor) -> Tensor:
@@ -259,17 +250,17 @@ class _Sorted:
         """`log(1 + Σ_P e^(-α(S - λ)))` (m,) over the positives below the ceiling, and the number of these positives."""
         total, kept = self.V.new_zeros(len(self.V)), torch.zeros((), dtype=torch.long, device=self.V.device)
         for strip, _, S in self.blocks():
-            exponents = self.exponents(S, strip.of(ceiling))
-            strip.of(total).copy_(torch.logaddexp(exponents.logsumexp(-1), total.new_zeros(())))
+            exponents = self.exponents(S, strip(ceiling))
+            strip(total).copy_(torch.logaddexp(exponents.logsumexp(-1), total.new_zeros(())))
             kept += exponents.gt(-math.inf).count_nonzero()
         return total, kept
 
     def add_positive_gradient(self, gradient: Tensor, ceiling: Tensor, total: Tensor) -> None:
         """Add the derivative of `Σ_i total_i / α` (m, d): weights `e^(-α(S - λ) - total)` pull both ends."""
         for strip, block, S in self.blocks():
-            weights = torch.exp(self.exponents(S, strip.of(ceiling)) - strip.of(total)[..., None])
-            strip.of(gradient).sub_(weights @ block.of(self.V))
-            block.of(gradient).sub_(weights.mT @ strip.of(self.V))
+            weights = torch.exp(self.exponents(S, strip(ceiling)) - strip(total)[..., None])
+            strip(gradient).sub_(weights @ block(self.V))
+            block(gradient).sub_(weights.mT @ strip(self.V))
 
     # --- negatives: square tiles of S ---
 
