@@ -332,6 +332,7 @@ def test_large_batch_equals_the_dense_one(
 def test_weights_that_do_not_fit_are_refused() -> None:
     arrays, words = fitted(epochs=1)._state()
     *others, name = arrays
-    for wrong in ({each: arrays[each] for each in others}, arrays | {"more": arrays[name]}, arrays | {name: np.ones(3)}):
+    fewer = {each: arrays[each] for each in others}
+    for wrong in (fewer, arrays | {"more": arrays[name]}, arrays | {name: np.ones(3)}):
         with pytest.raises(ValueError, match=r"model\.safetensors"):
             SentPWNet(PairSettings.of(SMALL))._restore(wrong, words)
