@@ -28,10 +28,10 @@ from labkit.training import distributed
 
 
 class RowAdam(torch.optim.SparseAdam):
-    """torch's SparseAdam, bit for bit, in little more than half the time: it takes and writes the rows by number."""
+    """torch's SparseAdam, bit for bit, in little more than half the time: it reads and writes rows by number."""
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> Any:  # type: ignore[override]
         for table in self.param_groups[0]["params"]:
             if table.grad is None:
                 continue
