@@ -31,7 +31,7 @@ class RowAdam(torch.optim.SparseAdam):
     """torch's SparseAdam, bit for bit, in little more than half the time: it reads and writes rows by number."""
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> Any:  # type: ignore[override]
+    def step(self, closure: Any = None) -> Any:
         for table in self.param_groups[0]["params"]:
             if table.grad is None:
                 continue
