@@ -25,7 +25,7 @@ from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
 from labkit.hub import folder_of, push
 from labkit.locks import locked
 from labkit.progress import Progress, silent, terminal
-from labkit.runs import History, Keeper, Run, Snapshots, read_run, settings_of, write_run
+from labkit.runs import History, Keeper, Run, Snapshots, kept, read_run, settings_of, write_run
 from labkit.settings import Settings, setting
 
 __all__ = ["Embeddings", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
@@ -165,9 +165,9 @@ class Method(ABC):
         self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
         self._processes = int(os.environ.get("WORLD_SIZE", "1"))  # as set by torchrun
         self.history, self.snapshots = History(), Snapshots((), ())
-        keeper = None if folder is None else Keeper(folder, self.run, self.origin)
+        keeping = nullcontext(None) if folder is None else kept(folder, self.run, self.origin)
         try:
-            with keeper or nullcontext():
+            with keeping as keeper:
                 self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
         except BaseException:  # includes Ctrl-C: a half-trained method must not be used
             self._origin = None

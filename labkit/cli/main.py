@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.cli import bench, data, encode, export, output, reproduce, runs, teaching, train, tune
-from labkit.cli.arguments import Force, check_free, command, with_verbosity
+from labkit.cli import data, encode, output, reproduce, runs, teaching, train, tune
+from labkit.cli.arguments import Command, Force, Program, check_free
 from labkit.course.notebooks import NOTEBOOKS, copied
 from labkit.extras import require
 from labkit.progress import first_process
@@ -39,6 +40,7 @@ HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
 app = typer.Typer(
     name="labkit",
+    cls=Program,
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -47,34 +49,30 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(teaching.app, name="class")
-command(app, cls=train.WithMethods)(train.train)
-command(app, cls=train.WithMethods)(tune.tune)
-command(app)(bench.bench)
-for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.export, runs.explain):
-    command(app)(function)
-command(app)(reproduce.reproduce)
-command(app)(runs.paraphrase)
-command(app)(encode.neighbours)
-command(data.app)(encode.dedup)
+for learns in (train.train, tune.tune):
+    app.command(cls=train.WithMethods)(learns)
+for function in (tune.bench, runs.evaluate, encode.encode, runs.compare, runs.runs, runs.export, runs.explain):
+    app.command(cls=Command)(function)
+for function in (reproduce.reproduce, runs.paraphrase, encode.neighbours):
+    app.command(cls=Command)(function)
+data.app.command(cls=Command)(encode.dedup)
 
 
-def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
     if show:
         typer.echo(__version__)
         raise typer.Exit
 
 
-app.callback(invoke_without_command=True)(with_verbosity(version))
-
-
-@command(app, "app")
+@app.command("app", cls=Command)
 def open_app(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines on the network use it.")] = False,
-    host: Annotated[list[str] | None, typer.Option(help="In a classroom: another name of this machine.")] = None,
+    port: Annotated[int, Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
+    classroom: Annotated[bool, Option("--classroom", help="Let other machines on the network use it.")] = False,
+    host: Annotated[list[str] | None, Option(help="In a classroom: another name of this machine.")] = None,
     token: Annotated[
-        str, typer.Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
+        str, Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
     ] = "",
 ) -> None:
     """Open the app in the browser. Only this machine can reach it, unless --classroom is given.
@@ -160,12 +158,10 @@ def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
     )
 
 
-@command(app, "lab")
+@app.command("lab", cls=Command)
 def open_lab(
-    folder: Annotated[Path, typer.Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
-    copy_only: Annotated[
-        bool, typer.Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")
-    ] = False,
+    folder: Annotated[Path, Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
+    copy_only: Annotated[bool, Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")] = False,
 ) -> None:
     """Copy the notebooks into a folder and open JupyterLab on its start page."""
     if not copy_only:
@@ -187,13 +183,13 @@ def open_lab(
     os.execv(command[0], command)
 
 
-@command(app, "playground")
+@app.command("playground", cls=Command)
 def open_playground(
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
+        str | None, Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    out: Annotated[Path, Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
+    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
     force: Force = False,
 ) -> None:
     """Write the playground as one page and open it: a pair loss trains in the browser, sentence by sentence.

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from labkit.atomic import write_text
-from labkit.cli.arguments import Force, Json, check_free, command
+from labkit.cli.arguments import Command, Force, Json, check_free
 from labkit.cli.output import remark, show_result, text_table
 
 if TYPE_CHECKING:
@@ -21,22 +22,18 @@ app = typer.Typer(
 )
 
 
-@command(app, "collect")
+@app.command("collect", cls=Command)
 def collect_class(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json."),
+        Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json."),
     ],
-    names: Annotated[bool, typer.Option("--names", help="Show names, taken from files or folders.")] = False,
+    names: Annotated[bool, Option("--names", help="Show names, taken from files or folders.")] = False,
     notebook: Annotated[
-        str, typer.Option(metavar="NN", help="Notebook of --figure. Default: the one that most students are in.")
+        str, Option(metavar="NN", help="Notebook of --figure. Default: the one that most students are in.")
     ] = "",
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="Also write a page for the projector.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Also write a row per student and exercise.")
-    ] = None,
+    figure: Annotated[Path | None, Option(metavar="FILE.html", help="Also write a page for the projector.")] = None,
+    csv: Annotated[Path | None, Option(metavar="FILE.csv", help="Also write a row per student and exercise.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -121,11 +118,11 @@ def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
     return f"{title}\n{text_table([head, *rows], right=range(1, 5 if len(head) > 4 else 2))}"
 
 
-@command(app, "assign")
+@app.command("assign", cls=Command)
 def assign_notebook(
-    number: Annotated[str, typer.Argument(metavar="NN", help="Number of a notebook, such as 01.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output folder.")],
-    to: Annotated[str, typer.Option(metavar="otter", help="Grader; only otter is supported.")] = "otter",
+    number: Annotated[str, Argument(metavar="NN", help="Number of a notebook, such as 01.")],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Output folder.")],
+    to: Annotated[str, Option(metavar="otter", help="Grader; only otter is supported.")] = "otter",
     force: Force = False,
     json: Json = False,
 ) -> None:
