@@ -298,21 +298,10 @@ class Method(ABC):
 
     def run(self, state: str) -> Run:
         """The run record that is written to disk."""
-        corpus, fingerprint, seed = self._known()
+        origin = self.origin
         arrays, words = self._state()
-        return Run(
-            method=self.name,
-            settings=self.settings.values(),
-            corpus=corpus,
-            fingerprint=fingerprint,
-            seed=seed,
-            arrays=arrays,
-            words=words,
-            history=self.history,
-            snapshots=self.snapshots,
-            state=state,
-            processes=self._processes,
-        )
+        seen: dict[str, Any] = {"history": self.history, "snapshots": self.snapshots, "processes": self._processes}
+        return Run(**origin, arrays=arrays, words=words, state=state, **seen)
 
     def _known(self) -> tuple[str, str, int]:
         if self._origin is None:
@@ -336,11 +325,9 @@ def texts(sentences: Any) -> list[str]:
 
 def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
     """Return the rows if all are finite. NaN would spoil every later result, or keep a solver from ending."""
-    good = np.isfinite(rows.data if sparse.issparse(rows) else rows)
-    if good.all():
+    if np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
         return rows
-    at = np.searchsorted(rows.indptr, np.flatnonzero(~good), "right") - 1 if sparse.issparse(rows) else ~good
-    bad = np.unique(at) if sparse.issparse(rows) else np.flatnonzero(at.any(axis=1))
+    bad = [row for row in range(rows.shape[0]) if not np.isfinite(abs(rows[[row]]).max())]
     raise ValueError(
         f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences, first for "
         f"{sentences[bad[0]]!r}. Its model is damaged; train it again or use an intact copy"

@@ -81,9 +81,7 @@ _TABLE = {  # name: (class, summary)
 # fmt: on
 METHODS = Methods({name: where for name, (where, _) in _TABLE.items()})
 SUMMARIES = {name: summary for name, (_, summary) in _TABLE.items()}
-
-
-# : the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
+#: the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
 OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 Conditions: TypeAlias = dict[str, tuple[bool, str]]  # setting -> whether it has an effect, and under which condition
 
-# : settings of version 0.1.0 -> their current names; run folders, `--set` and links to the app may have the old ones
+#: settings of version 0.1.0 -> their current names; run folders, `--set` and links to the app may have the old ones
 RENAMED = {
     "longest": "max_length",
     "shortest": "min_ngram",

@@ -43,12 +43,6 @@ if TYPE_CHECKING:
     from labkit.thematic.from_dumps import Funnel
 
 
-def _published(incomplete: str) -> list[str]:
-    from labkit.corpora import CORPORA
-
-    return [name for name, each in CORPORA.items() if each.kind == "published" and name.startswith(incomplete)]
-
-
 app = typer.Typer(no_args_is_help=True, help="Corpora: list, download, check, generate, mine, cluster, deduplicate.")
 making = typer.Typer(
     no_args_is_help=True, help="Generate a bundled corpus, triplets from articles, or the bundled runs."
@@ -62,16 +56,8 @@ def list_corpora(json: Json = False) -> None:
     from labkit.corpora import CORPORA
 
     table: list[dict[str, Any]] = [
-        {
-            "name": entry.name,
-            "kind": entry.kind,
-            "shape": entry.shape,
-            "rows": entry.rows,
-            "bytes": entry.size(),
-            "here": entry.here() is not None,
-            "licence": entry.licence,
-            "what": entry.summary,
-        }
+        {name: getattr(entry, name) for name in ("name", "kind", "shape", "rows", "licence")}
+        | {"bytes": entry.size(), "here": entry.here() is not None, "what": entry.summary}
         for entry in CORPORA.values()
     ]
     head = ["name", "shape", "rows", "size", "here", "what (licence)"]
@@ -90,23 +76,23 @@ def _line(row: dict[str, Any]) -> list[str]:
 
 @app.command(cls=Command)
 def get(
-    name: Annotated[str, Argument(help="A published corpus; see `labkit data list`.", autocompletion=_published)],
+    name: Annotated[str, Argument(help="A published corpus; see `labkit data list`.", autocompletion=complete_corpora)],
     json: Json = False,
 ) -> None:
     """Download a published corpus from its official address and verify it. A broken download is retried."""
     from labkit.corpora.catalogue import CORPORA, nearest_corpus
     from labkit.corpora.published import PUBLISHED, fetch_published
 
-    if name in PUBLISHED:
-        with step("downloaded"), terminal("B") as progress:
-            fetched = fetch_published(name, progress=progress)
-        by_hand = [source.address for source in fetched.by_hand]
-        show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
-    elif name in CORPORA:
+    if name not in CORPORA:
+        raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
+    if name not in PUBLISHED:
         text = f"{name} is bundled with labkit; there is nothing to download."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
-    else:
-        raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
+        return
+    with step("downloaded"), terminal("B") as progress:
+        fetched = fetch_published(name, progress=progress)
+    by_hand = [source.address for source in fetched.by_hand]
+    show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
 
 
 @app.command(cls=Command)
@@ -205,18 +191,20 @@ def mine(
 
     check_free(out, "--out", force=force)
     format_of(out)
-    low, high = _from_to(ranks)
+    low, dots, high = ranks.partition("..")
+    if not (dots and low.isdigit() and high.isdigit()):
+        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
     mined_in = opened_corpus(corpus)
     encoded, guiding = _method_of(source, mined_in), None if guide is None else _method_of(guide, mined_in)
     meanings = known_meanings(mined_in)
     rows: list[dict[str, Any]] = []
     splits: dict[str, dict[str, Any]] = {}
     lines = []
-    limits = {"margin": margin, "relative": relative, "most": most, "least": least}
-    how: dict[str, Any] = {"count": count, "ranks": (low, high), "sampling": sampling, "guide": guiding, "seed": seed}
+    how: dict[str, Any] = {"margin": margin, "relative": relative, "most": most, "least": least, "sampling": sampling}
+    how |= {"count": count, "ranks": (int(low), int(high)), "guide": guiding, "seed": seed}
     for split in mined_in.sizes:
         with step(f"mined {split}"):
-            mined = mine_negatives(encoded, mined_in, split=split, **limits, **how)
+            mined = mine_negatives(encoded, mined_in, split=split, **how)
         rows += mined.corpus().rows()
         record = {name: getattr(mined, name) for name in ("pairs", "candidates", "dropped", "short")}
         splits[split] = {"negatives": len(mined), **record}
@@ -227,13 +215,6 @@ def mine(
     write_rows(rows, out)
     lines.append(f"{out}: {len(rows):,} triplets")
     show_result({"file": out, "splits": splits}, "\n".join(lines), json=json)
-
-
-def _from_to(ranks: str) -> tuple[int, int]:
-    low, dots, high = ranks.partition("..")
-    if not (dots and low.isdigit() and high.isdigit()):
-        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
-    return int(low), int(high)
 
 
 def _method_of(name: str, corpus: Corpus) -> WithProgress:

@@ -14,7 +14,7 @@ import sys
 import traceback
 import warnings
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,10 +51,12 @@ app.add_typer(data.app, name="data")
 app.add_typer(teaching.app, name="class")
 for learns in (train.train, tune.tune):
     app.command(cls=train.WithMethods)(learns)
-for function in (tune.bench, runs.evaluate, encode.encode, runs.compare, runs.runs, runs.export, runs.explain):
-    app.command(cls=Command)(function)
-for function in (reproduce.reproduce, runs.paraphrase, encode.neighbours):
-    app.command(cls=Command)(function)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(tune.bench, runs.evaluate, encode.encode, runs.compare, runs.runs, runs.export, runs.explain),
+    *(reproduce.reproduce, runs.paraphrase, encode.neighbours),
+)
+for command in COMMANDS:
+    app.command(cls=Command)(command)
 data.app.command(cls=Command)(encode.dedup)
 
 
@@ -89,19 +91,22 @@ def open_app(
     for name in host or ():
         if not HOST.fullmatch(name):
             raise ValueError(f"--host {name!r} is not a host name; give a name such as lab-7.local or an IPv4 address")
-    tokens = _tokens(token) if classroom else ()
-    address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
-    _check_port(address, port)
     # all other settings are in app/.streamlit, which Streamlit reads however it is started
-    script = APP / ("guarded.py" if classroom else "main.py")
-    command = [*_python("streamlit"), "run", str(script), f"--server.port={port}"]
-    command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
-    command += [] if classroom else [f"--server.maxUploadSize={UPLOAD_MB}"]
-    command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
-    typer.echo(_where(port, names, tokens))
-    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
-    if tokens:  # not on the command line, which every user of the machine can read
+    if classroom:
+        tokens, names, address = _tokens(token), _names(host or ()), "0.0.0.0"
+        more = [f"--server.allowedHosts={name}" for name in (*LOCAL, *names)]
+        where = _where(port, names, *tokens)
+        # not on the command line, which every user of the machine can read
         os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"] = tokens
+    else:
+        address, more = "127.0.0.1", [f"--server.maxUploadSize={UPLOAD_MB}"]
+        where = f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
+    _check_port(address, port)
+    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
+    script = APP / ("guarded.py" if classroom else "main.py")
+    command = [*_python("streamlit"), "run", str(script), f"--server.port={port}", f"--server.address={address}"]
+    command += [f"--server.headless={str(not browser or classroom).lower()}", *more]
+    typer.echo(where)
     sys.stdout.flush()
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.execv(command[0], command)  # replaces this process, so that ending it ends the server
@@ -143,11 +148,8 @@ def _tokens(wished: str) -> tuple[str, str]:
     return token, secrets.token_hex(16)
 
 
-def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
-    """The address to open and, for a classroom, what it exposes; `names` and `tokens` are empty otherwise."""
-    if not tokens:
-        return f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
-    visitors, teacher = tokens
+def _where(port: int, names: Sequence[str], visitors: str, teacher: str) -> str:
+    """The addresses of a classroom, and what it exposes."""
     return (
         f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
         f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
@@ -254,14 +256,9 @@ def _run() -> None:
             sys.exit(2)
         if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise
-        _say(_usage_sentence(mistake))
+        cause: Any = mistake.__cause__  # typer leaves out the value that it could not convert
+        _say(mistake.format_message() + (f"; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else ""))
         sys.exit(2)
-
-
-def _usage_sentence(mistake: Any) -> str:
-    """A usage error in one line; typer leaves out the value that it could not convert."""
-    sentence, cause = mistake.format_message(), mistake.__cause__
-    return f"{sentence}; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else sentence
 
 
 def _leave(end: SystemExit) -> None:

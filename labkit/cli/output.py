@@ -10,7 +10,7 @@ import platform
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,19 @@ class Stopped(Exception):
         self.status = status
 
 
+def resumes(kept: str = "") -> str:
+    """The message with the command that resumes; `kept` says where the results are."""
+    return f"stopped; {kept}`{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
+
+
 @contextmanager
-def resumable(kept: str = "") -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM into a message with the command that resumes; `kept` says where the results are."""
+def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into a message and an exit status."""
     try:
         with interruptible():
             yield
     except KeyboardInterrupt as stop:
-        again = shlex.join(["labkit", *sys.argv[1:]])
-        raise Stopped(f"stopped; {kept}`{again}` resumes", getattr(stop, "status", 130)) from None
+        raise Stopped(message(), getattr(stop, "status", 130)) from None
 
 
 # --- on standard error -------------------------------------------------------------------------------------------

@@ -45,10 +45,8 @@ def compare(
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
 
-    folders: dict[Path, Path] = {}
-    for run in runs:
-        folders.setdefault(run.resolve(), run)  # each counts once
-    records = {run: record_of(run) for run in folders.values()}
+    named = {run.resolve(): run for run in reversed(runs)}  # each counts once
+    records = {run: record_of(run) for run in reversed(named.values())}
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
     results = []
     with step("scored and compared"), terminal("run") as progress:
@@ -60,8 +58,13 @@ def compare(
     if len(records) > sum(len(line.results) for line in lines):
         note("identical runs with the same seed count once", stacklevel=2)
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
-    ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
-    text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{ranking}\n\n{_means(lines)}"
+    ranking = text_table([_ranked(line) for line in lines])
+    figures = list(dict.fromkeys(name for line in lines for name in line.means))
+    means = [["means", *figures]]  # a column for each that any line has
+    for line in lines:
+        means.append([line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)])
+    table = text_table(means, right=range(1, len(figures) + 1))
+    text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{ranking}\n\n{table}"
     show_result(comparison, text, json=json)
 
 
@@ -80,35 +83,22 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
     return corpus
 
 
-def _figure(line: Line) -> str:
-    if line.spread:
-        return str(line.spread)
-    return f"{line.mean:.4f} ({len(line.results)} run{'s' * (len(line.results) > 1)})"
-
-
-def _verdict(line: Line) -> str:
+def _ranked(line: Line) -> list[str]:
+    """Its name, its mean over seeds, and its verdict with the difference from the best line."""
     from labkit.figure_names import SAW, VERDICTS
 
+    count = len(line.results)
+    mean = str(line.spread or f"{line.mean:.4f} ({count} run{'s' * (count > 1)})")
     parts = [VERDICTS.get(line.verdict, line.verdict)]
     if line.lead is not None:
         low, high = line.lead.interval()
         parts.append(f"{-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]")
-    parts += [SAW] if line.saw_test else []
-    return "; ".join([*parts, *([line.sample] if line.sample else [])])
-
-
-def _means(lines: list[Line]) -> str:
-    """All figures as a table, with a column for each that any line has."""
-    figures = list(dict.fromkeys(name for line in lines for name in line.means))
-    rows = [["means", *figures]]
-    rows += [
-        [line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)] for line in lines
-    ]
-    return text_table(rows, right=range(1, len(figures) + 1))
+    parts += [SAW] * line.saw_test + [line.sample] * bool(line.sample)
+    return [line.name, mean, "; ".join(parts)]
 
 
 def _record(line: Line) -> dict[str, Any]:
-    first = line.results[0]
+    first, spread, lead = line.results[0], line.spread, line.lead
     return {
         "name": line.name,
         "method": first.method,
@@ -118,10 +108,10 @@ def _record(line: Line) -> dict[str, Any]:
         "seeds": [result.seed for result in line.results],
         "measure": line.figure,
         "mean": line.means,
-        "spread": None if line.spread is None else line.spread.spread,
+        "spread": spread and spread.spread,
         "verdict": line.verdict,
-        "behind_by": None if line.lead is None else line.lead.lead,
-        "interval": None if line.lead is None else line.lead.interval(),
+        "behind_by": lead and lead.lead,
+        "interval": lead and lead.interval(),
         "saw_test": line.saw_test,
         **({"sample": line.sample} if line.sample else {}),
     }
@@ -157,13 +147,16 @@ def evaluate(
         "same_corpus": same,
         "measure": scores.measure,
         "figures": scores.figures,
-    } | ({"sample": scores.sample} if scores.sample else {})
-    lines = [f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"]
+    }
+    head = f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"
     if not same:
-        lines.append(f"{opened.name} is not the corpus it was trained on (different fingerprint)")
+        head += f"\n{opened.name} is not the corpus it was trained on (different fingerprint)"
     figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
-    lines += ["", f"{opened.name}, {split}", "", figures, *(["", scores.sample] if scores.sample else [])]
-    show_result(outcome, "\n".join(lines), json=json)
+    parts = [head, f"{opened.name}, {split}", figures]
+    if scores.sample:
+        outcome["sample"] = scores.sample
+        parts.append(scores.sample)
+    show_result(outcome, "\n\n".join(parts), json=json)
 
 
 # --- explain and paraphrase --------------------------------------------------------------------------------------
@@ -200,12 +193,9 @@ def explain(
     else:
         with step(f"model {model} opened"):
             method = adapter.method_of(model)
-    if c is None:
-        explanation = adapter.explain(method, a, b, way=way, steps=steps)
-        show_result(explanation.record(), explanation.text(top=top or 8), json=json)
-    else:
-        found = method.contrast(a, b, c, way=way, steps=steps)
-        show_result(found.record(), found.text(top=top or 8), json=json)
+    how: dict[str, Any] = {"way": way, "steps": steps}
+    found = adapter.explain(method, a, b, **how) if c is None else method.contrast(a, b, c, **how)
+    show_result(found.record(), found.text(top=top or 8), json=json)
 
 
 def paraphrase(

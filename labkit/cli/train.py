@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
@@ -27,19 +28,18 @@ from labkit.cli.arguments import (
     opened_corpus,
 )
 from labkit.cli.output import (
-    Stopped,
     above_bar,
     detail,
     json_value,
     memory_sentence,
     remark,
+    resumable,
     show_result,
     step,
     text_table,
 )
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
-from labkit.interrupts import interruptible
 from labkit.progress import first_process, note, terminal
 from labkit.settings import EPOCHS, nearest_name
 
@@ -102,15 +102,12 @@ def train(
         sys.exit(launched(processes or 1, sys.argv[1:]))
     wanted = out or Experiment(method, corpus, seed=seed).folder
     folder: Path | None = None
-    try:
-        with interruptible():
-            opened = opened_corpus(corpus)
-            opened.part("train")  # an error before anything is created
-            untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
-            with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
-                record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
-    except KeyboardInterrupt as asked:
-        raise Stopped(_way_back(folder, out), getattr(asked, "status", 130)) from None
+    with resumable(lambda: _way_back(folder, out)):
+        opened = opened_corpus(corpus)
+        opened.part("train")  # an error before anything is created
+        untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
+        with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
+            record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
     if first_process():
         show_result(record, text, json=json)
 
@@ -322,10 +319,9 @@ def _trained(
     if finished:
         method = method.load(folder)
     record = read_record(folder)
-    figures = record["metrics"].get(f"{corpus.name}/test") if finished else None
     outcome = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
     outcome = {"run": folder, **outcome, "history": method.history.rows}
-    if figures is not None:
+    if finished and (figures := record["metrics"].get(f"{corpus.name}/test")) is not None:
         remark(f"its scores are in {folder / 'run.json'}")
         return outcome | {"figures": figures}, str(folder)
     with step("scored"):
@@ -388,19 +384,17 @@ def _check_tracker(name: str | None) -> None:
 def _tracked(name: str, folder: Path, config: Mapping[str, Any]) -> Iterator[Callable[[Mapping[str, float]], None]]:
     """Yield a function that logs a row of the history: into the run's folder, or to the project "labkit"."""
     if name == "tensorboard":
-        opened: list[Any] = []
+        from torch.utils.tensorboard import SummaryWriter
+
+        # opened at the first row, because a training needs an empty folder to start
+        opened = cache(lambda: SummaryWriter(str(folder / "tensorboard")))
 
         def send(row: Mapping[str, float]) -> None:
-            from torch.utils.tensorboard import SummaryWriter
-
-            if not opened:  # at the first row, because a training needs an empty folder to start
-                opened.append(SummaryWriter(str(folder / "tensorboard")))
             for figure, value in row.items():
-                opened[0].add_scalar(figure, value, int(row["epoch"]))
+                opened().add_scalar(figure, value, int(row["epoch"]))
+            opened().flush()
 
         yield send
-        for writer in opened:
-            writer.close()
         return
     service = import_module(name)
     service.init(project="labkit", name=folder.name, config=dict(config))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from labkit.cli.arguments import AnyCorpus, CorpusName, Json, MethodName, complete_corpora, opened_corpus
-from labkit.cli.output import above_bar, remark, resumable, show_result, text_table
+from labkit.cli.output import above_bar, remark, resumable, resumes, show_result, text_table
 from labkit.cli.train import entry_of, keys_and_values, shown
 from labkit.experiment import Experiment
 from labkit.progress import terminal
@@ -62,11 +62,11 @@ def tune(
         from labkit.trials.tune import tune as tuned_by
 
         dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
-        experiment = Experiment(method, opened_corpus(corpus), settings)
-        remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
+        opened = opened_corpus(corpus)
+        remark(f"{method} on {opened!r}, {trials} trials, seed {seed}, into {folder}")
         with terminal("trial") as progress:
             tuned = tuned_by(
-                experiment,
+                Experiment(method, opened, settings),
                 trials=trials,
                 seed=seed,
                 space=dials or None,
@@ -77,7 +77,18 @@ def tune(
                 progress=progress,
                 after_trial=_tell,
             )
-    show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
+    record = {
+        "method": method,
+        "corpus": opened.name,
+        "measure": tuned.measure,
+        "space": {name: str(dial) for name, dial in tuned.space.items()},
+        "trials": [dataclasses.asdict(trial) for trial in tuned.trials],
+        "best": tuned.best.number,
+        "settings": tuned.settings,
+        "command": tuned.command,
+        "folder": folder,
+    }
+    show_result(record, _text(tuned), json=json)
 
 
 def _tell(trial: TunedTrial) -> None:
@@ -101,20 +112,6 @@ def _text(tuned: Tuned) -> str:
     if len(tuned.trials) < tuned.wanted:
         lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
     return "\n".join([*lines, "", tuned.command])
-
-
-def _record(tuned: Tuned) -> dict[str, Any]:
-    experiment = tuned.experiment
-    return {
-        "method": experiment.method,
-        "corpus": experiment.opened().name,
-        "measure": tuned.measure,
-        "space": {name: str(dial) for name, dial in tuned.space.items()},
-        "trials": [dataclasses.asdict(trial) for trial in tuned.trials],
-        "best": tuned.best.number,
-        "settings": tuned.settings,
-        "command": tuned.command,
-    }
 
 
 def bench(
@@ -144,7 +141,7 @@ def bench(
     if test:
         opened = with_test(opened, opened_corpus(test))
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    with resumable(f"the results so far are in {out}; "), terminal("method") as progress:
+    with resumable(lambda: resumes(f"the results so far are in {out}; ")), terminal("method") as progress:
         report = compared(
             opened,
             out=out,
