@@ -88,7 +88,7 @@ def corpus(default: str = "topics") -> cached.Opened | None:
         width=WIDTH,
     )
     frame.keep_in_address("corpus", chosen)
-    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=partial(choose_corpus, OWN))
+    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=_use_own)
     if chosen != OWN:
         return cached.lab_corpus(chosen)
     if file is None:
@@ -98,6 +98,11 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     for note in opened.notes:
         st.warning(frame.plain(note))
     return opened
+
+
+def _use_own() -> None:
+    """Somebody has brought a file: it is the corpus."""
+    st.session_state["corpus"] = st.session_state[CARRIED] = OWN
 
 
 def choose_corpus(name: str) -> None:

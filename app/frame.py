@@ -46,7 +46,7 @@ READABLE = f"""
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
 .st-key-panel {{scroll-margin-top: 4rem}}
-[data-testid=stPopoverBody] [data-testid=stCodeCopyButton] {{opacity: 1; transform: none}}
+[data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
   .stMainBlockContainer {{padding-inline: 1rem !important}}

@@ -141,7 +141,7 @@ def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, a
     first = examine(batch, similarity, replace(OPENING, loss=examined.settings.loss))
     most = max(float(each.weight[anchor].max()) for each in (examined, first)) or 1.0
     power = 10.0 ** math.floor(math.log10(most))
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= 1.1 * most)
+    return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
 
 
 def weights_before(examined: Examined, anchor: int, batch: SentenceBatch) -> np.ndarray | None:
