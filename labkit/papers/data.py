@@ -9,7 +9,6 @@ next to the cells, so that planning reads nothing again. An incomplete set is re
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,8 +21,7 @@ import numpy as np
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.minimal import PAIRED
-from labkit.corpora.published import load_published, located
-from labkit.corpora.published.registry import has_plain, plain_files
+from labkit.corpora.published import PUBLISHED
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
 from labkit.papers.cell_store import default_folder, read_json, write_json
@@ -315,7 +313,7 @@ class Desk:
 
     def missing(self, name: str) -> list[str]:
         """The missing parts of the published form: files of the plain form, else names of corpora."""
-        return [lack for part in DATASETS[name].parts for lack in self._lacks(part)]
+        return [lack for part in DATASETS[name].parts for lack in PUBLISHED[part].missing(self.folder)]
 
     def published(self, names: Sequence[str]) -> bool:
         """Whether a table on these data sets uses published data: at least one of them is available."""
@@ -337,16 +335,6 @@ class Desk:
             self._opened[key] = self._about(DATASETS[name], published)
         return self._opened[key]
 
-    def _lacks(self, part: str) -> list[str]:
-        plain = self._plain()
-        if plain is not None and has_plain(part, plain):
-            return [file for file in plain_files(part) if not (plain / file).is_file()]
-        return [] if located(part, self.folder) is not None else [part]
-
-    def _plain(self) -> Path | None:
-        named = os.environ.get("LABKIT_DATA")
-        return self.folder or (Path(named) if named else None)
-
     # --- reading ---------------------------------------------------------------------------------------------
 
     def _about(self, wanted: DataSet, published: bool) -> DataAtHand:
@@ -367,11 +355,7 @@ class Desk:
         """Path, size and modification time of every file that is read."""
         paths: list[Path] = []
         for part in (*wanted.parts, *wanted.apart) if published else ():
-            plain = self._plain()
-            if plain is not None and has_plain(part, plain):
-                paths += [plain / file for file in plain_files(part)]
-            elif (place := located(part, self.folder)) is not None:
-                paths += sorted(place.rglob("*")) if place.is_dir() else [place]
+            paths += PUBLISHED[part].paths(self.folder)
         if not published and (here := CORPORA[wanted.embedded].here()) is not None:
             paths.append(here)
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in paths if path.is_file()]
@@ -384,6 +368,7 @@ class Desk:
     def _published(self, wanted: DataSet) -> Corpus:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # `missing` reports what a release lacks
-            corpora = [load_published(part, self.folder) for part in wanted.parts]
-            apart = [load_published(name, self.folder) for name in wanted.apart if not self._lacks(name)]
+            corpora = [PUBLISHED[part].load(self.folder) for part in wanted.parts]
+            others = [PUBLISHED[name] for name in wanted.apart]
+            apart = [other.load(self.folder) for other in others if not other.missing(self.folder)]
         return without(wanted.together(corpora), apart)
