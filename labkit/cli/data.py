@@ -91,6 +91,7 @@ def get(
             f"{wanted.cache}"
             for source in by_hand
         ]
+        lines.append(f"{wanted.note} Licence: {wanted.licence}. Source: {wanted.citation}.".lstrip())
         record = {"name": name, "place": wanted.cache, "by_hand": [source.address for source in by_hand]}
         show_result(record, "\n".join(lines), json=json)
     elif name in CORPORA:
