@@ -284,8 +284,9 @@ def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
 
 def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
     """Raise ValueError if there is only one class: then there is nothing to learn."""
-    labelled = isinstance(corpus, Pairs) and not corpus.graded
-    classes = set(corpus.labels.tolist()) if labelled else set(corpus.classified()[1])
+    classes: set[Any] = set(corpus.classified()[1])
+    if isinstance(corpus, Pairs) and not corpus.graded:
+        classes = set(corpus.labels.tolist())
     if len(classes) == 1:
         what = corpus.COLUMNS.get(corpus.CLASSES, "label")
         raise ValueError(
@@ -305,6 +306,7 @@ def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -
     `numbers`: the row numbers, if they do not count from 1.
     """
     keys: Iterable[tuple[str, ...]]
+    values: Sequence[Any]
     if corpus.CLASSES:
         texts, values = corpus.classified()
         what, said, keys = "text", corpus.COLUMNS[corpus.CLASSES], zip(texts)
