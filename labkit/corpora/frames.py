@@ -112,7 +112,7 @@ def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits
     return cast(Sentences, corpus_of_rows(rows, "from_sentences", name))
 
 
-def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> dict[str, Any]:
+def _apart(where: str, rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Any]:
     """The columns of rows that have one text for each name."""
     parts = []
     for number, row in enumerate(rows, 1):
