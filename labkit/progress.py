@@ -4,10 +4,6 @@ Library code calls it and draws nothing; terminal, notebook and app each draw in
 end is unknown. `silent` draws nothing.
 
 A `note` is a sentence that accompanies a result. It goes to the caller that collects the notes of this call.
-
-    with collected() as notes:
-        corpus = read_corpus("mine.csv")
-    print(notes)
 """
 
 from __future__ import annotations
