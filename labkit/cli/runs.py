@@ -174,8 +174,7 @@ def explain(
     b: Annotated[str, Argument(help="Another sentence.")],
     c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
     way: Annotated[
-        str,
-        Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first."),
+        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first.")
     ] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: steps of the integral; 0 chooses them.")] = 0,
     top: Annotated[
@@ -331,8 +330,7 @@ def export(
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write it.")],
     to: Annotated[str, Option(metavar="sentence-transformers|onnx|model2vec", help="Library that will open it.")],
     quantize: Annotated[
-        bool,
-        Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision."),
+        bool, Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision.")
     ] = False,
     corpus: CorpusName = None,
     force: Force = False,

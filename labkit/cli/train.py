@@ -19,14 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from labkit.cli.arguments import (
-    Command,
-    CorpusName,
-    Json,
-    OptionalMethodName,
-    WithProgress,
-    opened_corpus,
-)
+from labkit.cli.arguments import Command, CorpusName, Json, OptionalMethodName, WithProgress, opened_corpus
 from labkit.cli.output import (
     above_bar,
     detail,
@@ -59,16 +52,13 @@ def train(
     device: Annotated[str | None, Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
     out: Annotated[Path | None, Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
     changes: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable.")
     ] = None,
     resume: Annotated[
-        bool,
-        Option("--resume", help="Resume the run in the folder; start it if needed, do nothing if finished."),
+        bool, Option("--resume", help="Resume the run in the folder; start it if needed, do nothing if finished.")
     ] = False,
     config: Annotated[
-        Path | None,
-        Option(metavar="RUN.json", help="Repeat the run of this run.json; other options override it."),
+        Path | None, Option(metavar="RUN.json", help="Repeat the run of this run.json; other options override it.")
     ] = None,
     log: Annotated[
         str | None, Option(metavar="|".join(TRACKERS), help="Send the metrics of each epoch to this tracker.")

@@ -35,8 +35,7 @@ def tune(
         ),
     ] = None,
     changes: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable."),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable.")
     ] = None,
     sampler: Annotated[str, Option(metavar="tpe|random", help="Search algorithm.")] = "tpe",
     part: Annotated[float, Option(help="Share of the training rows used in trials.")] = 1.0,
