@@ -45,8 +45,10 @@ def compare(
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
 
-    named = {run.resolve(): run for run in reversed(runs)}  # each counts once
-    records = {run: record_of(run) for run in reversed(named.values())}
+    folders: dict[Path, Path] = {}
+    for run in runs:
+        folders.setdefault(run.resolve(), run)  # each counts once
+    records = {run: record_of(run) for run in folders.values()}
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
     results = []
     with step("scored and compared"), terminal("run") as progress:
