@@ -176,8 +176,7 @@ def mine(
     out: Table,
     count: Annotated[int, Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
     ranks: Annotated[
-        str,
-        Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest."),
+        str, Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest.")
     ] = "0..50",
     margin: Annotated[
         float | None, Option(help="Minimum difference in similarity between positive and negative.")
@@ -187,8 +186,7 @@ def mine(
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
     sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
-        str | None,
-        Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed)."),
+        str | None, Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed).")
     ] = None,
     seed: Annotated[int, Option(help="Random seed, also for pairing positives within a class.")] = 0,
     force: Force = False,
@@ -331,8 +329,7 @@ def make_triplets(
         ),
     ] = None,
     rule: Annotated[
-        str,
-        Option(help="Where negatives come from: `adjacent` section, `article`, or `other` article; or `titles`."),
+        str, Option(help="Where negatives come from: `adjacent` section, `article`, or `other` article; or `titles`.")
     ] = "adjacent",
     by: Annotated[str, Option(help="Sections: `top` level with all below, or each `heading`.")] = "top",
     max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
