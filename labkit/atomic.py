@@ -1,8 +1,6 @@
 """Write files completely or not at all, and describe errors of the file system in one sentence.
 
-`in_place`     writes a file under a temporary name, then renames it: an interruption leaves the old file
-`write_text`   the same for a text;  `folder_in_place`   for a folder of files
-`room_for`, `sentence_of`     describe a full disk in a sentence that names the file
+A file or folder is written under a temporary name, then renamed: an interruption leaves the old one.
 """
 
 from __future__ import annotations

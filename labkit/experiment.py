@@ -1,10 +1,7 @@
 """An experiment: a method, its training corpus, the settings that differ from the defaults, and a seed.
 
-    one = Experiment("film", "questions", {"dimension": 30})
-    one.command       labkit train film --corpus questions --seed 0 --set dimension=30
-    one.name          film-questions-seed0: the run's folder in runs/
-    one.key           equal for two trainings that must give the same numbers
-    one.fit()         the fitted method
+>>> Experiment("film", "questions", {"dimension": 30}).command
+'labkit train film --corpus questions --seed 0 --set dimension=30'
 
 The corpus is given by name, as a file or as a `Corpus`; a method outside `METHODS` needs its own table. Nothing is
 opened or imported until it is needed.
@@ -32,7 +29,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Experiment:
-    """One training; `settings` holds only those that differ from the method's defaults."""
+    """One run to train; `settings` holds only those that differ from the method's defaults."""
 
     method: str
     corpus: str | Corpus

@@ -138,7 +138,7 @@ class Method(ABC):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What identifies a training: method, settings, corpus, its fingerprint, seed."""
+        """What identifies a run: method, settings, corpus, its fingerprint, seed."""
         corpus, fingerprint, seed = self._known()
         settings = self.settings.values()
         return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
@@ -154,7 +154,7 @@ class Method(ABC):
         """Learn from the training split of a corpus, and select epochs on its dev split if it has one.
 
         `history` then has a row of scores for each epoch. With `folder` the run is saved there during training, and no
-        other process may train into it. An interrupted training resumes from that folder and gives the same numbers as
+        other process may train into it. An interrupted run resumes from that folder and gives the same numbers as
         an uninterrupted one.
         """
         if others or not isinstance(corpus, Corpus):

@@ -37,14 +37,14 @@ from labkit.locks import locked
 from labkit.progress import first_process
 from labkit.settings import Settings
 
-# --- the record of a training ------------------------------------------------------------------------------------
+# --- the record of a run -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class History:
     """A dict of values per epoch or iteration, with first key `epoch`; empty for methods that do not iterate.
 
-    It has no clock times: two trainings with the same seed have the same history, byte for byte.
+    It has no clock times: two runs with the same seed have the same history, byte for byte.
     """
 
     rows: tuple[Mapping[str, float], ...] = ()
@@ -253,12 +253,12 @@ def read_record(folder: Path | str) -> dict[str, Any]:
 
 
 def has_checkpoint(folder: Path | str) -> bool:
-    """Whether a training in this folder was begun and not finished."""
+    """Whether a run in this folder was begun and not finished."""
     return (Path(folder) / CHECKPOINT).is_file()
 
 
 def finished(folder: Path | str) -> bool:
-    """Whether the folder holds the run of a finished training."""
+    """Whether the folder holds a finished run."""
     try:
         return bool(read_record(folder)["state"] == "finished")
     except (ValueError, OSError):
@@ -274,7 +274,7 @@ def read_checkpoint(folder: Path | str) -> Checkpoint | None:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["record"])  # noqa: SIM118
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"training {str(folder)!r} cannot be resumed: {CHECKPOINT} was truncated or edited ({error}); delete it "
+            f"run {str(folder)!r} cannot be resumed: {CHECKPOINT} was truncated or edited ({error}); delete it "
             "to train again in this folder"
         ) from error
 
@@ -361,7 +361,7 @@ class Keeper:
 
 @contextmanager
 def kept(folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> Iterator[Keeper]:
-    """Lock the folder during a training, and write the finished run at its end.
+    """Lock the folder during training, and write the finished run at its end.
 
     `training` is its identity (method, settings, corpus, seed); a folder with anything else is refused.
     """
@@ -376,7 +376,7 @@ def kept(folder: Path | str, run: Callable[[str], Run], training: Mapping[str, A
 
 
 def _refuse_another(folder: Path, training: Mapping[str, Any]) -> None:
-    """Raise ValueError if the folder holds a finished run, another training, or other files."""
+    """Raise ValueError if the folder holds a finished run, another run, or other files."""
     if checkpoint := read_checkpoint(folder):
         theirs = checkpoint[1].get("training", {})
     elif (folder / "run.json").is_file():

@@ -168,7 +168,7 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
 
 
 def record_of(run: Path) -> dict[str, Any]:
-    """The run's `run.json`, with a note if its training is not finished."""
+    """The run's `run.json`, with a note if the run is not finished."""
     from labkit.locks import is_locked
     from labkit.runs import has_checkpoint, read_record
 
@@ -182,7 +182,7 @@ def record_of(run: Path) -> dict[str, Any]:
         )
     record = read_record(run)
     if record["state"] != "finished":
-        what = f"{run} is being trained" if busy else f"the training of {run} is not finished"
+        what = f"{run} is being trained" if busy else f"{run} is not finished"
         note(f"{what}: this is what it {'knows so far' if busy else 'knew last'}", stacklevel=2)
     return record
 
@@ -196,7 +196,7 @@ def opened_method(run: Path) -> Method:
 
 
 def usable_method(run: Path) -> Method:
-    """The method of a run, ready to encode, with a note if its training is not finished."""
+    """The method of a run, ready to encode, with a note if the run is not finished."""
     record_of(run)
     return opened_method(run)
 

@@ -1,9 +1,4 @@
-"""Generate the reference pages of the book from the code, in Markdown.
-
-api()         every public name with its signature, docstring and examples
-commands()    the help of each command
-settings()    the settings of every method: default, values, meaning, and when they apply
-"""
+"""Generate the reference pages of the book from the code, in Markdown."""
 
 from __future__ import annotations
 

@@ -45,8 +45,10 @@ def compare(
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
 
-    named = {run.resolve(): run for run in reversed(runs)}  # each counts once
-    records = {run: record_of(run) for run in reversed(named.values())}
+    folders: dict[Path, Path] = {}
+    for run in runs:
+        folders.setdefault(run.resolve(), run)  # each counts once
+    records = {run: record_of(run) for run in folders.values()}
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
     results = []
     with step("scored and compared"), terminal("run") as progress:
@@ -174,8 +176,7 @@ def explain(
     b: Annotated[str, Argument(help="Another sentence.")],
     c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
     way: Annotated[
-        str,
-        Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first."),
+        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first.")
     ] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: steps of the integral; 0 chooses them.")] = 0,
     top: Annotated[
@@ -331,8 +332,7 @@ def export(
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write it.")],
     to: Annotated[str, Option(metavar="sentence-transformers|onnx|model2vec", help="Library that will open it.")],
     quantize: Annotated[
-        bool,
-        Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision."),
+        bool, Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision.")
     ] = False,
     corpus: CorpusName = None,
     force: Force = False,

@@ -25,8 +25,7 @@ app = typer.Typer(
 @app.command("collect", cls=Command)
 def collect_class(
     folder: Annotated[
-        Path,
-        Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json."),
+        Path, Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json.")
     ],
     names: Annotated[bool, Option("--names", help="Show names, taken from files or folders.")] = False,
     notebook: Annotated[

@@ -19,14 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from labkit.cli.arguments import (
-    Command,
-    CorpusName,
-    Json,
-    OptionalMethodName,
-    WithProgress,
-    opened_corpus,
-)
+from labkit.cli.arguments import Command, CorpusName, Json, OptionalMethodName, WithProgress, opened_corpus
 from labkit.cli.output import (
     above_bar,
     detail,
@@ -59,16 +52,13 @@ def train(
     device: Annotated[str | None, Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
     out: Annotated[Path | None, Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
     changes: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable.")
     ] = None,
     resume: Annotated[
-        bool,
-        Option("--resume", help="Resume the training in the folder; start it if needed, do nothing if finished."),
+        bool, Option("--resume", help="Resume the run in the folder; start it if needed, do nothing if finished.")
     ] = False,
     config: Annotated[
-        Path | None,
-        Option(metavar="RUN.json", help="Repeat the training of this run.json; other options override it."),
+        Path | None, Option(metavar="RUN.json", help="Repeat the run of this run.json; other options override it.")
     ] = None,
     log: Annotated[
         str | None, Option(metavar="|".join(TRACKERS), help="Send the metrics of each epoch to this tracker.")
@@ -112,7 +102,7 @@ def train(
         show_result(record, text, json=json)
 
 
-# --- the folder of a training, and the command that resumes it ----------------------------------------------------
+# --- the folder of a run, and the command that resumes it ---------------------------------------------------------
 
 
 @contextmanager
@@ -139,7 +129,7 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
         if is_locked(place):
             raise ValueError(f"--out {str(place)!r} is in use by another process; wait for it or choose another folder")
         if not resume and has_checkpoint(place):
-            raise ValueError(f"--out {str(place)!r} holds an interrupted training; add --resume or choose another")
+            raise ValueError(f"--out {str(place)!r} holds an interrupted run; add --resume or choose another")
         yield place
     finally:
         with suppress(OSError):  # it is not empty
@@ -162,7 +152,7 @@ def _way_back(folder: Path | None, out: Path | None) -> str:
         command = shlex.join([*program, *words, *([] if out else ["--out", str(folder)]), "--resume"])
         return f"{kept}; `{command}` resumes"
     if folder is not None and finished(folder):
-        return f"stopped; training is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
+        return f"stopped; the run is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
     return "stopped before the first checkpoint; nothing was kept"
 
 
@@ -332,16 +322,14 @@ def _trained(
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
-    """Whether the folder holds this training, finished; refused if it holds another one."""
+    """Whether the folder holds this run, finished; another one is refused."""
     from labkit.runs import difference, finished, has_checkpoint, read_record
 
     if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if it was killed at the very end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
     if other := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
-        raise ValueError(
-            f"folder {str(folder)!r} holds a finished training with {other}; choose another folder with --out"
-        )
+        raise ValueError(f"folder {str(folder)!r} holds a finished run with {other}; choose another folder with --out")
     return True
 
 
@@ -386,7 +374,7 @@ def _tracked(name: str, folder: Path, config: Mapping[str, Any]) -> Iterator[Cal
     if name == "tensorboard":
         from torch.utils.tensorboard import SummaryWriter
 
-        # opened at the first row, because a training needs an empty folder to start
+        # opened at the first row, because a run needs an empty folder to start
         opened = cache(lambda: SummaryWriter(str(folder / "tensorboard")))
 
         def send(row: Mapping[str, float]) -> None:

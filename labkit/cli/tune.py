@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def tune(
     method: MethodName,
     corpus: CorpusName = None,
-    trials: Annotated[int, Option(min=1, help="Number of trainings; the first uses the given settings.")] = 16,
+    trials: Annotated[int, Option(min=1, help="Number of runs; the first uses the given settings.")] = 16,
     seed: Annotated[int, Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
         list[str] | None,
@@ -35,8 +35,7 @@ def tune(
         ),
     ] = None,
     changes: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable."),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable.")
     ] = None,
     sampler: Annotated[str, Option(metavar="tpe|random", help="Search algorithm.")] = "tpe",
     part: Annotated[float, Option(help="Share of the training rows used in trials.")] = 1.0,

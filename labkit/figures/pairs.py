@@ -15,6 +15,7 @@ rows and columns, not with sentences, which are in a table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,21 +148,17 @@ def anchor_bars(
     place = {row: position for position, row in enumerate(order)}
     kinds = {row: examined.batch.kind(anchor, row) for row in order}
     traces: list[Entries] = []
-    for kind, colour in KINDS:
-        for kept in (True, False):
-            rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
-            if rows:
-                group = _bars(examined, rows, place, f"{kind}, {'kept' if kept else 'dropped'}", colour, kept)
-                traces.append(group | draw.on(1) | {"y": similarity[rows]})
-                traces.append(group | draw.on(2) | {"y": weight[rows], "showlegend": False})
-    unknown = [row for row in order if kinds[row] == "unknown"]
-    if unknown:
-        group = _bars(examined, unknown, place, "no pair", INK, False)
-        traces.append(group | draw.on(1) | {"y": similarity[unknown]})
-    if before is not None:
-        outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
-        ghost = _bars(examined, order, place, "before the last change", INK, True)
-        traces.append(ghost | draw.on(2) | {"y": before[order], "marker": outline})
+    for (kind, colour), kept in product((*KINDS, ("unknown", INK)), (True, False)):
+        rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
+        if rows:
+            name = "no pair" if kind == "unknown" else f"{kind}, {'kept' if kept else 'dropped'}"
+            pattern = {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}
+            shared: Entries = {"name": name, "legendgroup": name, "width": BAR_WIDTH}
+            shared["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in rows]
+            shared["hovertemplate"] = f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{draw.NAME}"
+            for panel, heights in ((1, similarity[rows]), (2, weight[rows])):
+                bars = draw.bars([place[row] for row in rows], heights, {"color": colour, "pattern": pattern}, **shared)
+                traces.append(bars | draw.on(panel) | {"showlegend": panel == 1})
     if examined.settings.miner == "informative":
         for value, name, colour in (
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
@@ -185,6 +182,12 @@ def anchor_bars(
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
+    if before is not None:
+        outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
+        was: Entries = {"name": "before the last change", "width": BAR_WIDTH}
+        was["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in order]
+        was["hovertemplate"] = f"%{{y:.4g}}, sentence %{{customdata[0]}}{draw.NAME}"
+        traces.append(draw.bars(list(range(len(order))), before[order], outline, **was) | draw.on(2))
     if other in place:
         high, own = max(0.0, float(similarity[other])), float(weight[other])
         top = own if before is None else max(own, float(before[other]))
@@ -194,21 +197,6 @@ def anchor_bars(
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
-
-
-def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
-    """Return bars of one kind, without their heights."""
-    return draw.bars(
-        [place[row] for row in rows],
-        None,
-        {"color": colour, "pattern": {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}},
-        width=BAR_WIDTH,
-        name=name,
-        legendgroup=name,
-        showlegend=True,
-        customdata=[[row, draw.hover_lines(examined.batch.texts[row])] for row in rows],
-        hovertemplate=f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{draw.NAME}",
-    )
 
 
 # --- losses of triplets ------------------------------------------------------------------------------------------

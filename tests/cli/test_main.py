@@ -70,6 +70,7 @@ def test_results_are_documents(labkit: Labkit) -> None:
         (("data", "check", "."), ".csv"),
         (("data", "check", "qestions"), "'questions'"),
         (("data", "check", "topics", "--encoding", "latin-1"), "--encoding"),
+        (("data", "check", "bad.csv", "--encoding", "klingon"), "klingon"),
         (("data", "get", "stbs"), "'stsb'"),
         (("data", "make", "corpus", "topcis", "--out", "a.csv"), "'topics'"),
         (("data", "make", "corpus", "topics", "--out", "a.txt"), "a.txt"),

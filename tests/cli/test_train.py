@@ -204,6 +204,7 @@ def test_other_processes_write_and_say_nothing(labkit: Labkit, monkeypatch: pyte
         ((*NO_EPOCHS, "--seed", "1.5"), "1.5"),
         ((*NO_EPOCHS, "--out", "mine.csv/run"), "--out"),
         ((*LEARNS, "--epochs", "2", "--set", "epochs=3"), "--set epochs=3"),
+        ((*LEARNS, "--set", "alpha=2"), "loss=locality"),
         ((*LEARNS, "--set", "per_class=2"), "per_class"),
         (("train", "siamese", "--corpus", "no_dev.csv", "--set", "patience=1"), "patience"),
         ((*NO_EPOCHS, "--processes", "2"), "--processes"),
