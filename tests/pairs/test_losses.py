@@ -55,7 +55,7 @@ def test_multi_similarity_is_another_name_of_locality() -> None:
 
 @every_loss
 def test_training_takes_the_usual_temperature_of_its_loss(name: str) -> None:
-    """The default of the formula's keyword; soft triplets have the paper's 1 there, and a training takes 0.2."""
+    """The default of the formula's keyword; soft triplets have the paper's 1 there, and training uses 0.2."""
     keyword = inspect.signature(LOSSES[name].function).parameters.get("temperature")
     usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
     values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
