@@ -81,7 +81,7 @@ def get(
 ) -> None:
     """Download a published corpus from its official address and verify it. A broken download is retried."""
     from labkit.corpora.catalogue import CORPORA, nearest_corpus
-    from labkit.corpora.published import PUBLISHED, fetch_published
+    from labkit.corpora.published import PUBLISHED
 
     if name not in CORPORA:
         raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
@@ -89,10 +89,19 @@ def get(
         text = f"{name} is bundled with labkit; there is nothing to download."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
         return
+    wanted = PUBLISHED[name]
     with step("downloaded"), terminal("B") as progress:
-        fetched = fetch_published(name, progress=progress)
-    by_hand = [source.address for source in fetched.by_hand]
-    show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
+        by_hand = wanted.fetch(progress=progress)
+    done = len(wanted.sources) - len(by_hand)
+    lines = [f"{name}: {done} files in {wanted.cache}"] if done else []
+    lines += [
+        f"{name}: download {source.name} by hand from {source.address} ({source.by_hand}) and put it into "
+        f"{wanted.cache}"
+        for source in by_hand
+    ]
+    lines.append(f"{wanted.note} Licence: {wanted.licence}. Source: {wanted.citation}.".lstrip())
+    record = {"name": name, "place": wanted.cache, "by_hand": [source.address for source in by_hand]}
+    show_result(record, "\n".join(lines), json=json)
 
 
 @app.command(cls=Command)

@@ -11,8 +11,7 @@ import pytest
 
 from labkit.corpora import Labelled, read_corpus
 from labkit.corpora.catalogue import EMBEDDED
-from labkit.corpora.published.datasets import Source
-from labkit.corpora.published.registry import Fetched
+from labkit.corpora.published.registry import Published, Source
 from labkit.methods import load_run
 from labkit.runs import CHECKPOINT, read_record, write_checkpoint
 from labkit.shipped import DEMONSTRATIONS, Demonstration, making, pictures
@@ -23,10 +22,10 @@ from .conftest import Labkit, contents
 
 def test_what_was_fetched_is_a_document(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("https://example.org/mrpc.msi", by_hand="a licence")
-    fetched = Fetched("mrpc", Path("mrpc"), (), (source,))
-    monkeypatch.setattr("labkit.corpora.published.fetch_published", lambda name, progress: fetched)
-    by_hand = ["https://example.org/mrpc.msi"]
-    assert labkit("data", "get", "mrpc", "--json").document() == {"name": "mrpc", "place": "mrpc", "by_hand": by_hand}
+    monkeypatch.setattr(Published, "fetch", lambda self, progress: [source])
+    found = labkit("data", "get", "mrpc", "--json").document()
+    assert found == {"name": "mrpc", "place": found["place"], "by_hand": ["https://example.org/mrpc.msi"]}
+    assert Path(found["place"]).name == "mrpc"
 
 
 @pytest.mark.whole
