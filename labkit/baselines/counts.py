@@ -11,7 +11,7 @@ values, and a sentence x becomes x V (n, d), not normalised. Words in the same s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -117,20 +117,19 @@ def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
 def parts_of_counts(vectorizer: TfidfVectorizer, sentence: str) -> Parts:
     """A row for each counted term, in the order of the sentence; they add up to the row of `transform`."""
     counts = Counter(_analyzer(vectorizer)(sentence))
-    met = {each: vectorizer.vocabulary_[each] for each in counts if each in vectorizer.vocabulary_}
-    columns = np.fromiter(met.values(), np.int64, len(met))
-    times = np.fromiter(map(counts.__getitem__, met), np.float64, len(met))
+    met = [each for each in counts if each in vectorizer.vocabulary_]
+    columns = np.array([vectorizer.vocabulary_[each] for each in met], np.int64)
+    times = np.array([counts[each] for each in met], np.float64)
     weights = vectorizer.idf_[columns] * (1 + np.log(times) if vectorizer.sublinear_tf else times)
     weights /= np.linalg.norm(weights) or 1.0
     rows = sparse.csr_array((weights, columns, np.arange(len(met) + 1)), (len(met), len(vectorizer.idf_)))
-    return Parts.of_sum(met, rows, unknown=tuple(each for each in counts if each not in met))
+    return Parts.of_sum(met, rows, unknown=tuple(each for each in counts if each not in vectorizer.vocabulary_))
 
 
 @lru_cache(maxsize=4)
-def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
+def _analyzer(vectorizer: TfidfVectorizer) -> Any:
     """The vectorizer's analyzer, cached because building it is slower than using it."""
-    analyzer: Callable[[str], list[str]] = vectorizer.build_analyzer()
-    return analyzer
+    return vectorizer.build_analyzer()
 
 
 # --- lsa ---------------------------------------------------------------------------------------------------------

@@ -109,22 +109,12 @@ def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> lis
 
 
 def _forbid(likely: Tensor, begun: Sequence[Sequence[int]], repeat: int) -> None:
-    """Set log p of forbidden next words to -inf, in place."""
+    """Set log p to -inf, in place, for the unknown word and words that would complete a run of `repeat` words again."""
     likely[:, UNKNOWN_WORD] = -math.inf
-    for row, words in enumerate(begun):
-        likely[row, _again(words, repeat)] = -math.inf
-
-
-def _again(words: Sequence[int], repeat: int) -> list[int]:
-    """The words that would complete a run of `repeat` words a second time.
-
-    >>> _again([4, 5, 6, 4, 5], 3), _again([4, 5], 1), _again([4, 4], 0)
-    ([6], [4, 5], [])
-    """
-    if not repeat:
-        return []
-    tail = tuple(words[len(words) - repeat + 1 :])
-    return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
+    for row, words in enumerate(begun if repeat else ()):
+        tail = words[len(words) - repeat + 1 :]
+        ends = range(repeat - 1, len(words))
+        likely[row, [words[end] for end in ends if words[end - repeat + 1 : end] == tail]] = -math.inf
 
 
 def _settled(ended: Sequence[Written], live: float, search: Search) -> bool:

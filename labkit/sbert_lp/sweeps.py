@@ -2,7 +2,6 @@
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
-    prefix                             their first numbers, best if trained with `matryoshka_dims`
     lp                                 locality preserving, every k with every p
 
 LP knows only sentences embedded together, so a choice made on dev is `transformed` again on the test rows, and so are
@@ -32,12 +31,7 @@ Judge: TypeAlias = Callable[[np.ndarray], float]  # vectors of all compared sent
 
 RAW, LP = "raw", "lp"
 AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
-AFFINE = {
-    "pca": pca,
-    "whitening": whitening,
-    "all-but-the-top": all_but_the_top,
-    "prefix": lambda rows, size: Affine(np.zeros(1, np.float32), np.eye(rows.shape[1], size, dtype=np.float32)),
-}
+AFFINE = {"pca": pca, "whitening": whitening, "all-but-the-top": all_but_the_top}
 TRANSFORMS = (RAW, *AFFINE, LP)
 
 
@@ -58,7 +52,6 @@ class Grid:
     neighbours: Sequence[int] = (10, 15, 30, 60)
     dimensions: Sequence[int] = (16, 32, 64, 128, 256)
     removed: Sequence[int] = (1, 2, 4, 8)
-    prefixes: Sequence[int] = ()
     reg: float = 1e-3
 
 
@@ -67,9 +60,9 @@ def sweep(
 ) -> tuple[Point, ...]:
     """One point for each transform and size of the grid, except those that need more rows."""
     rows, grid = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False), grid or Grid()
-    points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
+    points, directions = [Point(RAW, judge(rows))], principal_axes(rows)[1].size
     for name in AFFINE:
-        for size in {"all-but-the-top": grid.removed, "prefix": grid.prefixes}.get(name, grid.dimensions):
+        for size in grid.removed if name == "all-but-the-top" else grid.dimensions:
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
                 points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
@@ -219,7 +212,7 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
 # --- does it help? -----------------------------------------------------------------------------------------------
 
 
-SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), prefixes=(8, 16, 32, 64, 128))
+SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128))
 
 
 @dataclass(frozen=True)

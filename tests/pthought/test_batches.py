@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.pthought.batches import POOL, Paraphrases, at_unit_size, epoch_batches, reading
+from labkit.pthought.method import PThoughtSettings
 from labkit.text import Vocabulary
 from labkit.vectors import WordVectors
 
@@ -100,8 +101,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def made(vectors: object = "random", **changes: int):
-    settings = {"dimension": 3, "min_count": 2, "max_length": 5, "expansion": 100, "seed": 0, **changes}
-    return reading(TEXTS, vectors=str(vectors), **settings)
+    settings = {"dimension": 3, "min_count": 2, "max_length": 5, "expansion": 100, **changes}
+    return reading(TEXTS, PThoughtSettings(vectors=str(vectors), **settings), 0)
 
 
 def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
@@ -144,4 +145,4 @@ def test_groups_by_hand() -> None:
     assert made.texts == ("a b", "c", "d e f", "h i", "j", "k", "l m", "n", "o p", "q")
     assert made.first.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5, 5]
     assert made.size.tolist() == [3, 3, 3, 2, 2, 5, 5, 5, 5, 5]
-    assert (made.alone, made.cut, made.pairs) == (1, 1, 6 + 2 + 20)
+    assert (made.alone, made.cut) == (1, 1)

@@ -74,7 +74,7 @@ def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
 def test_loss_of_a_batch_by_equation_10() -> None:
     method = fitted(epochs=1)
     source = Paraphrases.of(groups_of(few().part("train")), max_length=50)
-    task = ParaphraseTask(method.network, method.reading, source, method.settings, 0)
+    task = ParaphraseTask(method, source, 0)
     batch = task.batches(1)[0]
     loss, note = task.loss(task.outputs(batch), batch)
     figures = note()
@@ -169,7 +169,7 @@ def test_groups_of_pairs_are_their_components() -> None:
 def test_skipped_groups_and_cut_sentences_are_noted() -> None:
     texts = ["a b c d", "a c", "b a", "lonely", "a word " * 100]
     corpus = Groups(name="mine", texts=texts, groups=["x", "x", "x", "y", "x"])
-    with pytest.warns(UserWarning, match="1 groups .*1 sentences"):
+    with pytest.warns(UserWarning, match="1 groups"), pytest.warns(UserWarning, match="1 sentences"):
         method = fitted(corpus, epochs=1, min_count=1, vectors="random")
     assert method.paraphrase(["a b " * 100])[0].cut == 150
 
