@@ -65,13 +65,12 @@ class Recipe:
 
 
 def cluster_triplets(
-    clusters: Clusters, recipe: Recipe | None = None, *, neighbours: np.ndarray | None = None, seed: int = 0
+    clusters: Clusters, recipe: Recipe, *, neighbours: np.ndarray | None = None, seed: int = 0
 ) -> np.ndarray:
     """Triplets (t, 3) for every sentence that is not alone in its cluster.
 
     `neighbours` (n, c): candidates for near negatives, nearest first; used only with `recipe.near`.
     """
-    recipe = recipe or Recipe()
     of = clusters.of
     anchors = np.flatnonzero(np.bincount(of)[of] > 1)
     if not len(anchors) or of.max() == 0:

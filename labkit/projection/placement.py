@@ -59,7 +59,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if projection.basis is not None:
         return Placement(projection.basis(fresh), "PCA's own basis, exactly")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
-    from labkit.sbert_lp.weights import mixed, mixtures  # imports scikit-learn, which takes a second
+    from labkit.sbert_lp.graph import mixed, mixtures  # imports scikit-learn, which takes a second
 
     k = min(int(wanted), rows.shape[0])
     copy_within = COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])

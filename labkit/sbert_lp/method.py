@@ -26,8 +26,7 @@ from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
-from labkit.sbert_lp.graph import COPY, radius
-from labkit.sbert_lp.weights import mixed, mixtures
+from labkit.sbert_lp.graph import COPY, mixed, mixtures, radius
 
 # --- embedded sentences ------------------------------------------------------------------------------------------
 

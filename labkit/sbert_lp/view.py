@@ -15,9 +15,9 @@ import numpy as np
 from labkit.arrays import unit
 from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
+from labkit.sbert_lp.graph import reconstruction_weights
 from labkit.sbert_lp.method import EmbeddedSentences
 from labkit.sbert_lp.sweeps import Compared, pair_cosines
-from labkit.sbert_lp.weights import reconstruction_weights
 
 # --- one sentence ------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck
-from torch.nn.functional import cosine_similarity, normalize, triplet_margin_loss
+from torch.nn.functional import triplet_margin_loss
 
 from labkit.baselines.averages import shares
 from labkit.corpora import Labelled
@@ -148,11 +148,6 @@ def test_hinge_on_l1_is_pytorchs_triplet_margin_loss() -> None:
     ours = hinge(l1(a, p), l1(a, n))
     theirs = triplet_margin_loss(a, p, n, margin=1.0, p=1.0, eps=0.0, reduction="none")
     torch.testing.assert_close(ours, theirs)
-
-
-def test_cosine_of_rows_of_length_one() -> None:
-    a, b = normalize(torch.randn(2, 50, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2)), dim=-1)
-    torch.testing.assert_close(cosine(a, b), 1 - cosine_similarity(a, b))
 
 
 @pytest.mark.parametrize(("loss", "pull"), [("ratio", 0.0), ("softplus", 1.0), ("hinge", 1.0)])

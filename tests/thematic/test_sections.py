@@ -17,12 +17,12 @@ from labkit.methods import METHODS
 from labkit.thematic.sections import section_agreement, sectioned, themes
 
 
-def article(sections: int = 5, each: int = 4) -> Article:
+def article(sections: int = 5, each: int = 4, title: str = "Somewhere") -> Article:
     told = [Section("", ("The lead speaks of everything there is here.",))]
     for number in range(sections):
         paragraphs = tuple(f"Sentence {row} of section {number} has some words. And another." for row in range(each))
         told.append(Section(f"Theme {number}", paragraphs))
-    return Article("Somewhere", tuple(told))
+    return Article(title, tuple(told))
 
 
 def apart(truth: np.ndarray, noise: float = 0.05) -> np.ndarray:
@@ -82,21 +82,7 @@ def test_rows_name_everything() -> None:
         themes(told, np.eye(3))
 
 
-# --- section clusters ----------------------------------------------------------------------------------------------
-# The sentence clustering benchmark against scikit-learn by hand, and what it leaves out.
-
-
-WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu"
-
-
-def article_of_paragraphs(sections: int, title: str = "A", paragraphs: int = 3) -> Article:
-    made = [
-        Section(
-            word, tuple(f"{word} opens the paragraph {n}. Other words go on in number {n}." for n in range(paragraphs))
-        )
-        for word in WORDS.split()[:sections]
-    ]
-    return Article(title, (Section("", ("The lead says what it is about.",)), *made))
+# --- the sentence clustering benchmark against scikit-learn ------------------------------------------------------
 
 
 def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
@@ -123,7 +109,7 @@ def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
 
 
 def test_articles_of_5_to_12_sections_count() -> None:
-    corpus = Articles([article_of_paragraphs(count, f"with {count}") for count in (4, 5, 12, 13)])
+    corpus = Articles([article(count, title=f"with {count}") for count in (4, 5, 12, 13)])
     method = METHODS["tfidf"]()
     method.fit(corpus)
     found = section_agreement(method, corpus, restarts=1)
