@@ -128,7 +128,7 @@ def _knows(method: Any) -> Callable[[str], bool]:
     if hasattr(method, "vectors"):
         numbers, known = method.vectors.vocabulary.numbers, method.vectors.known
         return lambda word: bool(known[numbers.get(word, 1)])
-    reader = method.reading.reader if hasattr(method, "reading") else getattr(method, "reader", None)
+    reader = getattr(method, "reader", None)
     if reader is not None:
         knows: Callable[[str], bool] = reader.knows
         return knows

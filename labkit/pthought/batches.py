@@ -93,28 +93,8 @@ def epoch_batches(
 # --- vocabulary --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A reader; the decoders may output its first `writable` numbers."""
-
-    reader: Reader
-    writable: int
-
-    def unknown(self, sentence: str) -> list[str]:
-        """Its words without a vector, which are read as the unknown word."""
-        return [word for word in words(sentence) if word not in self.reader.vocabulary.numbers]
-
-    def expanded(self, sentence: str) -> list[str]:
-        """Its words outside the training data, which are read through their vectors but never written."""
-        return [word for word in words(sentence) if self.reader.vocabulary.numbers.get(word, 0) >= self.writable]
-
-    def cut(self, sentence: str) -> int:
-        """How many of its last words are not read."""
-        return max(0, len(words(sentence)) - self.reader.max_length)
-
-
-def reading(texts: Sequence[str], settings: PThoughtSettings, seed: int) -> tuple[Reading, WordVectors]:
-    """The reader, and the vectors of all words it can read, scaled for a GRU.
+def reading(texts: Sequence[str], settings: PThoughtSettings, seed: int) -> tuple[Reader, int, WordVectors]:
+    """The reader, how many of its first numbers can be written, and all its words' vectors, scaled for a GRU.
 
     The training vocabulary has the words that occur `min_count` times; a file adds its first `expansion` others.
     """
@@ -133,7 +113,7 @@ def reading(texts: Sequence[str], settings: PThoughtSettings, seed: int) -> tupl
             both = Vocabulary((*vocabulary.words, *islice(dict.fromkeys(further), settings.expansion)))
             table = load_vectors(source, both, seed=seed)
     reader = Reader(table.vocabulary, "words", settings.max_length)
-    return Reading(reader, len(vocabulary)), at_unit_size(table, len(vocabulary))
+    return reader, len(vocabulary), at_unit_size(table, len(vocabulary))
 
 
 def at_unit_size(vectors: WordVectors, count: int) -> WordVectors:

@@ -8,7 +8,7 @@ minus between groups), because the loss depends on λ and a collapsed encoder ha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,10 +22,11 @@ from labkit.evaluation import p_coherence
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting, texts
 from labkit.progress import Progress, note, silent
-from labkit.pthought.batches import Paraphrases, Reading, epoch_batches, reading
+from labkit.pthought.batches import Paraphrases, epoch_batches, reading
 from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model, objective
-from labkit.pthought.writing import Paraphrased, Search, write_paraphrases
+from labkit.pthought.writing import Paraphrased, Search, Written, beam, greedy
 from labkit.settings import EPOCHS, Conditions
+from labkit.text import words
 from labkit.training import EncoderTraining
 from labkit.training.encoders import Encoder, Words, embed, encode, vector_parts
 from labkit.training.loop import Dev
@@ -93,11 +94,6 @@ class PThought(TrainedReader):
     writable: int  # the first words of the vocabulary, which can be written
     word_table = "encoder.words.table.weight"
 
-    @property
-    def reading(self) -> Reading:
-        """The reader, and which words can be written."""
-        return Reading(self.reader, self.writable)
-
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> ParaphraseTask:
         settings: PThoughtSettings = self.settings
         source = Paraphrases.of(groups_of(corpus.part("train")), max_length=settings.max_length)
@@ -106,8 +102,7 @@ class PThought(TrainedReader):
         if source.cut:
             note(f"{source.cut} sentences of more than {settings.max_length} words are truncated", stacklevel=2)
         progress(0, None, "word vectors")
-        how, vectors = reading(train_sentences(corpus), settings, seed)
-        self.reader, self.writable = how.reader, how.writable
+        self.reader, self.writable, vectors = reading(train_sentences(corpus), settings, seed)
         self.network = self._started(seed, lambda: self._network(vectors))
         return ParaphraseTask(self, source, seed)
 
@@ -155,12 +150,33 @@ class PThought(TrainedReader):
         for row, text in enumerate(sentences):
             if not text.strip():
                 raise ValueError(f"sentences[{row}] is {text!r}, expected a non-empty text; fill it in or drop it")
-        paraphrases: list[Paraphrased] = []
+        paraphrases, numbers = list[Paraphrased](), self.reader.vocabulary.numbers
         for start in range(0, len(sentences), batch_size):
             part = sentences[start : start + batch_size]
             vectors = torch.from_numpy(self.encode(part)).to(self.network.encoder.words.table.weight.device)
-            paraphrases += write_paraphrases(self.network, self.reading, part, vectors, search)
+            written = {name: self._written(name, vectors, search) for name in self.network.decoders}
+            for row, text in enumerate(part):
+                met = words(text)
+                unknown = tuple(word for word in met if word not in numbers)
+                expanded = tuple(word for word in met if numbers.get(word, 0) >= self.writable)
+                cut = max(0, len(met) - self.reader.max_length)
+                found = {name: rows[row] for name, rows in written.items()}
+                paraphrases.append(Paraphrased(text, unknown, expanded, cut, found))
         return paraphrases
+
+    def _written(self, name: str, vectors: Tensor, search: Search | None) -> list[tuple[Written, ...]]:
+        """The sentences that one decoder writes from each of these vectors (n, size)."""
+        decoder, table = self.network.decoder(name), self.network.encoder.words.table.weight
+        if search is None:
+            plain = Search(max_length=self.reader.max_length)
+            written = [[one] for one in greedy(decoder, table, vectors, plain)]
+        else:
+            written = [beam(decoder, table, vector, search) for vector in vectors]
+        spelled = self.reader.vocabulary.words
+        return [
+            tuple(replace(one, text=" ".join(spelled[number] for number in one.words)) for one in found)
+            for found in written
+        ]
 
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
         """Each decoder's mean -log p per token, over the ordered pairs of a split."""

@@ -11,9 +11,9 @@ on test, is optimistic.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -223,7 +223,6 @@ class Tried:
     points: tuple[Point, ...]
     chosen: tuple[Point, ...]
     test: tuple[float, ...]
-    sentences: tuple[int, int]  # of dev, of test
     noise: float  # standard error of the raw vectors' score on test
 
     @property
@@ -239,12 +238,6 @@ class Tried:
             f"they are ({gap:+.3f}, where ± {self.noise:.3f} is chance)."
         )
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per transform and size, with test scores for the selected ones."""
-        test = dict(zip(self.chosen, self.test, strict=True))
-        for point in self.points:
-            yield {**asdict(point), "test": test.get(point)}
-
 
 def tried(
     base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
@@ -259,5 +252,4 @@ def tried(
     chosen = tuple(best(points, name) for name in names)
     progress(len(points), len(points), "what was chosen, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
-    counts = (len(dev.sentences), len(test.sentences))
-    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[names.index(RAW)]))
+    return Tried(dev.measure, points, chosen, values, test.noise(values[names.index(RAW)]))

@@ -106,11 +106,11 @@ def made(vectors: object = "random", **changes: int):
 
 
 def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
-    found, vectors = made(file)
-    words = found.reader.vocabulary.words
+    reader, writable, vectors = made(file)
+    words = reader.vocabulary.words
     assert words[:2] == ("<PAD>", "<UNK>")
-    assert set(words[2 : found.writable]) == {"red", "a", "dog", "cat", "runs"}
-    assert words[found.writable :] == ("walrus", "zebra", "ibex")  # as the file orders them, as sentences are read
+    assert set(words[2:writable]) == {"red", "a", "dog", "cat", "runs"}
+    assert words[writable:] == ("walrus", "zebra", "ibex")  # as the file orders them, as sentences are read
     size = vectors.matrix[words.index("walrus")].max()
     np.testing.assert_allclose(vectors.matrix[words.index("walrus")], [0, size, 0])
     np.testing.assert_allclose(vectors.matrix[words.index("dog")], [0, 0, size])  # the file has it with a capital
@@ -119,9 +119,9 @@ def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
 
 
 def test_expansion_is_bounded(file: Path) -> None:
-    assert made(file, expansion=1)[0].reader.vocabulary.words[-1] == "walrus"
-    found, _ = made(file, expansion=0)
-    assert found.writable == len(found.reader.vocabulary)
+    assert made(file, expansion=1)[0].vocabulary.words[-1] == "walrus"
+    reader, writable, _ = made(file, expansion=0)
+    assert writable == len(reader.vocabulary)
 
 
 def test_unit_size_by_hand() -> None:
@@ -129,15 +129,6 @@ def test_unit_size_by_hand() -> None:
     matrix = np.array([[0, 0], [4, 4], [3, 1], [1, 3], [8, 0]], dtype=np.float32)  # of a and b: (9 + 1 + 1 + 9) / 4 = 5
     found = at_unit_size(WordVectors(vocabulary, matrix, np.ones(5, bool)), 4)
     np.testing.assert_allclose(found.matrix, matrix / np.sqrt(5), rtol=1e-6)
-
-
-def test_unknown_expanded_and_cut_words_of_a_sentence(file: Path) -> None:
-    found, _ = made(file)
-    sentence = "A zebra quux and a red Walrus."
-    assert found.unknown(sentence) == ["quux", "and"]
-    assert found.expanded(sentence) == ["zebra", "walrus"]
-    assert found.cut(sentence) == 2
-    assert found.cut("a red dog") == 0
 
 
 def test_groups_by_hand() -> None:

@@ -81,7 +81,7 @@ def test_loss_of_a_batch_by_equation_10() -> None:
     vectors = torch.from_numpy(method.encode([source.texts[read] for read in batch[:, 0]]))
     losses = {}
     for name, side in (("auto", 0), ("paraphrase", 1)):
-        rows = [method.reading.reader.numbers(source.texts[row]) for row in batch[:, side]]
+        rows = [method.reader.numbers(source.texts[row]) for row in batch[:, side]]
         tokens = sum(len(row) + 1 for row in rows)
         losses[name] = method.network.written(name, vectors, rows) / tokens
     torch.testing.assert_close(figures["l_auto"], losses["auto"].detach(), atol=1e-5, rtol=0)
@@ -128,7 +128,7 @@ def test_words_beyond_training_are_read(tmp_path: Path) -> None:
     assert np.array_equal(nothing, other)  # both are the unknown word
     found = method.paraphrase(["one ruby qwv"])[0]
     assert (found.unknown, found.expanded, found.cut) == (("qwv",), ("ruby",), 0)
-    writable = method.reading.reader.vocabulary.words[: method.reading.writable]
+    writable = method.reader.vocabulary.words[: method.writable]
     assert "ruby" not in writable
     assert all(word in writable for one in found.written.values() for word in one[0].text.split())
     method.save(tmp_path / "run")
@@ -141,7 +141,7 @@ def test_held_out_losses_by_hand() -> None:
     method = fitted()
     corpus = few().take(range(45, 55))  # two groups of dev
     groups = groups_of(corpus.part("dev"))
-    read = method.reading.reader.numbers
+    read = method.reader.numbers
     sums = {"auto": [0.0, 0], "paraphrase": [0.0, 0]}
     for group in groups:
         for a in group:

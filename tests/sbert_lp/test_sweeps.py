@@ -157,16 +157,12 @@ def test_choice_is_made_on_dev_and_scored_on_test(base: Method) -> None:
         assert point == best(found.points, point.transform)
         assert value == pytest.approx(test.judge()(transformed(unit(base.encode(test.sentences)), point)))
     assert [point.transform for point in found.chosen] == ["raw", "pca", "whitening", "all-but-the-top", "lp"]
-    assert found.sentences == (len(dev.sentences), len(test.sentences))
     assert found.noise == spearman_error(found.test[0], len(test.rows))
-    table = list(found.rows())
-    assert [row["value"] for row in table] == [point.value for point in found.points]
-    assert sum(row["test"] is not None for row in table) == 5
 
 
 def a_try(raw: float, lp: float) -> Tried:
     points = (Point("raw", 0.5), Point("lp", 0.6, 8, 5))
-    return Tried("Hit@1", points, points, (raw, lp), (10, 10), 0.05)
+    return Tried("Hit@1", points, points, (raw, lp), 0.05)
 
 
 @pytest.mark.parametrize(
