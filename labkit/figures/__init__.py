@@ -30,7 +30,6 @@ from labkit.figures.pairs import (
     weight_curves,
     weight_heatmap,
 )
-from labkit.figures.paraphrases import coherence_hills
 from labkit.figures.sbert_lp import (
     chosen_bars,
     order_counts,
@@ -40,6 +39,7 @@ from labkit.figures.sbert_lp import (
 )
 from labkit.figures.similarity import (
     alike,
+    coherence_hills,
     explained_rows,
     explained_words,
     named_curves,

@@ -12,23 +12,9 @@ import plotly.graph_objects as go
 
 from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
+from labkit.figures import drawing as draw
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
-from labkit.figures.drawing import (
-    ABOVE,
-    NAME,
-    Entries,
-    annotation,
-    below,
-    curve,
-    figure_of,
-    margin,
-    marks,
-    on,
-    panel_suffix,
-    series,
-    side_by_side,
-    stacked,
-)
+from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
 from labkit.projection.epochs import Journey
 from labkit.runs import History
@@ -72,22 +58,22 @@ def clusters_over_epochs(
     for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
-        moving.append(trace | on(1))
+        moving.append(trace | draw.on(1))
         groups.append(rows)
     for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
         groups.append(np.asarray(ringed, np.int32))
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
         named_so = {"name": name, "showlegend": bool(name and len(ringed))}
-        moving.append(_still(points[groups[-1]], marker) | named_so | on(1))
-    hover = f"epoch %{{x}}: %{{y:.3f}}{NAME}"
+        moving.append(_still(points[groups[-1]], marker) | named_so | draw.on(1))
+    hover = f"epoch %{{x}}: %{{y:.3f}}{draw.NAME}"
     ratios = [_ratios(journey, attribute) for attribute, *_ in CURVES]
     curves = [
-        curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover) | on(2)
+        draw.curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover) | draw.on(2)
         for values, (_, name, colour, dash) in zip(ratios, CURVES, strict=True)
     ]
     now = [values[at] for values in ratios]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
-    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
+    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
         names_in(picture.points, names, (230.0, 0.4 * height), journey.axes) if named else []
@@ -97,15 +83,15 @@ def clusters_over_epochs(
     nothing: Entries = {"text": "", "visible": False}
     written = [[*each, *[nothing] * (longest - len(each))] for each in written]
     drawing = [*moving, *curves, dots]
-    layout: Entries = {"height": height, "margin": margin(32) | {"l": 50}}
+    layout: Entries = {"height": height, "margin": draw.margin(32) | {"l": 50}}
     if legend is not None:
         layout = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
-    return figure_of(
+    return draw.figure_of(
         drawing,
         frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
         annotations=[_said(journey, at), *written[at]],
         updatemenus=[_menu(journey, at)],
-        legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
+        legend=draw.below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
         **layout,
         **_axes(journey),
@@ -121,7 +107,7 @@ def _ratios(journey: Journey, attribute: str) -> list[float | None]:
 def _still(points: np.ndarray, marker: Entries) -> Entries:
     """Return marks on top, without a name and without a hover label."""
     x, y = np.reshape(points, (-1, 2)).T.tolist()
-    return marks(x, y, marker, hoverinfo="skip", showlegend=False)
+    return draw.marks(x, y, marker, hoverinfo="skip", showlegend=False)
 
 
 def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
@@ -140,13 +126,13 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[E
 
 def _said(journey: Journey, place: int) -> Entries:
     text = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
-    return annotation(text, 0, 1.01, size=14, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+    return draw.annotation(text, 0, 1.01, size=14, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
 def _axes(journey: Journey) -> Entries:
     """Return axes that are the same for all epochs."""
     x, y = journey.axes.tolist()
-    layout = stacked((0.78, 0.22), gap=0.11, x={}, y={})
+    layout = draw.stacked((0.78, 0.22), gap=0.11, x={}, y={})
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     layout["xaxis"] |= bare | {"range": x}
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
@@ -205,20 +191,22 @@ def training_curves(
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
-            shared = {"legendgroup": name, "showlegend": len(histories) > 1 and panel == own[0][0]} | on(panel)
+            shared = {"legendgroup": name, "showlegend": len(histories) > 1 and panel == own[0][0]} | draw.on(panel)
             points = history.column("epoch"), history.column(column)
-            traces.append(series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
+            traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
     epochs = max(len(history) for history in histories.values())
     x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
     if len(columns) <= ABREAST:
-        layout = side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
+        layout = draw.side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
         _stay_within_one(layout, columns, histories)
-        return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
+        return draw.figure_of(traces, height=height, legend=draw.below(-0.3), margin=draw.margin(34), **layout)
     titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     rows = -(-len(columns) // ABREAST)
-    layout = side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
+    layout = draw.side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
     _stay_within_one(layout, columns, histories)
-    return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
+    return draw.figure_of(
+        traces, height=rows * height, legend=draw.below(-0.3 / rows), margin=draw.margin(44), **layout
+    )
 
 
 def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping[str, History]) -> None:
@@ -226,7 +214,7 @@ def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping
     for panel, name in enumerate(columns, 1):
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
-            layout[f"yaxis{panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
+            layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
 
 
 RIDGES = 9  # epochs that are drawn below each other
@@ -253,15 +241,15 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
             more = {"fill": "toself", "fillcolor": pale, "name": name, "legendgroup": name, "showlegend": not place}
             hover = {
                 "customdata": np.pad(shares[at], 1),
-                "hovertemplate": f"epoch {run.epochs[at]}, cosine %{{x:.2f}}: %{{customdata:.1%}} of the pairs{NAME}",
+                "hovertemplate": f"epoch {run.epochs[at]}, %{{x:.2f}}: %{{customdata:.1%}} of the pairs{draw.NAME}",
                 "hoveron": "points",
             }
             x, y = [run.edges[0], *middles, run.edges[-1]], [-place, *hill, -place]
-            traces.append(curve(x, y, colour, dash, 2, zorder=len(kinds) * place + number) | more | hover)
+            traces.append(draw.curve(x, y, colour, dash, 2, zorder=len(kinds) * place + number) | more | hover)
     shown = run.positive[chosen].max(axis=0) > 0, run.negative[chosen].max(axis=0) > 0
     low = float(run.edges[:-1][np.logical_or(*shown)].min())
     means = [
-        annotation(
+        draw.annotation(
             "<br>".join(
                 f"{name} {mean:.2f}"
                 for name, mean in zip(("positive", "negative"), run.means[at], strict=True)
@@ -277,18 +265,21 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
         for place, at in enumerate(chosen)
     ]
     names = [f"epoch {run.epochs[at]}" for at in chosen]
-    return figure_of(
+    return draw.figure_of(
         traces,
         height=520,
-        annotations=[*means, annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle")],
+        annotations=[
+            *means,
+            draw.annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle"),
+        ],
         xaxis={"title": "cosine", "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
         yaxis={
             "tickvals": [-place for place in range(len(chosen))],
             "ticktext": names,
             "range": [0.85 - len(chosen), 1.1],
         },
-        legend=ABOVE,
-        margin=margin(34) | {"r": 100},
+        legend=draw.ABOVE,
+        margin=draw.margin(34) | {"r": 100},
     )
 
 

@@ -17,22 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    EMPTY,
-    NAME,
-    Entries,
-    below,
-    curve,
-    figure_of,
-    hover_lines,
-    level_bars,
-    margin,
-    marks,
-    on,
-    series,
-    side_by_side,
-    words_at,
-)
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
@@ -65,18 +51,18 @@ def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
         _ends([spoke for spoke in spokes if spoke.both == both], angle, both, name)
         for both, name in ((True, "near on both sides"), (False, "near here only"))
     ]
-    hover = {"hovertemplate": f"{hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
+    hover = {"hovertemplate": f"{draw.hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
     marker = {"symbol": "star", "size": 15, "color": INK}
     centre = {"type": "scatterpolar", "r": [0], "theta": [0], "mode": "markers", "marker": marker, "showlegend": False}
     between = -180.0 / len(numbers)  # the scale is where no spoke is
     scale = {"range": [0, max(reach, 1e-6)], "nticks": 4, "tickfont": {"size": 11, "color": INK}, "angle": between}
     radial = scale | {"gridcolor": FAINT, "linecolor": CLEAR, "tickangle": 0, "ticks": ""}
     angular = {"showticklabels": False, "ticks": "", "gridcolor": CLEAR, "linecolor": FAINT}
-    return figure_of(
+    return draw.figure_of(
         [*traces, centre | hover],
         polar={"bgcolor": CLEAR, "radialaxis": radial, "angularaxis": angular},
         height=height,
-        legend=below(-0.04) | {"x": 0.5, "xanchor": "center", "font": {"size": 12}},
+        legend=draw.below(-0.04) | {"x": 0.5, "xanchor": "center", "font": {"size": 12}},
     )
 
 
@@ -101,7 +87,7 @@ def _ends(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) -
         "textposition": [_outward(angle[spoke.number]) for spoke in spokes],
         "textfont": {"size": 11, "color": INK},
         "cliponaxis": False,
-        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, hover_lines(spoke.text)] for spoke in spokes],
+        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, draw.hover_lines(spoke.text)] for spoke in spokes],
         "hovertemplate": (
             "no. %{text}, rank %{customdata[2]}, weight %{customdata[0]:+.3f}, cosine %{customdata[1]:.3f}<br>"
             "%{customdata[3]}<extra></extra>"
@@ -138,7 +124,7 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
     for field, name, colour, ink in KINDS:
         count = getattr(changed.found, field)
         share = count / changed.found.couples
-        part = level_bars(
+        part = draw.level_bars(
             [share],
             [""],
             {"color": colour},
@@ -152,11 +138,11 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
         )
         parts.append(part)
     two_by_two = {"entrywidth": 0.48, "entrywidthmode": "fraction"}  # on a narrow screen too
-    return figure_of(
+    return draw.figure_of(
         parts,
         xaxis={"tickformat": ".0%", "range": [0, 1], "showgrid": False},
         yaxis={"showticklabels": False},
-        legend=below(-0.35) | two_by_two | {"traceorder": "normal", "font": {"size": 13}},
+        legend=draw.below(-0.35) | two_by_two | {"traceorder": "normal", "font": {"size": 13}},
         barmode="stack",
         bargap=0.1,
         height=height,
@@ -181,33 +167,33 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
     Raw and all-but-the-top are horizontal lines.
     """
     sizes = sorted({point.size for point in trial.points if point.transform in (*LINE_OF, "lp")})
-    hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{NAME}"}
+    hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{draw.NAME}"}
     ways: dict[tuple[str, int], list[Point]] = {}
     for point in sorted(trial.points, key=lambda point: point.neighbours):  # stable within one k and method
         ways.setdefault((point.transform, point.neighbours), []).append(point)
     traces: list[Entries] = []
     for number, k in enumerate(k for name, k in ways if name == "lp"):
         x, y = zip(*((point.size, point.value) for point in ways["lp", k]), strict=True)
-        traces.append(series(number, x, y, f"LP, k = {k}", "p = %{x}: %{y:.4f}"))
+        traces.append(draw.series(number, x, y, f"LP, k = {k}", "p = %{x}: %{y:.4f}"))
     for name, (dash, symbol) in LINE_OF.items():
         if (name, 0) in ways:
             x, y = zip(*((point.size, point.value) for point in ways[name, 0]), strict=True)
-            line = curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 9, "symbol": symbol}) | hover
+            line = draw.curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 9, "symbol": symbol}) | hover
             traces.append(line | {"mode": "lines+markers"})
     level = {point.transform: point for point in trial.chosen}
     ends = sizes or [1, 2]
     raw, top = level["raw"], level.get("all-but-the-top")
-    traces.append(curve(ends, [raw.value] * len(ends), INK, width=3, name="raw") | hover)
+    traces.append(draw.curve(ends, [raw.value] * len(ends), INK, width=3, name="raw") | hover)
     if top is not None:
         name = f"all but the top {top.size}"
-        traces.append(curve(ends, [top.value] * len(ends), INK, "dot", 2, name=name) | hover)
+        traces.append(draw.curve(ends, [top.value] * len(ends), INK, "dot", 2, name=name) | hover)
     numbers = {"tickvals": sizes, "ticktext": [str(size) for size in sizes]}
-    return figure_of(
+    return draw.figure_of(
         traces,
         xaxis={"title": "dimensions p", "type": "log"} | numbers,
         yaxis={"title": f"{trial.measure}, dev"},
         height=height,
-        legend=below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
+        legend=draw.below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
 
 
@@ -219,7 +205,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         numbers = [f"k={point.neighbours}"] * (point.neighbours > 0) + [size] * (point.size > 0)
         names.append(f"{NAMES[point.transform]}<br>{' '.join(numbers)}")
     places = list(range(len(names)))
-    ways = level_bars(
+    ways = draw.level_bars(
         list(trial.test),
         places,
         {"color": [COLOURS[0] if point.transform == "lp" else INK for point in trial.chosen]},
@@ -231,7 +217,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
     )
     least, most = min(0.0, *trial.test), max(trial.test)
     span = [least, most + 0.16 * (most - least)]
-    return figure_of(
+    return draw.figure_of(
         [ways],
         xaxis={"title": f"{trial.measure}, test", "range": span},
         yaxis={"tickvals": places, "ticktext": names, "tickfont": {"size": 13}, "autorange": "reversed"},
@@ -258,10 +244,10 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     share = _share(along)
     marker = {"size": 5, "color": share, "colorscale": RISING, "line": {"width": 0}}
     hover = {"customdata": share, "hovertemplate": "%{customdata:.0%} along the line<extra></extra>"}
-    traces = [marks(points[:, 0], points[:, 1], marker, showlegend=False) | hover | on(1)]
+    traces = [draw.marks(points[:, 0], points[:, 1], marker, showlegend=False) | hover | draw.on(1)]
     x, y = points[[along.argmin(), along.argmax()]].T
     places = {"textposition": ["middle left", "top center"], "cliponaxis": False}
-    traces.append(words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | on(1))
+    traces.append(draw.words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | draw.on(1))
     for panel, (name, values) in enumerate(numbers.items(), 2):
         number = _share(np.asarray(values, dtype=float).ravel())
         if len(number) != len(share):
@@ -269,9 +255,9 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
         if np.corrcoef(number, share)[0, 1] < 0:
             number = 1 - number
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
-        traces.append(marks(share, number, marker, showlegend=False) | hover | on(panel))
+        traces.append(draw.marks(share, number, marker, showlegend=False) | hover | draw.on(panel))
     axis = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
-    layout = side_by_side(
+    layout = draw.side_by_side(
         ["the line, seen from above", *numbers],
         columns=2,
         gap=(0.12, 0.18),
@@ -280,10 +266,10 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
         y=axis | {"title": {"text": "the number found", "standoff": 2}, "ticktext": ["0", "", "1"]},
     )
     layout |= {
-        "xaxis": EMPTY | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
-        "yaxis": EMPTY | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
+        "xaxis": draw.EMPTY | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
+        "yaxis": draw.EMPTY | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
     }
-    return figure_of(traces, height=620, margin=margin(44), **layout)
+    return draw.figure_of(traces, height=620, margin=draw.margin(44), **layout)
 
 
 def _share(values: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from labkit.evaluation.geometry import PROBED, cosines_over_epochs, figures_over_epochs
+from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.figures import cosine_ridges, training_curves
 from labkit.figures.epochs import curve_columns
 from labkit.runs import History, Snapshots
@@ -40,10 +40,12 @@ def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) ->
 
 
 def test_metrics_of_the_probe_have_a_panel_each() -> None:
-    histories = {"mine": figures_over_epochs(a_probe(3)), "old": History(({"epoch": 1, "loss": 1.0},))}
+    names = [f"probe_{name}" for name in "abcdef"]
+    rows = [{"epoch": epoch, **{name: epoch + place for place, name in enumerate(names)}} for epoch in range(3)]
+    histories = {"mine": History(tuple(rows)), "old": History(({"epoch": 1, "loss": 1.0},))}
     assert curve_columns(histories) == ["loss"]
-    figure = training_curves(histories, list(PROBED))
-    assert [list(trace.y) for trace in figure.data] == [histories["mine"].column(name) for name in PROBED]
+    figure = training_curves(histories, names)
+    assert [list(trace.y) for trace in figure.data] == [histories["mine"].column(name) for name in names]
     tops = [figure.layout[f"yaxis{number}"].domain[1] for number in ("", 2, 3, 4, 5, 6)]
     assert tops[0] == tops[1] == tops[2] > tops[3] == tops[4] == tops[5]
 

@@ -14,7 +14,7 @@ import torch
 from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
-from labkit.evaluation.geometry import PROBED
+from labkit.evaluation.geometry import probe_figures
 from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
 from labkit.pairs.losses import LOSSES
@@ -82,7 +82,7 @@ def test_history_by_hand() -> None:
 def test_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     method = fitted()
     expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
-    assert method.history.columns == [*expected, "gradient", "dev_auc", *PROBED]
+    assert method.history.columns == [*expected, "gradient", "dev_auc", *probe_figures(["a", "a"], np.eye(2))]
     assert len(method.history) == 2
     assert all(0 < row["kept_negatives"] < 1 for row in method.history.rows)
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
