@@ -21,14 +21,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
 from labkit.baselines.base import require_shapes
-from labkit.baselines.counts import parts_of_counts
+from labkit.baselines.counts import parts_of_counts, restored
 from labkit.corpora.records import Corpus
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts
 from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, readable, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, learn
-from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
+from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, new_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, note
 from labkit.settings import Conditions
@@ -216,7 +216,7 @@ class Film(Method):
         names: Sequence[str] = words["words"]
         d, D = len(arrays["stability"]), len(set(names))
         require_shapes(arrays, L=(d, D), idf=(len(names),), documents=(D,), rms=(D,))
-        self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
+        self.vectorizer = restored(new_vectorizer(pairs=self.settings.word_pairs), names, arrays["idf"])
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])

@@ -36,7 +36,7 @@ def last(size: int) -> np.ndarray:
 
 def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     values, degree, cut, highest = np.linspace(0, 4, 50), 13, 0.3, 4.0
-    made = eigenvectors.ChebyshevFilter(degree, cut, highest)(diagonal(values), np.ones((50, 1)))[:, 0]
+    made = eigenvectors.ChebyshevFilter(diagonal(values), degree, cut, highest)(np.ones((50, 1)))[:, 0]
     centre, half = (highest + cut) / 2, (highest - cut) / 2
     wanted = eval_chebyt(degree, (values - centre) / half) / eval_chebyt(degree, -centre / half)
     assert made == pytest.approx(wanted, abs=1e-12)
@@ -79,12 +79,12 @@ def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
     values = np.concatenate([np.logspace(-7, -4, 40), np.linspace(0.01, 4, 860)])
     product, axes = diagonal(values), np.eye(900)
     cut, highest = cut_for(product, 900, 100, np.random.default_rng(0))
-    made = eigenvectors.ChebyshevFilter(degree_for(cut, highest), cut, highest)
+    made = eigenvectors.ChebyshevFilter(product, degree_for(cut, highest), cut, highest)
     known = [900 - 1, *range(31)]
     bound = values[30] * (1 - eigenvectors.SAME)
-    assert not eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
+    assert not eigenvectors._below(made, bound, axes[:, known], np.random.default_rng(1))
     known.remove(missed)
-    assert eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
+    assert eigenvectors._below(made, bound, axes[:, known], np.random.default_rng(1))
 
 
 # --- graphs of one part, of several, and with many zeros ---------------------------------------------------------
