@@ -154,7 +154,7 @@ class SbertLp(Method):
                 f"of {len(sentences)} sentences base {self.base.name!r} knows {len(known)}, but at least two are "
                 "needed; add sentences or use another base"
             )
-        options = {"reg": settings.reg, "device": cuda_or_cpu(settings.device), "random_state": seed}
+        options: dict[str, Any] = {"reg": settings.reg, "device": cuda_or_cpu(settings.device), "random_state": seed}
         model = LocalityPreserving(settings.neighbours, settings.dimension, **options)
         model.fit(rows[known], progress=progress)
         return EmbeddedSentences(
