@@ -15,7 +15,7 @@ from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures import drawing as draw
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import Entries
-from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
@@ -176,22 +176,27 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
 
 
 ABREAST = 3  # panels per row
+LINE = 15  # pixels from one label to the next
 
 
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
-    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel."""
+    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel.
+
+    At its end, a line of one run has its last value, and a line of a single panel the name of its run.
+    """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
             "histories have neither a loss nor a dev score; use a method that trains in epochs, or choose the columns"
         )
     traces: list[Entries] = []
+    alone, labels = len(histories) == 1, len(columns) == 1 or len(histories) == 1
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
-            shared = {"legendgroup": name, "showlegend": len(histories) > 1 and panel == own[0][0]} | draw.on(panel)
+            shared = {"legendgroup": name, "showlegend": not labels and panel == own[0][0]} | draw.on(panel)
             points = history.column("epoch"), history.column(column)
             traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
     epochs = max(len(history) for history in histories.values())
@@ -199,7 +204,11 @@ def training_curves(
     if len(columns) <= ABREAST:
         layout = draw.side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
         _stay_within_one(layout, columns, histories)
-        return draw.figure_of(traces, height=height, legend=draw.below(-0.3), margin=draw.margin(34), **layout)
+        if labels:
+            for panel, column in enumerate(columns, 1):
+                layout["annotations"] += _end_labels(histories, column, panel, height)
+        around = draw.margin(34) | ({"r": 34 if alone else 150} if labels else {})
+        return draw.figure_of(traces, height=height, legend=draw.below(-0.3), margin=around, **layout)
     titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     rows = -(-len(columns) // ABREAST)
     layout = draw.side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
@@ -207,6 +216,33 @@ def training_curves(
     return draw.figure_of(
         traces, height=rows * height, legend=draw.below(-0.3 / rows), margin=draw.margin(44), **layout
     )
+
+
+def _end_labels(histories: Mapping[str, History], column: str, panel: int, height: int) -> list[Entries]:
+    """A label at the last point of each line, moved down where lines end side by side."""
+    lines = [
+        (
+            number,
+            name,
+            [point for point in zip(each.column("epoch"), each.column(column), strict=True) if point[1] == point[1]],
+        )
+        for number, (name, each) in enumerate(histories.items())
+        if column in each.columns
+    ]
+    lines = [line for line in lines if line[2]]
+    values = [value for *_, points in lines for _, value in points]
+    scale = (height - 90) / ((max(values) - min(values)) or 1.0) if values else 1.0  # pixels for 1
+    labels, lowest = [], float("inf")
+    for number, name, points in sorted(lines, key=lambda line: -line[2][-1][1]):
+        epoch, value = points[-1]
+        lowest = min(scale * value, lowest - LINE)
+        colour, axes = look(number)[0], draw.on(panel)
+        text = (
+            f"{value:.3g}" if len(histories) == 1 else f'<span style="color:{colour}">●</span> {draw.short(name, 20)}'
+        )
+        where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+        labels.append(draw.annotation(text, epoch, value, size=12, yshift=lowest - scale * value, **where))
+    return labels
 
 
 def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping[str, History]) -> None:

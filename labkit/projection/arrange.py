@@ -8,9 +8,14 @@ abort the process, so a lock admits one at a time.
 
 from __future__ import annotations
 
+import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +23,6 @@ import numpy as np
 from labkit.arrays import Vectors, seeded, unit, whole
 from labkit.evaluation.neighbours import nearest_rows
 from labkit.extras import require
-from labkit.numba_lock import alone, cache_compiled
 from labkit.progress import Progress, collected, silent
 from labkit.projection import t_sne
 from labkit.projection.picture import (
@@ -151,6 +155,20 @@ COMPILED = (  # by UMAP, in every process
 )
 APPROXIMATE = 4_096  # points from which UMAP's own neighbour search would compile for half a minute ...
 EXACT = 50_000  # ... and up to which an exact search takes no longer than that
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Run compiled code alone, because two threads in it abort the process; it may change torch's number of threads."""
+    torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be importing it
+    with _ONE_AT_A_TIME:
+        threads = torch.get_num_threads() if torch else 0
+        try:
+            yield
+        finally:
+            if torch:
+                torch.set_num_threads(threads)
 
 
 def by_umap(
@@ -168,10 +186,12 @@ def by_umap(
     first = leading_directions(rows, dimensions, seed).points if start is None else start
     progress(0, None, "UMAP (its first picture in a process takes longer)")
     require("projection", "umap", "pynndescent")
-    with alone():
+    with _alone():
         import umap
 
-        cache_compiled(umap, *COMPILED)
+        for name in COMPILED:  # for later processes
+            with suppress(AttributeError, RuntimeError):  # not compiled in this release, or nowhere to write
+                attrgetter(name)(umap).enable_caching()
         model = umap.UMAP(
             n_neighbors=count,
             n_components=dimensions,
