@@ -207,6 +207,8 @@ class SbertLp(Method):
         self.base = unpacked(arrays, words)
         own = {name: arrays[name] for name in ARRAYS}
         n, k = own["weights"].shape
-        m = len(words["sentences"])
+        m = len(set(words["sentences"]))
         require_shapes(own, place=(m,), rows=(n, None), embedding=(n, None), neighbours=(n, k))
+        if m < len(words["sentences"]):
+            raise ValueError("vocabulary.json has repeated sentences")
         self.space = EmbeddedSentences(words["sentences"], **own, reg=self.settings.reg)
