@@ -94,13 +94,12 @@ class FilmDeep(Trained):
     dimension: int
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> HingeTask:
-        settings: FilmDeepSettings = self.settings
-        self.base = base_of(settings.base, corpus, seed=seed, progress=progress)
+        self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
         source = source_of(corpus.part("train"))
         rows = base_rows(self.base, source.texts, 256, progress)
         self.dimension = rows.shape[1]
         self.network = self._started(seed, self._images)
-        return HingeTask(self.network, torch.from_numpy(rows), source, settings, seed)
+        return HingeTask(self, torch.from_numpy(rows), source, seed)
 
     def _images(self) -> Images:
         return Images(self.dimension, self.settings.filters, self.settings.size)
@@ -143,11 +142,9 @@ class FilmDeep(Trained):
 class HingeTask:
     """Batches of triplets, redrawn in each epoch, and their mean hinge loss."""
 
-    def __init__(
-        self, network: Images, rows: Tensor, source: FilmSource, settings: FilmDeepSettings, seed: int
-    ) -> None:
-        self.module, self._source, self._settings, self._seed = network, source, settings, seed
-        self._rows = rows.to(network.last.weight.device)
+    def __init__(self, method: FilmDeep, rows: Tensor, source: FilmSource, seed: int) -> None:
+        self.module, self._settings, self._source, self._seed = method.network, method.settings, source, seed
+        self._rows = rows.to(self.module.last.weight.device)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
         settings = self._settings

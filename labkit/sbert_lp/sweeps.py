@@ -129,18 +129,11 @@ def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.nda
 # --- scores by the shape of a corpus -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Compared:
     """The `rows` of one split, their distinct `sentences`, and the index of each row's texts there, (n, texts)."""
 
-    rows: Corpus
-    sentences: list[str]
-    places: np.ndarray
-
-    @classmethod
-    def of(cls, rows: Corpus) -> Compared:
-        """These rows with their distinct sentences."""
-        return cls(rows, *rows.numbered())
+    def __init__(self, rows: Corpus) -> None:
+        self.rows, (self.sentences, self.places) = rows, rows.numbered()
 
     @property
     def measure(self) -> str:
@@ -181,7 +174,7 @@ class Compared:
         kept = np.flatnonzero(known[self.places].all(axis=1))
         if not len(kept):
             raise ValueError("all vectors are zero, because the base knows none of the words; use another base")
-        left = Compared.of(self.rows.take(kept.tolist()))
+        left = Compared(self.rows.take(kept.tolist()))
         number = {text: row for row, text in enumerate(self.sentences)}
         return left, vectors[[number[text] for text in left.sentences]]
 
@@ -204,9 +197,9 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
         of_row = np.array([number[group] for group in part.groups])
         ends = np.bincount(of_row).cumsum()
         count = ends[max(0, int((ends <= most).sum()) - 1)]
-        return Compared.of(part.take(np.argsort(of_row, kind="stable")[:count].tolist()))
+        return Compared(part.take(np.argsort(of_row, kind="stable")[:count].tolist()))
     fit = min(len(part), max(1, most // len(part.TEXTS)))
-    return Compared.of(part.take((np.arange(fit) * len(part) // fit).tolist()))
+    return Compared(part.take((np.arange(fit) * len(part) // fit).tolist()))
 
 
 # --- does it help? -----------------------------------------------------------------------------------------------
