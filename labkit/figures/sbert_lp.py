@@ -156,14 +156,13 @@ NAMES = {
     "pca": "PCA",
     "whitening": "whitening",
     "all-but-the-top": "all but the top",
-    "prefix": "the first numbers",
     "lp": "locality preserving",
 }
-LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "prefix": ("longdash", "circle-open")}
+LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open")}
 
 
 def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
-    """Draw the score on dev over p: a line for each k, for PCA, whitening and the first p numbers.
+    """Draw the score on dev over p: a line for each k, for PCA and whitening.
 
     Raw and all-but-the-top are horizontal lines.
     """
