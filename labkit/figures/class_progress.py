@@ -63,14 +63,12 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
 def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
     """Return what the class did with each exercise, one trace per kind."""
     done = [(each.answered, each.solution_read, len(each.stuck)) for each in counts]
-    inside = {"width": 0.7, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
+    inside = {"orientation": "h", "width": 0.7, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
     traces = []
     for (name, marker, ink), numbers in zip(LOOKS, zip(*done, strict=True), strict=True):
         label = {"text": [str(number or "") for number in numbers], "textfont": {"color": ink, "size": SIZE}}
-        hover = {"name": name, "hovertemplate": f"%{{x}} {name}<extra></extra>"}
-        traces.append(
-            draw.level_bars(numbers, list(range(len(counts))), marker, **inside, **label, **hover) | draw.on(1)
-        )
+        hover = {"name": name, "hovertemplate": f"%{{x}} {name}<extra></extra>"} | draw.on(1)
+        traces.append(draw.bars(numbers, list(range(len(counts))), marker, **inside, **label, **hover))
     return traces
 
 
@@ -93,9 +91,10 @@ def _slip_bars(slips: Sequence[SlipCount]) -> Entries:
     """Return how many students made each mistake."""
     numbers = [each.students for each in slips]
     label = {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
-    hover = {"hovertemplate": "%{x} students<extra></extra>", "cliponaxis": False, "showlegend": False}
+    hover = {"hovertemplate": "%{x} students<extra></extra>", "showlegend": False}
+    label |= {"orientation": "h", "cliponaxis": False}
     places = list(range(len(slips))) or [0]
-    return draw.level_bars(numbers or [None], places, {"color": NEGATIVE}, width=0.35, **label, **hover) | draw.on(2)
+    return draw.bars(numbers or [None], places, {"color": NEGATIVE}, width=0.35, **label, **hover, **draw.on(2))
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:

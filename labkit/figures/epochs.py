@@ -49,8 +49,6 @@ def clusters_over_epochs(
     by default the last, and its button plays from the first epoch up to it. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
-    if not 0 <= at < len(journey):
-        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the index of a stored epoch")
     colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []
@@ -196,25 +194,17 @@ def training_curves(
             traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
     epochs = max(len(history) for history in histories.values())
     x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
-    if len(columns) <= ABREAST:
-        layout = draw.side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
-        _stay_within_one(layout, columns, histories)
-        return draw.figure_of(traces, height=height, legend=draw.below(-0.3), margin=draw.margin(34), **layout)
-    titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
-    rows = -(-len(columns) // ABREAST)
-    layout = draw.side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
-    _stay_within_one(layout, columns, histories)
-    return draw.figure_of(
-        traces, height=rows * height, legend=draw.below(-0.3 / rows), margin=draw.margin(44), **layout
-    )
-
-
-def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping[str, History]) -> None:
-    """End the axis of a share at 1; of a single epoch, plotly would draw it from -0.5 to 1.5."""
-    for panel, name in enumerate(columns, 1):
+    rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
+    if rows > 1:  # short names, as there are many
+        size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
+    gap = (0.12 if rows == 1 else 0.1, 0.5 / rows)
+    layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
+    for panel, name in enumerate(columns, 1):  # of a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
             layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
+    legend, around = draw.below(-0.3 / rows), draw.margin(34 if rows == 1 else 44)
+    return draw.figure_of(traces, height=rows * height, legend=legend, margin=around, **layout)
 
 
 RIDGES = 9  # epochs that are drawn below each other
@@ -225,7 +215,8 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
 
     The hills of an epoch share one scale, on which the higher one has full height; their two means are on the right.
     """
-    chosen = _spread_out(len(run.epochs), RIDGES)
+    count = len(run.epochs)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, RIDGES)).round().astype(int)).tolist()
     middles = (run.edges[1:] + run.edges[:-1]) / 2
     kinds = (
         ("positive pairs, of one class", POSITIVE, "rgba(0, 114, 178, 0.35)", "solid", run.positive),
@@ -248,42 +239,19 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
             traces.append(draw.curve(x, y, colour, dash, 2, zorder=len(kinds) * place + number) | more | hover)
     shown = run.positive[chosen].max(axis=0) > 0, run.negative[chosen].max(axis=0) > 0
     low = float(run.edges[:-1][np.logical_or(*shown)].min())
-    means = [
-        draw.annotation(
-            "<br>".join(
-                f"{name} {mean:.2f}"
-                for name, mean in zip(("positive", "negative"), run.means[at], strict=True)
-                if np.isfinite(mean)
-            ),
-            1.01,
-            0.4 - place,
-            size=12,
-            xref="paper",
-            xanchor="left",
-            align="left",
-        )
-        for place, at in enumerate(chosen)
-    ]
-    names = [f"epoch {run.epochs[at]}" for at in chosen]
+    notes: list[Entries] = []
+    right: Entries = {"size": 12, "xref": "paper", "xanchor": "left", "align": "left"}
+    for place, at in enumerate(chosen):
+        said = zip(("positive", "negative"), run.means[at], strict=True)
+        text = "<br>".join(f"{name} {mean:.2f}" for name, mean in said if np.isfinite(mean))
+        notes.append(draw.annotation(text, 1.01, 0.4 - place, **right))
+    rows = {"tickvals": [-place for place in range(len(chosen))], "range": [0.85 - len(chosen), 1.1]}
     return draw.figure_of(
         traces,
         height=520,
-        annotations=[
-            *means,
-            draw.annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle"),
-        ],
+        annotations=[*notes, draw.annotation("mean", 1.01, 1.0, yanchor="middle", **right)],
         xaxis={"title": "cosine", "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
-        yaxis={
-            "tickvals": [-place for place in range(len(chosen))],
-            "ticktext": names,
-            "range": [0.85 - len(chosen), 1.1],
-        },
+        yaxis=rows | {"ticktext": [f"epoch {run.epochs[at]}" for at in chosen]},
         legend=draw.ABOVE,
         margin=draw.margin(34) | {"r": 100},
     )
-
-
-def _spread_out(count: int, most: int) -> list[int]:
-    """Return the first and the last place, and evenly spaced ones between them, at most `most`."""
-    places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
-    return places

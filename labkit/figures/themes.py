@@ -1,11 +1,7 @@
 """Figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
 
-In: records of `labkit.thematic`. Out: plotly figures.
-
-section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
-attention_bars                  how much each word of a sentence counts (`Attended`)
-
-Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
+In: records of `labkit.thematic`. Out: plotly figures. Sections and clusters have numbers, in the figure and in the
+tables, so they can be read without colour.
 """
 
 from __future__ import annotations
