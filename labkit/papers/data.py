@@ -9,6 +9,7 @@ next to the cells, so that planning reads nothing again. An incomplete set is re
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from platformdirs import user_cache_path
 
+from labkit.atomic import write_text
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.minimal import PAIRED
@@ -27,7 +30,6 @@ from labkit.corpora.published import load_published, located
 from labkit.corpora.published.registry import has_plain, plain_files
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
-from labkit.papers.cell_store import default_folder, read_json, write_json
 from labkit.progress import Progress, silent
 
 CITY = "pit"  # the smallest of GeoER's: training takes minutes
@@ -288,6 +290,26 @@ class DataAtHand:
 
     def __str__(self) -> str:
         return f"{self.title} ({', '.join(f'{split} {size:,}' for split, size in self.sizes.items())})"
+
+
+def default_folder() -> Path:
+    """The folder of this user's results and of facts about data sets."""
+    return user_cache_path("labkit") / "papers"
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The record in a file; empty if the file is missing or damaged."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record to a file, whose folder is created if needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(record, allow_nan=False))
 
 
 class Desk:

@@ -142,20 +142,6 @@ class Paper:
     citation: str
     tables: tuple[Table, ...]
     observations: tuple[Observation, ...] = ()
-    errata: tuple[Erratum, ...] = ()
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """An erratum: where it is, what is printed, what is correct, and the notebook that shows it.
-
-    Both texts are Markdown with formulas, as in the notebooks' tables of errata, with which a test compares them.
-    """
-
-    where: str
-    printed: str
-    holds: str
-    notebook: str
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,7 @@ def test_long_trainings_are_kept_beside_the_cells(
         folders.append(case.runs)
         return Result({"accuracy": 1.0})
 
-    row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
-    table = replace(fakes.TABLE, rows=(row,), claims=())
-    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False)))
     assert labkit("reproduce", "fake/1").status == 0
     assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
 

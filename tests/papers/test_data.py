@@ -12,8 +12,7 @@ from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, 
 from labkit.corpora.article_triplets import triplets_of
 from labkit.papers import data
 from labkit.papers.bundled_report import result
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.cells import Store, cells_of, compute, plan
 from labkit.papers.data import (
     CAPTIONS,
     DATASETS,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from labkit.papers.bundled_report import Figure, Report, result, results_shown, stored
-from labkit.papers.cell_store import Store, as_lines
-from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.cells import Store, as_lines, cells_of, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
 from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, leaders, ours, piped
@@ -34,14 +32,6 @@ def test_the_page_has_every_table_and_claim(report: Report) -> None:
     assert "| fake/1 | ours leads plain by half | our question | not confirmed |" in page
     assert "3 confirmed" not in page
     assert "| k = 2 | .420 [" in page
-
-
-def test_a_report_that_is_read_and_written_again_is_the_same(report: Report, tmp_path: Path) -> None:
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps(report.to_json()))
-    read = stored(file, PAPERS)
-    assert json.loads(json.dumps(read.to_json())) == json.loads(file.read_text())
-    assert as_markdown(read, PAPERS) == as_markdown(report, PAPERS)
 
 
 def test_numbers_in_the_papers_digits() -> None:
