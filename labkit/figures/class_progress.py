@@ -88,11 +88,11 @@ def _beside(counts: Sequence[ExerciseCount], size: int, *, names: bool) -> list[
 
 def _slip_bars(slips: Sequence[SlipCount]) -> Entries:
     numbers = [each.students for each in slips]
-    label = {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
-    hover = {"hovertemplate": "%{x} students<extra></extra>", "showlegend": False}
-    label |= {"orientation": "h", "cliponaxis": False}
+    look: Entries = {"orientation": "h", "width": 0.35, "cliponaxis": False, "showlegend": False} | draw.on(2)
+    look |= {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
+    look |= {"hovertemplate": "%{x} students<extra></extra>"}
     places = list(range(len(slips))) or [0]
-    return draw.bars(numbers or [None], places, {"color": NEGATIVE}, width=0.35, **label, **hover, **draw.on(2))
+    return draw.bars(numbers or [None], places, {"color": NEGATIVE}, **look)
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
