@@ -147,10 +147,10 @@ class Explanation:
         C = (products.toarray() if sparse.issparse(products) else products) / (length or np.inf)
         C = C[: len(names_a), : len(names_b)]
         similarity = float(a.vector @ b.vector) / (length or np.inf)
-        own = (tuple((C.sum(axis=axis) / 2).tolist()) for axis in (1, 0))
+        own_a, own_b = (tuple((C.sum(axis=axis) / 2).tolist()) for axis in (1, 0))
         more |= {"unknown": tuple(dict.fromkeys((*a.unknown, *b.unknown))), "gap": similarity - float(C.sum())}
         more |= {"weights_a": a.weights, "weights_b": b.weights}
-        return cls(*texts, similarity, way, names_a, names_b, _table_of(C), *own, **more)
+        return cls(*texts, similarity, way, names_a, names_b, _table_of(C), own_a, own_b, **more)
 
     @property
     def cosine(self) -> float:

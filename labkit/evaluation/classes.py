@@ -202,7 +202,6 @@ def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) ->
 
 
 def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
-    """Return the mean of each class's rows, (C, d)."""
     sums, sizes = class_sums(rows, codes), np.bincount(codes)
     return sums / sizes[:, None] if isinstance(sums, np.ndarray) else sparse.csr_matrix(sparse.diags(1 / sizes) @ sums)
 

@@ -424,5 +424,4 @@ def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarr
 
 
 def _predict(features: Vectors, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return the mean grade of the predicted distribution, (n,)."""
     return np.exp(log_softmax(features @ weights[:-1] + weights[-1], axis=1)) @ scale

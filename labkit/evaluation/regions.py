@@ -216,7 +216,6 @@ class Apart:
         return f"{self.size:,} sentences: {'; '.join(parts)}"
 
     def _listed(self, traits: Sequence[Trait]) -> str:
-        """List the traits, the first one with its full counts, so that the others can be short."""
         said = [f"{each.name} {each.inside:,} ({each.elsewhere:,})" for each in traits]
         for first in traits[:1]:
             said[0] = f"{first.name} {first.inside:,} of {self.size:,} ({first.elsewhere:,} of {self.rest:,} elsewhere)"

@@ -167,8 +167,6 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """The number of queries, the progress callback, and whether to return parts."""
-
     most: int | None
     progress: Progress
     apart: bool
@@ -288,12 +286,10 @@ def _hits(
 
 
 def _sampled(name: str, asking: int, having: int) -> dict[str, float]:
-    """Return the entry that reports the size of a sample."""
     return {name: float(asking)} if asking < having else {}
 
 
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
-    """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     classes = np.unique(codes[several])

@@ -436,6 +436,5 @@ def _space(projection: Projection) -> Entries:
 
 
 def _cover(points: np.ndarray) -> Entries:
-    """Return the empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
     return draw.curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **draw.on(2))

@@ -155,7 +155,6 @@ def ours_beside_paper(
 
 
 def _ends(figure: Figure) -> tuple[float, float]:
-    """Return the ends of the interval, or the mean with the spread on either side."""
     mean, spread = figure.mean or 0.0, figure.spread or 0.0
     return figure.interval or (mean - spread, mean + spread)
 

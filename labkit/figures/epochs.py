@@ -103,7 +103,6 @@ def _ratios(journey: Journey, attribute: str) -> list[float | None]:
 
 
 def _still(points: np.ndarray, marker: Entries) -> Entries:
-    """Return marks on top, without a name and without a hover label."""
     x, y = np.reshape(points, (-1, 2)).T.tolist()
     return draw.marks(x, y, marker, hoverinfo="skip", showlegend=False)
 
@@ -128,7 +127,6 @@ def _said(journey: Journey, place: int) -> Entries:
 
 
 def _axes(journey: Journey) -> Entries:
-    """Return axes that are the same for all epochs."""
     x, y = journey.axes.tolist()
     layout = draw.stacked((0.78, 0.22), gap=0.11, x={}, y={})
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}

@@ -265,5 +265,4 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
 
 
 def _share(values: np.ndarray) -> np.ndarray:
-    """Shift and scale values to go from 0 to 1."""
     return (values - values.min()) / max(float(np.ptp(values)), 1e-12)

@@ -218,7 +218,6 @@ def _square(
 
 
 def _largest(own: Sequence[float], most: int) -> list[int]:
-    """Return the places of the largest parts, in sentence order."""
     return sorted(np.argsort(-np.abs(own), kind="stable")[:most].tolist())
 
 

@@ -60,7 +60,6 @@ def section_ribbon(themes: Themes, *, height: int = 190) -> go.Figure:
 
 
 def _numbered(name: str, numbers: list[int]) -> Entries:
-    """Return the numbers in the cells of one row."""
     colours = ["#FFFFFF" if number % 12 in STRONG else "#000000" for number in numbers]
     font = {"size": 12 if len(numbers) <= 40 else 9, "color": colours}
     places, texts = list(range(len(numbers))), [str(number + 1) for number in numbers]
