@@ -1,13 +1,4 @@
-"""What every page shares: its head, its pictures with their export, its code, its link, and one handler of mistakes.
-
-    head(...)              title, and "What am I looking at?" with the formula
-    picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
-    table(...)             rows as a table with alt text
-    code(...)              the few lines of labkit that make this picture
-    show_link(...)         the link to this view
-    keep_in_address(...)   a row number or a name in the address of the page
-    visitor_file(...)      a visitor's file, or what they paste, which stays for all pages
-    run(page)              the page; a mistake becomes its one sentence
+"""What every page shares: its head, pictures with their export, its code and link, and one handler of mistakes.
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
 """
@@ -73,7 +64,8 @@ SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, an
 PRESENT = "For a projector: larger, and pictures only."
 PRESENTED = """
 html {font-size: 20px !important}
-.stColumn:has(.st-key-reading):not(:has(.st-key-reading li)) {display: none}
+.stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
+.stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {height: calc(100vh - 17rem - var(--less, 0px)) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
@@ -377,26 +369,26 @@ REFUSED = "Your files may use {most} together. If one is refused (413), remove o
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
 
 
-def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] | None = None) -> File | None:
+def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] = lambda: None) -> File | None:
     """A visitor's file, from the row at the top. It is kept for all places as long as one of them is open.
 
     `paste` is what is said above a box for pasted lines, which become a file, too: PASTED, and read as any other.
     `then` is called when a file has come.
     """
-    widget = f"{key}-upload"
+    widget, box = f"{key}-upload", f"{key}-lines"
 
     def uploaded() -> None:
         upload = st.session_state[widget]
-        st.session_state[key] = File(upload.name, upload.getvalue()) if isinstance(upload, UploadedFile) else None
-        came()
+        if isinstance(upload, UploadedFile):
+            st.session_state[key] = File(upload.name, upload.getvalue())
+            then()
+        else:
+            st.session_state[key] = None
 
     def pasted() -> None:
-        if (lines := st.session_state.get(f"{key}-lines", "")).strip():
-            keep_file(key, PASTED, lines.encode("utf-8", "surrogatepass"))
-        came()
-
-    def came() -> None:
-        if then and st.session_state.get(key):
+        lines = st.session_state.get(box, "")
+        if lines.strip():
+            st.session_state[key] = File(PASTED, lines.encode("utf-8", "surrogatepass"))
             then()
 
     with choices():
@@ -405,7 +397,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         if paste:
             with st.popover("Paste", icon=":material/content_paste:"):
                 st.caption(paste)
-                st.text_area("Lines", key=f"{key}-lines", max_chars=MOST_PASTED, height=130)
+                st.text_area("Lines", key=box, max_chars=MOST_PASTED, height=130)
                 st.button("Use these lines", key=f"{key}-paste", on_click=pasted)
                 if classroom.is_on():  # Streamlit's own control says of a refusal only its number
                     st.caption(REFUSED.format(most=amount(classroom.UPLOADS)))
@@ -417,11 +409,6 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)
     return file
-
-
-def keep_file(key: str, name: str, data: bytes) -> None:
-    """Keep this as the visitor's file for all pages."""
-    st.session_state[key] = File(name, data)
 
 
 @cache

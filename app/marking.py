@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -224,15 +224,14 @@ def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int
 def equip_pictures(count: int) -> None:
     """Give the plotly pictures of `count` sentences their tools; in three dimensions plotly selects nothing, and a
     click comes from there."""
-    PICTURES(key="pictures", on_clicked_change=partial(on_solid_clicked, count))
 
+    def clicked() -> None:
+        row = _row({"customdata": _part(st.session_state.get("pictures"), "clicked", Mapping).get("row")}, count)
+        if row is not None:
+            set_read_row(row)
+            state_of_marks().clicked = False  # its ring is drawn into all figures
 
-def on_solid_clicked(count: int) -> None:
-    """A point in three dimensions was clicked."""
-    row = _row({"customdata": _part(st.session_state.get("pictures"), "clicked", Mapping).get("row")}, count)
-    if row is not None:
-        set_read_row(row)
-        state_of_marks().clicked = False  # its ring is drawn into all figures
+    PICTURES(key="pictures", on_clicked_change=clicked)
 
 
 def on_chosen() -> None:
@@ -248,25 +247,18 @@ def on_chosen() -> None:
 def clear() -> None:
     """Nothing is marked, searched for, typed or read any more."""
     set_read_row(None)
-    for key in (QUERY, TYPED):
-        st.session_state[key] = ""
-    st.session_state[READ] = None
+    st.session_state.update({QUERY: "", TYPED: "", READ: None})
     unmark()
 
 
-def mark_rows(side: str, rows: Sequence[int]) -> None:
-    """Mark these rows of a side from outside its picture: in new pictures, which have them drawn in."""
-    brush, cleared = Brush(rows=tuple(rows)), state_of_marks().cleared + 1
-    st.session_state[STATE] = replace(
-        state_of_marks(), source=side, now=brush, baked=brush, clicked=False, cleared=cleared
-    )
+def mark_rows(source: str, rows: Sequence[int]) -> None:
+    """Mark these rows of a side from outside its picture, or those of a class by the list of classes.
 
-
-def mark_class(rows: Sequence[int]) -> None:
-    """Mark the rows of a class in all pictures; pictures in which something was marked are drawn again."""
+    Pictures in which something was marked are drawn again, as new ones.
+    """
     state, brush = state_of_marks(), Brush(rows=tuple(rows))
-    cleared = state.cleared + (state.source not in ("", LIST))
-    st.session_state[STATE] = replace(state, source=LIST, now=brush, baked=brush, clicked=False, cleared=cleared)
+    cleared = state.cleared + (source != LIST or state.source not in ("", LIST))
+    st.session_state[STATE] = replace(state, source=source, now=brush, baked=brush, clicked=False, cleared=cleared)
 
 
 def unmark() -> None:

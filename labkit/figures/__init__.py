@@ -9,7 +9,6 @@ from labkit.figures.comparison import (
     label_curves,
     leader_bars,
     leads_before_and_after,
-    method_intervals,
     ours_beside_paper,
     seed_dots,
 )

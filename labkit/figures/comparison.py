@@ -87,23 +87,6 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     )
 
 
-def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figure:
-    """Draw the score of each method of a bench with its interval; an open disc is behind the best.
-
-    A row has `name`, `score`, `low`, `high` and `against_best`, as `labkit.trials.verdict.Ranked`.
-    """
-    symbols = ["circle-open" if row["against_best"] == "behind" else "circle" for row in rows]
-    dots = draw.intervals(
-        [row["score"] for row in rows],
-        list(range(len(rows))),
-        [(row["low"], row["high"]) for row in rows],
-        {"size": 11, "color": COLOURS[0], "symbol": symbols},
-        text=[row["against_best"] for row in rows],
-        hovertemplate="%{x:.3f}, %{text}<extra></extra>",
-    )
-    return _in_rows([dots], [draw.short(row["name"], 24) for row in rows], metric)
-
-
 # --- beside the paper --------------------------------------------------------------------------------------------
 
 TABLE_ROW, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure

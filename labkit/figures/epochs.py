@@ -15,7 +15,7 @@ from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures import drawing as draw
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
 from labkit.figures.drawing import Entries
-from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
@@ -172,22 +172,27 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
 
 
 ABREAST = 3  # panels per row
+LINE = 15  # pixels from one label to the next
 
 
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
-    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel."""
+    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel.
+
+    At its end, a line of one run has its last value, and a line of a single panel the name of its run.
+    """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
             "histories have neither a loss nor a dev score; use a method that trains in epochs, or choose the columns"
         )
     traces: list[Entries] = []
+    alone, labels = len(histories) == 1, len(columns) == 1 or len(histories) == 1
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
-            shared = {"legendgroup": name, "showlegend": len(histories) > 1 and panel == own[0][0]} | draw.on(panel)
+            shared = {"legendgroup": name, "showlegend": not labels and panel == own[0][0]} | draw.on(panel)
             points = history.column("epoch"), history.column(column)
             traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
     epochs = max(len(history) for history in histories.values())
@@ -202,7 +207,39 @@ def training_curves(
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
             layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
     legend, around = draw.below(-0.3 / rows), draw.margin(34 if rows == 1 else 44)
+    if labels and rows == 1:
+        around |= {"r": 34 if alone else 150}
+        layout["annotations"] += [
+            label for panel, name in enumerate(columns, 1) for label in _end_labels(histories, name, panel, height)
+        ]
     return draw.figure_of(traces, height=rows * height, legend=legend, margin=around, **layout)
+
+
+def _end_labels(histories: Mapping[str, History], column: str, panel: int, height: int) -> list[Entries]:
+    """A label at the last point of each line, moved down where lines end side by side."""
+    lines = [
+        (
+            number,
+            name,
+            [point for point in zip(each.column("epoch"), each.column(column), strict=True) if point[1] == point[1]],
+        )
+        for number, (name, each) in enumerate(histories.items())
+        if column in each.columns
+    ]
+    lines = [line for line in lines if line[2]]
+    values = [value for *_, points in lines for _, value in points]
+    scale = (height - 90) / ((max(values) - min(values)) or 1.0) if values else 1.0  # pixels for 1
+    labels, lowest = [], float("inf")
+    for number, name, points in sorted(lines, key=lambda line: -line[2][-1][1]):
+        epoch, value = points[-1]
+        lowest = min(scale * value, lowest - LINE)
+        colour, axes = look(number)[0], draw.on(panel)
+        text = (
+            f"{value:.3g}" if len(histories) == 1 else f'<span style="color:{colour}">●</span> {draw.short(name, 20)}'
+        )
+        where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+        labels.append(draw.annotation(text, epoch, value, size=12, yshift=lowest - scale * value, **where))
+    return labels
 
 
 RIDGES = 9  # epochs that are drawn below each other

@@ -466,8 +466,12 @@ def test_companions_are_the_methods_own_and_a_collapsed_encoder_is_warned_of(sho
 
 
 def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path) -> None:
-    page = fine(shown("papers_page?try=pthought", view="Write a paraphrase", beam="3").run())
-    fine(page.text_input(key="typed").set_value("Two dogs play on the qwertzu beach.").run())
+    def typed(sentence: str) -> AppTest:
+        page = shown("papers_page?try=pthought", view="Write a paraphrase", beam="3")
+        page.session_state["sentence-choice"] = sentence
+        return fine(page.run())
+
+    page = typed("Two dogs play on the qwertzu beach.")
     assert "qwertzu" in page.warning[0].value
     assert "Two dogs" not in str(page.query_params)
     written = load_run(runs / "pthought").paraphrase(["Two dogs play on the qwertzu beach."])[0].written
@@ -476,8 +480,7 @@ def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path)
         one = written[decoder][0]
         assert any(one.text in text and f"{one.log_probability:.2f}" in text for text in found)
     assert len([text for text in found if text.strip()[:1] in "-0"]) == 2 * (1 + 3)
-    fine(page.text_input(key="typed").set_value(f"{EVIL} !!").run())
-    shows_no_markup(page)
+    shows_no_markup(typed(f"{EVIL} !!"))
 
 
 # --- themes -------------------------------------------------------------------------------------------------------

@@ -32,6 +32,20 @@ def test_curves_are_the_histories() -> None:
         training_curves({"tfidf": History()})
 
 
+def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> None:
+    ends = {"high": 0.9, "near": 0.899, "low": 0.1}
+    histories = {
+        name: History(({"epoch": 1, "dev_auc": 0.0}, {"epoch": 2, "dev_auc": end})) for name, end in ends.items()
+    }
+    figure = training_curves(histories, ["dev_auc"], height=390)
+    labels = [label for label in figure.layout.annotations if label.x == 2]
+    assert [label.text.split()[-1] for label in labels] == ["high", "near", "low"]
+    assert [label.y for label in labels] == [0.9, 0.899, 0.1]
+    assert labels[1].yshift < -10 < labels[0].yshift == labels[2].yshift == 0
+    alone = training_curves({"high": histories["high"]}, ["dev_auc"]).layout.annotations
+    assert [label.text for label in alone if label.x == 2] == ["0.9"]
+
+
 def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) -> Snapshots:
     snapshots, random = Snapshots(tuple("vwxyz"), labels), np.random.default_rng(0)
     for epoch in range(epochs):
