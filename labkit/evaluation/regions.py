@@ -154,18 +154,18 @@ def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> 
         span = slice(*frequencies.indptr[region : region + 2])
         columns, inside = frequencies.indices[span], frequencies.data[span]
         sizes = of_region[region], of_region.sum() - of_region[region]
-        order, _ = _telling(inside, of_word[columns] - inside, *sizes, most=most, times=TWICE)
+        order = _telling(inside, of_word[columns] - inside, *sizes, most=most, times=TWICE)
         chosen.append(tuple(counted.words[column] for column in columns[order]))
     return tuple(chosen)
 
 
 def _telling(
     inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float, *, most: int, times: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the traits that are more than `times` as frequent inside, and not by chance; and each G."""
+) -> np.ndarray:
+    """Return the places of the traits that are more than `times` as frequent inside, and not by chance."""
     g = g_test(inside, elsewhere, size, rest)
     counts = (inside >= min(LEAST, size)) & (inside * rest > times * elsewhere * size) & (g >= RARE)
-    return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))], g
+    return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))]
 
 
 def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
@@ -189,12 +189,11 @@ def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) ->
 
 @dataclass(frozen=True)
 class Trait:
-    """A word or class that is more frequent in the selection: sentences with it inside and elsewhere, and G."""
+    """A word or class that is more frequent in the selection: sentences with it inside and elsewhere."""
 
     name: str
     inside: int
     elsewhere: int
-    g: float
 
 
 @dataclass(frozen=True)
@@ -245,8 +244,8 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
     for table, names in tables:
         there = np.asarray(table[inside].sum(axis=0)).ravel()
         elsewhere = np.asarray(table.sum(axis=0)).ravel() - there
-        order, g = _telling(there, elsewhere, size, n - size, most=TRAITS)
-        found.append(tuple(Trait(names[at], int(there[at]), int(elsewhere[at]), float(g[at])) for at in order))
+        order = _telling(there, elsewhere, size, n - size, most=TRAITS)
+        found.append(tuple(Trait(names[at], int(there[at]), int(elsewhere[at])) for at in order))
     lengths = counted.lengths
     means = float(lengths[inside].mean()), float(lengths[~inside].mean())
     return Apart(size, n - size, found[0], found[1] if len(labels) else (), *means)
