@@ -25,9 +25,12 @@ from labkit.sentpwnet.view import (
     Examined,
     SentenceBatch,
     anchor_curves,
+    batch_rows,
     examine,
+    pair_rows,
+    reason,
+    weight_in_latex,
 )
-from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
 CURVES = "Curves"  # the view of several losses
 TABLE = {  # field of a PairRow -> head of its column

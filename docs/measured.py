@@ -23,7 +23,7 @@ from labkit.papers.published import PAPERS
 from labkit.papers.reports import as_markdown, in_digits
 from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped.making import between_marks, runs_table
-from labkit.shipped.runs import standing
+from labkit.shipped.runs import RUNS, standing
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"(<!-- measured: begin (?P<name>[\w-]+) -->\n).*?(?=<!-- measured: end -->)", re.DOTALL)
@@ -296,8 +296,7 @@ def pages() -> Iterator[tuple[Path, str]]:
         yield page, MARKED.sub(lambda found: found[1] + TABLES[found["name"]](), page.read_text("utf-8"))
     standings = {name: found for name in DEMONSTRATIONS if (found := standing(name))}
     page = ROOT / "data" / "runs" / "README.md"
-    table = runs_table(standings, lambda name: DEMONSTRATIONS[name].folder)
-    yield page, between_marks(page.read_text("utf-8"), table)
+    yield page, between_marks(page.read_text("utf-8"), runs_table(standings, RUNS))
 
 
 def main(check: bool) -> int:

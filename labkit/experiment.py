@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from labkit.method import Method
     from labkit.progress import Progress
 
-# : version of everything that experiments share: text, data preparation, recipes, scores. A change of results raises :
-# it, or raises the `version` of one method; results with an older version are recomputed.
+#: version of everything that experiments share: text, data preparation, recipes, scores. A change of results raises
+#: it, or raises the `version` of one method; results with an older version are recomputed.
 VERSION = 1
 
 
@@ -57,16 +57,11 @@ class Experiment:
         return tuple(f"{name}={value}" for name, value in self.settings.items())
 
     @property
-    def words(self) -> list[str]:
-        """The command-line arguments after `labkit` that run it."""
-        corpus = self.corpus if isinstance(self.corpus, str) else self.corpus.name
-        changes = [word for change in self.changes for word in ("--set", change)]
-        return ["train", self.method, "--corpus", corpus, "--seed", str(self.seed), *changes]
-
-    @property
     def command(self) -> str:
         """The command that reproduces it."""
-        return shlex.join(["labkit", *self.words])
+        corpus = self.corpus if isinstance(self.corpus, str) else self.corpus.name
+        changes = [word for change in self.changes for word in ("--set", change)]
+        return shlex.join(["labkit", "train", self.method, "--corpus", corpus, "--seed", str(self.seed), *changes])
 
     @property
     def entry(self) -> type[Method]:
@@ -79,14 +74,8 @@ class Experiment:
     def key(self) -> str:
         """A digest of everything that determines the result: method, settings, corpus content, seed, versions."""
         settings = self.unfitted().settings.decisive()
-        decisive = {
-            "method": self.method,
-            "settings": settings,
-            "corpus": self.opened().fingerprint,
-            "seed": self.seed,
-            "versions": versions_of(self.entry, settings),
-        }
-        return digest(decisive)
+        about = {"method": self.method, "settings": settings, "corpus": self.opened().fingerprint, "seed": self.seed}
+        return digest(about | {"versions": versions_of(self.entry, settings)})
 
     def opened(self) -> Corpus:
         """The corpus itself."""

@@ -8,10 +8,11 @@ To add a method, write a module and add a line here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from labkit.settings import nearest_name
 
 if TYPE_CHECKING:
     from labkit.method import Method
@@ -27,8 +28,7 @@ class Methods(Mapping[str, "type[Method]"]):
 
     def __getitem__(self, name: str) -> type[Method]:
         if name not in self.where:
-            near = get_close_matches(str(name), self.where, n=1)
-            raise KeyError(f"no method is called {name!r}; " + (f"did you mean {near[0]!r}?" if near else str(self)))
+            raise KeyError(f"no method is called {name!r}; {nearest_name(str(name), self.where, str(self))}")
         module, _, kind = self.where[name].partition(":")
         method: type[Method] = getattr(import_module(f"labkit.{module}"), kind)
         return method
@@ -81,9 +81,7 @@ _TABLE = {  # name: (class, summary)
 # fmt: on
 METHODS = Methods({name: where for name, (where, _) in _TABLE.items()})
 SUMMARIES = {name: summary for name, (_, summary) in _TABLE.items()}
-
-
-# : the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
+#: the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
 OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
 
 

@@ -15,11 +15,15 @@ from labkit.sentpwnet.view import (
     PAPER,
     SentenceBatch,
     anchor_curves,
+    batch_rows,
     cosines,
     examine,
+    latex_number,
+    pair_rows,
+    reason,
     sentence_batch,
+    weight_in_latex,
 )
-from labkit.sentpwnet.wording import batch_rows, latex_number, pair_rows, reason, weight_in_latex
 
 ANGLES = np.radians([0, 20, 70, 40, 65, 110])
 VECTORS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
