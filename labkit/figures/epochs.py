@@ -216,28 +216,19 @@ def training_curves(
 
 
 def _end_labels(histories: Mapping[str, History], column: str, panel: int, height: int) -> list[Entries]:
-    """A label at the last point of each line, moved down where lines end side by side."""
-    lines = [
-        (
-            number,
-            name,
-            [point for point in zip(each.column("epoch"), each.column(column), strict=True) if point[1] == point[1]],
-        )
-        for number, (name, each) in enumerate(histories.items())
-        if column in each.columns
-    ]
-    lines = [line for line in lines if line[2]]
-    values = [value for *_, points in lines for _, value in points]
-    scale = (height - 90) / ((max(values) - min(values)) or 1.0) if values else 1.0  # pixels for 1
-    labels, lowest = [], float("inf")
-    for number, name, points in sorted(lines, key=lambda line: -line[2][-1][1]):
-        epoch, value = points[-1]
+    """Return a label at the last point of each line, moved down where lines end side by side."""
+    known = {name: each for name, each in histories.items() if column in each.columns}
+    lines = {name: zip(each.column("epoch"), each.column(column), strict=True) for name, each in known.items()}
+    points = {name: [point for point in line if point[1] == point[1]] for name, line in lines.items()}  # without NaN
+    values = [value for line in points.values() for _, value in line] or [0.0]
+    scale = (height - 90) / ((max(values) - min(values)) or 1.0)  # pixels for 1
+    labels, lowest, axes = [], float("inf"), draw.on(panel)
+    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+    ends = [(*line[-1], name) for name, line in points.items() if line]
+    for epoch, value, name in sorted(ends, key=lambda end: -end[1]):
         lowest = min(scale * value, lowest - LINE)
-        colour, axes = look(number)[0], draw.on(panel)
-        text = (
-            f"{value:.3g}" if len(histories) == 1 else f'<span style="color:{colour}">●</span> {draw.short(name, 20)}'
-        )
-        where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+        dot = f'<span style="color:{look(list(histories).index(name))[0]}">●</span>'
+        text = f"{value:.3g}" if len(histories) == 1 else f"{dot} {draw.short(name, 20)}"
         labels.append(draw.annotation(text, epoch, value, size=12, yshift=lowest - scale * value, **where))
     return labels
 

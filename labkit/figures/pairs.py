@@ -29,14 +29,12 @@ BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickf
 DECADES = 4  # of weights below the largest that still have a colour
 
 
-def similarity_heatmap(
-    examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
-) -> go.Figure:
+def similarity_heatmap(examined: Examined, *, anchor: int | None = None, height: int = 340) -> go.Figure:
     """Draw the cosine of every two sentences of the batch."""
     lowest = min(0.0, float(examined.similarity.min()))
     hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
     heat = draw.cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
-    return _square([heat], examined, anchor, names, height=height)
+    return _square([heat], examined, anchor, True, height=height)
 
 
 def weight_heatmap(

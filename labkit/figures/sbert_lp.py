@@ -156,7 +156,7 @@ NAMES = {
 LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "prefix": ("longdash", "circle-open")}
 
 
-def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
+def tried_curves(trial: Tried) -> go.Figure:
     """Draw the score on dev over p: a line for each k, for PCA, whitening and the first p numbers.
 
     Raw and all-but-the-top are horizontal lines.
@@ -187,12 +187,12 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
         traces,
         xaxis={"title": "dimensions p", "type": "log"} | numbers,
         yaxis={"title": f"{trial.measure}, dev"},
-        height=height,
+        height=430,
         legend=draw.below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
 
 
-def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
+def chosen_bars(trial: Tried) -> go.Figure:
     """Draw the score on test of each method with its best settings on dev, written at the end of its bar."""
     names = []
     for point in trial.chosen:
@@ -217,7 +217,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         [ways],
         xaxis={"title": f"{trial.measure}, test", "range": span},
         yaxis={"tickvals": places, "ticktext": names, "tickfont": {"size": 13}, "autorange": "reversed"},
-        height=height,
+        height=430,
         bargap=0.35,
     )
 

@@ -97,7 +97,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
 # --- the words of a sentence -------------------------------------------------------------------------------------
 
 
-def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
+def attention_bars(attended: Attended) -> go.Figure:
     """Draw each word in order: a bar for its share of the vector, a mark for the attention itself."""
     places, even = list(range(len(attended.words))), 1 / len(attended.words)
     marker = {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}}
@@ -112,7 +112,7 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
         shapes=[draw.stroke((0, 1), (even, even), dotted, xref="x domain", yref="y")],
         xaxis=draw.ticks(attended.words, 18) | {"tickangle": -45, "showgrid": False},
         yaxis={"tickformat": ".0%", "rangemode": "tozero"},
-        height=height,
+        height=380,
         legend=draw.ABOVE,
         bargap=0.25,
     )
