@@ -188,7 +188,7 @@ def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
         bad = tmp_path / f"bad{number}.jsonl"
         bad.write_text(lines[0] + damaged + "\n" + "".join(lines[1:]))
         with pytest.raises(ValueError, match=rf"bad{number}\.jsonl, line 2 "):
-            Store(tmp_path / "empty", bundled=bad).find(key)
+            stored(cells_of([plan(TABLE, desk, 2)]), Store(tmp_path / "empty", bundled=bad))
     partial = tmp_path / "partial.jsonl"
     partial.write_text(json.dumps({"key": key, "figures": {}}) + "\n")
     with pytest.raises(ValueError, match=rf"partial\.jsonl: .*{key}"):

@@ -229,6 +229,16 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
     assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
 
 
+def test_a_picture_has_five_classes_of_three_sentences_or_more() -> None:
+    texts = [f"{name} {number}" for name in "abcdefg" for number in range(2 if name < "c" else 9)]
+    groups = Groups([*texts, "g 0 in train"], [text[0] for text in texts] + ["g"],
+                    splits=["test"] * len(texts) + ["train"])  # fmt: skip
+    drawn, classes = scoring._drawn(Case("", groups), most=8)
+    assert set(classes) == set("cdefg")  # a and b have two
+    assert sorted(drawn) == [text for text in texts if text[0] > "b" and not text.endswith("8")]
+    assert [text[0] for text in drawn] == classes
+
+
 # --- figures taken apart ---------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from labkit.papers.bundled_report import Figure, Report, result, results_shown, 
 from labkit.papers.cells import Store, as_lines, cells_of, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
-from labkit.papers.reports import AT_END, _values, as_markdown, in_digits, leaders, ours, piped
+from labkit.papers.reports import AT_END, _theirs, _values, as_markdown, in_digits, leaders, ours, piped
 from tests.papers.fakes import LINES, PAPERS, TABLE
 
 
@@ -39,6 +39,7 @@ def test_numbers_in_the_papers_digits() -> None:
     assert in_digits(Column("a", "a", "stsb"), -0.0123) == "-.012"
     assert in_digits(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
     assert in_digits(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
+    assert _theirs(Column("a", "a", "stsb"), 0.4557) == ".4557"  # no printed digit is lost
     few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
     for values, said in (((1.0, 1.2, 1.77), "1.32 ± .40"), ((0.36, 0.44), ".400 ± .057"), ((2.0,), "2.00")):
         assert ours(few, Figure("a", "a", None, values)) == said
@@ -101,7 +102,10 @@ def test_the_page_says_who_is_in_front_and_who_may_be() -> None:
             assert not first.endswith("as printed")
             seen += 1
         for claim in result.claims:
-            assert (f"| {claim.text} |" in part) == (claim.before is not None and claim.after is not None)
+            both = [each and f"{each.lead:+.3f} [{each.low:+.3f},\u00a0{each.high:+.3f}]" for each in
+                    (claim.before, claim.after)]  # fmt: skip
+            line = next((row for row in rows(part) if row[0] == claim.text), None)
+            assert (line and line[2:4]) == (both if all(both) else None)
     assert seen > 30
     assert "(2 drawn: The leads of 2 claims" in page
 
