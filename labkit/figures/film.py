@@ -36,7 +36,7 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
     places = [f"{place}" for place in range(len(entries))]
     names = draw.ticks([word for word, _ in entries], 24)
     return draw.figure_of(
-        [draw.level_bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>")],
+        [draw.bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>", orientation="h")],
         xaxis={"title": None if small else "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
         yaxis=names | {"autorange": "reversed", "tickfont": {"size": 12 if small else 15}},
         height=height,
