@@ -22,6 +22,7 @@ from labkit.runs import History
 # --- the picture that travels ------------------------------------------------------------------------------------
 
 LETTERS = 12  # of a name in the legend
+NAMED_IN = 230.0  # pixels of the width in which names have room
 STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
 CURVES = (  # attribute of a Journey, name, colour, dash
     ("space", "in the space", COLOURS[0], "solid"),
@@ -74,20 +75,21 @@ def clusters_over_epochs(
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
-        names_in(picture.points, names, (230.0, 0.4 * height), journey.axes) if named else []
+        names_in(picture.points, names, (NAMED_IN, 0.4 * height), journey.axes) if named else []
         for picture in journey.pictures
     ]
-    longest = max(map(len, written))  # a frame with fewer would keep those of the frame before
-    nothing: Entries = {"text": "", "visible": False}
-    written = [[*each, *[nothing] * (longest - len(each))] for each in written]
-    drawing = [*moving, *curves, dots]
-    layout: Entries = {"height": height, "margin": draw.margin(32) | {"l": 50}}
+    longest = max(map(len, written))
+    texts = [_texts(journey, place, names, height, longest) for place, names in enumerate(written)]
+    font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
+    looks: Entries = {"textfont": font, "textposition": ["bottom right", *["middle center"] * longest]}
+    said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
+    drawing = [*moving, *curves, dots, said]
+    layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
-        layout = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
+        layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
     return draw.figure_of(
         drawing,
-        frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
-        annotations=[_said(journey, at), *written[at]],
+        frames=[_frame(journey, place, groups, texts[place]) for place in range(len(journey))],
         updatemenus=[_menu(journey, at)],
         legend=draw.below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
@@ -107,23 +109,34 @@ def _still(points: np.ndarray, marker: Entries) -> Entries:
     return draw.marks(x, y, marker, hoverinfo="skip", showlegend=False)
 
 
-def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
-    """Return what moves: the points of each trace, the rings, the dots on the curves, as plain lists."""
+def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entries) -> Entries:
+    """Return what moves: the points of each trace, the rings, the dots on the curves, the texts, as plain lists."""
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
-    data.append({"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now})
+    data += [{"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now}, {"type": "scatter"} | texts]
+    last = len(groups) + len(CURVES)
     return {
         "name": str(journey.epochs[place]),
         "data": data,
-        "traces": [*range(len(groups)), len(groups) + len(CURVES)],
-        "layout": {"annotations": [_said(journey, place), *names]},
+        "traces": [*range(len(groups)), last, last + 1],
     }
 
 
-def _said(journey: Journey, place: int) -> Entries:
-    text = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
-    return draw.annotation(text, 0, 1.01, size=14, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int) -> Entries:
+    """Return the epoch in the corner and the names of classes, which travel with their points.
+
+    An annotation would stay as it is until the picture rests. There are `longest` names in each frame, some empty.
+    """
+    (left, right), (low, high) = journey.axes.tolist()
+    pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
+    said = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    none = longest - len(names)
+    return {
+        "x": [left, *(name["x"] for name in names), *[left] * none],
+        "y": [high, *(name["y"] + name["yshift"] / pixels for name in names), *[high] * none],
+        "text": [said, *(name["text"] for name in names), *[""] * none],
+    }
 
 
 def _axes(journey: Journey) -> Entries:

@@ -104,12 +104,19 @@ BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of 
 
 
 def anchor_bars(
-    examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
+    examined: Examined,
+    anchor: int,
+    *,
+    other: int | None = None,
+    heaviest: float | None = None,
+    before: np.ndarray | None = None,
+    height: int = 430,
 ) -> go.Figure:
     """Draw the anchor's others, the most similar on the left: similarities above, weights below.
 
-    An arrow marks `other`. A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
-    With `heaviest`, the axis of the weights ends there, whatever the settings, so that two pictures can be compared.
+    An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
+    lines are the two limits of its rule. With `heaviest`, the axis of the weights ends there, so that two pictures can
+    be compared. `before` (m,): other weights of the anchor, drawn as outlines.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
@@ -127,6 +134,10 @@ def anchor_bars(
             for panel, heights in ((1, similarity[rows]), (2, weight[rows])):
                 bars = draw.bars([place[row] for row in rows], heights, {"color": colour, "pattern": pattern}, **shared)
                 traces.append(bars | draw.on(panel) | {"showlegend": panel == 1})
+    if before is not None:
+        outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
+        shared = {"name": "before the last change", "width": BAR_WIDTH, "hoverinfo": "skip", "showlegend": True}
+        traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
@@ -148,8 +159,10 @@ def anchor_bars(
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
+        high, own = max(0.0, float(similarity[other])), float(weight[other])
         layout["annotations"] = [
-            draw.annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)
+            draw.annotation("▼", place[other], high, size=17, yshift=9),
+            draw.annotation(f"{own:.3g}", place[other], own, size=14, yshift=10, xref="x2", yref="y2"),
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
