@@ -137,6 +137,7 @@ def anchor_bars(
     if before is not None:
         outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
         shared = {"name": "before the last change", "width": BAR_WIDTH, "hoverinfo": "skip", "showlegend": True}
+        shared["customdata"] = [[row] for row in order]
         traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
