@@ -44,6 +44,8 @@ FORMATS = (
     "One sentence per line, or columns: text + label, text_a + text_b + label or score, anchor + positive + negative, "
     "group + text, or text alone. A file may be CSV, TSV, TXT, JSONL or Parquet."
 )
+OWN_FILE = "Your file is deleted after training. The run keeps its words and some dev sentences, which {} can see."
+READERS = "everybody who uses this app", "only you and the teacher (and everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
@@ -86,7 +88,7 @@ def corpus(default: str = "topics") -> cached.Opened | None:
         width=WIDTH,
     )
     frame.keep_in_address("corpus", chosen)
-    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=partial(choose_corpus, OWN))
+    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=_use_own)
     if chosen != OWN:
         return cached.lab_corpus(chosen)
     if file is None:
@@ -96,6 +98,11 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     for note in opened.notes:
         st.warning(frame.plain(note))
     return opened
+
+
+def _use_own() -> None:
+    """Somebody has brought a file: it is the corpus."""
+    st.session_state["corpus"] = st.session_state[CARRIED] = OWN
 
 
 def choose_corpus(name: str) -> None:
@@ -120,6 +127,7 @@ class Space:
     open: Callable[[], Method]
     origin: Callable[[], Origin] | None = None
     note: str = ""
+    folder: Path | None = None  # of a run
 
     @cached_property
     def method(self) -> Any:
@@ -149,6 +157,7 @@ def run_in(folder: Path, name: str) -> Space:
         partial(cached.opened_run, *run),
         partial(cached.run_origin, *run),
         "" if worth is None else f"{worth}.",
+        folder,
     )
 
 
@@ -195,6 +204,13 @@ def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], 
 def runs_of(opened: cached.Opened, method: str) -> dict[str, Path]:
     """Name among vectors -> folder, of all runs of a method, whatever they were trained on."""
     return {RUN + name: folder for name, folder in every_run(method, first=opened.corpus.name).items()}
+
+
+def say_who_reads(opened: cached.Opened) -> None:
+    """Say who will see sentences of a visitor's file in a run, next to a button that trains on it."""
+    if opened.own:
+        show = st.warning if classroom.is_on() else st.caption
+        show(OWN_FILE.format(READERS[classroom.is_on()]))
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:

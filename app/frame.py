@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import io
 import re
+import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,12 +39,14 @@ READABLE = f"""
 .stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
   fill: light-dark({", ".join(FIGURES_TEXT)}) !important}}
 .stPlotlyChart .annotation text[style*=text-shadow] {{text-shadow: none !important}}
+.stPlotlyChart .textpoint text[style*=text-shadow] {{
+  text-shadow: 0 0 3px light-dark({", ".join(GROUND)}), 0 0 2px light-dark({", ".join(GROUND)}) !important}}
 .stPlotlyChart .annotation:has(text[style*=text-shadow]) .bg {{
   fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
 .st-key-panel {{scroll-margin-top: 4rem}}
-[data-testid=stPopoverBody] [data-testid=stCodeCopyButton] {{opacity: 1; transform: none}}
+[data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
   .stMainBlockContainer {{padding-inline: 1rem !important}}
@@ -66,6 +70,8 @@ PRESENTED = """
 html {font-size: 20px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
 .stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
+.stPlotlyChart :is(.xtick, .ytick, .legend, .annotation, .textpoint) text {font-size: 16px !important}
+.labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {height: calc(100vh - 17rem - var(--less, 0px)) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
@@ -299,6 +305,15 @@ def download(label: str, content: Callable[[], str | bytes], file: str, kind: st
     st.download_button(label, content, file, kind, key=key, on_click="ignore")
 
 
+def zipped(folder: Path) -> bytes:
+    """A run as a ZIP file: the folder that `labkit.load_run` opens."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.iterdir() if path.is_file()):
+            archive.write(path, f"{folder.name}/{path.name}")
+    return file.getvalue()
+
+
 def page_of(figure: go.Figure, title: str) -> str:
     """The picture as a page of its own that asks nothing of the world."""
     shown = go.Figure(figure).update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
@@ -324,11 +339,10 @@ def show_link(*, own_file: bool) -> None:
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
-            "The link contains your settings but not your file. Anyone who opens it is asked for a file."
+            "The link has your settings, but not your file: anyone who opens it is asked for one."
             if own_file
-            else "Everybody in this classroom sees what you see, except runs that you do not share."
-            if classroom.is_on()
-            else "People who open it on this machine see what you see."
+            else "The link has your settings and the selected row, but not what you searched for, typed or marked. It "
+            + ("works for runs that you share." if classroom.is_on() else "works on this machine.")
         )
 
 

@@ -1,14 +1,12 @@
 """What a visitor marks in the pictures of the place "Space": points, areas or a class, shared by all its pictures.
 
-In: the event that a picture sends, as untrusted as all that comes from a browser. Out: a `Brush`, and from it the rows
-of the points it holds; and `Marked`, the state of the session. A plotly picture names each point. A map (`dot_map`)
-sends the corners of what was drawn around, or the row of the point that was clicked, however many its points are.
+In: the event that a picture sends, as untrusted as all that comes from a browser: rows of a plotly picture; of a map
+(`dot_map`), the row that was clicked or the corners of what was drawn around. Out: a `Brush`, from it the rows of the
+points it holds, and `Marked`, the state of the session.
 
-A picture that changes is drawn again and forgets how far one has zoomed into it. So the picture in which something is
-marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
-was marked when the picture had to be drawn again for another reason, and was drawn into it. So the sentence that was
-clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser (`pictures.js`). A
-map is told all of it, and keeps its zoom.
+A plotly picture that changes is drawn again, as a new one, and loses its zoom. So the picture in which something is
+marked stays as it is: plotly shows the mark there, `pictures.js` the ring, and only the other picture is told. `baked`
+is what was drawn into it when it had to be drawn again for another reason. A map is told everything.
 """
 
 from __future__ import annotations
@@ -59,13 +57,10 @@ class Brush:
 
 
 def in_polygon(points: np.ndarray, corners: Sequence[tuple[float, float]]) -> np.ndarray:
-    """Find which of the points (n, 2) lie in a polygon, as bool (n,).
+    """Find which points (n, 2) lie in a polygon, as bool (n,): a ray to the right crosses an odd number of edges.
 
-    A ray from such a point to the right crosses an odd number of edges. An edge takes the points at its lower end and
-    not those at its upper one, so that two polygons side by side share no point and lose none.
-
-    An edge is crossed by rays of its own heights only, and sorted by height these lie side by side: all edges together
-    look at each point a few times, however many corners there are.
+    An edge takes the points at its lower end and not those at its upper one, so that two polygons side by side share no
+    point and lose none. Points are sorted by height, so that an edge looks only at those between its ends.
     """
     order = np.argsort(points[:, 1])
     x, y = points[order].T.astype(np.float64)

@@ -29,7 +29,6 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "not measured": ("gray", "Not tested"),
 }
 KEY = "◇ the paper's value · ● ours with its 95 % interval · * our model has seen these texts"
-OWN_VARIANT = "The verdict is on our own variant; the paper's setup was not tested. "
 HEIGHT = 200  # pixels of a picture
 
 
@@ -112,11 +111,16 @@ def show_cards() -> None:
 
 def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     """The claim, the verdict, one picture, and two buttons."""
+    from labkit.papers.published import PAPERS
+
     table = tables[card.table]
     claim = next(claim for claim in table.claims if claim.text == card.judged)
-    colour, verdict = VERDICTS[claim.ours]
-    st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]")
+    colour, verdict = VERDICTS["not measured" if claim.asked_here else claim.ours]  # of the paper's own claims
+    found = frame.plain(claim.decides.partition(";")[0])
+    own = f"our own variant {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
+    st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]", help=PAPERS[name].citation)
     st.markdown(card.claim)
+    st.caption(f"**Here:** {own}{found}.")
     picture = figures.ours_beside_paper(table, card.column, rows=card.rows, height=HEIGHT)
     whole = [row + " *" * cut.endswith("*") for row, cut in zip(card.rows, picture.layout.yaxis.ticktext, strict=True)]
     labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where nothing cuts it
@@ -127,10 +131,10 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     claims = [each for each in mine if not each.asked_here]  # all that the paper itself claims
     counts = Counter(each.ours for each in claims)
     tally = ", ".join(f"{text.lower()} {counts[found]}" for found, (_, text) in VERDICTS.items() if counts[found])
-    own = OWN_VARIANT if claim.asked_here else ""
-    st.caption(f"{table.table.title}. {own}Verdicts on the paper's {len(claims)} claims: {tally}.")
+    st.caption(f"{table.table.title} of the paper. Verdicts on its {len(claims)} claims: {tally}.")
     with st.container(horizontal=True):
-        pressed = st.button("Try it", type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
+        label = "Try it" if card.panel else "Try it in Why"
+        pressed = st.button(label, type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
         if pressed and not card.panel:
             st.switch_page("why_page.py")
         state = {"paper": card.title}

@@ -101,8 +101,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     read = results["greedy"]
     st.text(f"Read: {sentence}")
     if read.unknown:
-        reading = chosen.method.reading
-        known = len(reading.unknown(sentence)) < len(reading.reader.numbers(sentence))
+        known = len(read.unknown) < len(chosen.method.reader.numbers(sentence))
         st.warning(
             f"Words that are not in the training data, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
             + ("" if known else ". No word is known, so the output is meaningless."),

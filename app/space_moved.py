@@ -37,6 +37,11 @@ WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of what is read next to it
 NOTHING_COMPARED = "Choose a right model above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
+RIGHT = (
+    "The nearest neighbour is now of the same class for {right:,} sentences where it was not (✓), and no longer for "
+    "{wrong:,} (✗)."
+)
+LISTED = 8  # sentences next to the picture
 LINES = (
     "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old place (the small "
     "ring) to the new one. Distances between points are measured in the spaces, not in this picture."
@@ -102,14 +107,19 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
             return
         moved = who_moved(before, after)
         labels = labels_of_groups(before, after)
+        hit = [np.array(labels)[near[:, 0]] == np.array(labels) for near in (moved.before, moved.after)]
+        ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
         groups = moved_together(moved, labels)
         show_suggestions(groups, after.name)
         if rows is not None:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
+            for row in ranked[:LISTED].tolist():
+                sign = {(False, True): "✓ ", (True, False): "✗ "}.get((bool(hit[0][row]), bool(hit[1][row])), "")
+                st.markdown(f"* {sign}**{frame.plain(labels[row])}** {frame.plain(shown.texts[row])}")
             show_apart(after, rows)
     names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
-    verdict.markdown(SUMMARY.format(**names, k=moved.k, new=moved.new.mean()))
-    ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
+    said = SUMMARY.format(**names, k=moved.k, new=moved.new.mean())
+    verdict.markdown(f"{said} {RIGHT.format(right=(hit[1] & ~hit[0]).sum(), wrong=(hit[0] & ~hit[1]).sum())}")
     first = np.asarray(groups[0].rows) if groups else ranked[:FEWEST]  # more lines would cross each other
     lines = first if rows is None else ranked
     with left:

@@ -99,6 +99,12 @@ WORTH = (
     "topics, counting words is enough to do well."
 )
 NOT_FOUND = "nobody"
+NEAR = {
+    "pca": "PCA: what is far apart here is far apart in the space; what is near may not be.",
+    "tsne": "t-SNE: what is near here is alike; how far apart clusters are says little.",
+    "umap": "UMAP: what is near here is alike; how far apart clusters are says little.",
+    "lle": "LLE: what is near here is alike; how far apart clusters are says little.",
+}
 FOUND_BY = (
     "k-means finds as many classes as you ask for. Density makes each dense region a class; sentences in between have "
     "the class none. Classes are found in the vectors of the first picture and named by their distinctive words."
@@ -239,6 +245,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         with saves:
             save_found(shown)
     with left:
+        st.caption(NEAR[look.how])
         show_list(sides, matches)
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
@@ -251,6 +258,7 @@ def offer_training(place: Any, opened: cached.Opened) -> None:
     """A button where the space after training will be."""
     with place, st.container(horizontal_alignment="center", vertical_alignment="center", height=300, border=False):
         st.markdown("What would training change?")
+        choosing.say_who_reads(opened)
         name = f"Train on {frame.plain(opened.in_code)}"
         if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):
             st.session_state["start-training"] = True

@@ -42,6 +42,7 @@ LISTED = 500  # sentences
 PANEL = 500  # pixels, where the window does not say how high the pictures next to it are
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
+CHANGE = "Percentage points from left to right. Click the heading to sort."
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
@@ -180,11 +181,14 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=30), named.column: st.column_config.Column(width=96)}
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=26), named.column: st.column_config.Column(width=80)}
     for side, each in zip(sides, measured if named.column == CLASS else (), strict=False):
         table[side.name] = 100 * table[CLASS].map(each.by_class)
         about = SHARE.format(name=side.space.name)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=64, help=about)
+        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=50, help=about)
+    if {"left", "right"} <= {*table.columns}:
+        table["Δ"] = table["right"] - table["left"]
+        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=50, help=CHANGE)
     key = f"classes-{marking.state_of_marks().cleared}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),

@@ -268,7 +268,7 @@ def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]
 
 
 def save_vectors(side: Side) -> None:
-    """The vectors behind a picture as files."""
+    """The model and the vectors behind a picture as files."""
 
     def vectors(ending: str) -> bytes:
         return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
@@ -282,6 +282,8 @@ def save_vectors(side: Side) -> None:
     }
     if side.picture.points.shape[1] == 2:
         files["Picture for embedding-atlas"] = atlas, "picture.parquet"
+    if (folder := side.space.folder) is not None:
+        files["Model as ZIP"] = partial(frame.zipped, folder), f"{folder.name}.zip"
     for label, (content, file) in files.items():
         frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
 

@@ -41,7 +41,7 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a similar one and a different one": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }
-DIFFICULTY = ("chance", "TF-IDF", "mean vec.")
+DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
@@ -110,7 +110,7 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], difficulty: Mapping[s
         column_config={
             "classes": st.column_config.BarChartColumn(help=sizes, width=90, y_min=0),
             **{name: st.column_config.Column(width=width) for name, width in widths.items()},
-            **{name: st.column_config.NumberColumn(format="%.2f", width=76) for name in DIFFICULTY},
+            **{name: st.column_config.NumberColumn(format="%.2f", width=max(76, 8 * len(name))) for name in DIFFICULTY},
         },
     )
 

@@ -20,17 +20,11 @@ from trainings import BENCH, ENDED, MINUTES, PLAN, Job, Queue, queue_of
 
 from labkit.atomic import sentence_of
 
-RUNS, CURVES, WHICH, DATA, TRAIN = VIEWS = ["Runs", "Curves", "Which method?", "Data", "Train"]
+DATA, TRAIN, RUNS, CURVES, WHICH = VIEWS = ["Data", "Train", "Runs", "Curves", "Which method?"]
 START = "start-training"  # in the session: somebody has pressed the button next to the data
 EVERY = 1.5  # seconds between two looks at what runs
 REPORT_HEIGHT = 900  # pixels
 ABOUT = """\
-**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
-from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
-seeds. If the interval contains 0, it is **open** which of the two is better.
-
-**Which method?** compares methods on your data with equal numbers of trials.
-
 **Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
 learn. What is missing to 1 is left to learn.
 
@@ -38,6 +32,12 @@ learn. What is missing to 1 is left to learn.
 weights are kept. **Test** is scored once, at the end. One run is trained at a time, in its own process, with the same
 result as `labkit train`; others wait in the queue. A stopped run keeps its last checkpoint and resumes from it to the
 same result.
+
+**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
+from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
+seeds. If the interval contains 0, it is **open** which of the two is better.
+
+**Which method?** compares methods on your data with equal numbers of trials.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -49,8 +49,6 @@ ABOUT_BENCH = (
     "Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. In "
     "one minute, slow methods are left out; allow 20 minutes for a decision. It waits in the same queue as other runs."
 )
-OWN_FILE = "Your file is deleted after training. The run keeps its words and some dev sentences, which {} can see."
-READERS = "everybody who uses this app", "only you and the teacher (and everybody, if you share the run)"
 
 
 def show_train(queue: Queue, opened: cached.Opened | None) -> None:
@@ -59,9 +57,7 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
     with left:
         if opened is not None:
             job = train_presets.job_of(opened)
-            if opened.own:
-                show = st.warning if classroom.is_on() else st.caption
-                show(OWN_FILE.format(READERS[classroom.is_on()]))
+            choosing.say_who_reads(opened)
             pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
             if st.session_state.pop(START, False) or pressed:
                 train_queue.submit(queue, job, opened)

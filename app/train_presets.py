@@ -131,7 +131,6 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "positives": "Positives per anchor",
     "random": "Random negatives",
     "reg": "Regularisation",
-    "share": "Share",
     "size": "Embedding size",
     "sparse": "Sparse updates of word vectors",
     "symmetric": "Both directions",

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cached
 import choosing
 import classroom
 import frame
@@ -147,7 +148,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
 
 
 def worth(job: Job) -> str:
-    """What the run is worth on test."""
+    """What the run is worth on test, by its leading score."""
     if job.state != "finished" or job.is_bench:
         return ""
     try:
@@ -155,7 +156,7 @@ def worth(job: Job) -> str:
     except (ValueError, OSError):
         return " · its folder was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    scores = ", ".join(f"{spoken(name)} {value:.3f}" for name, value in values[:4])
+    scores = ", ".join(f"{spoken(name)} {value:.3f}" for name, value in values[:1])
     return (f" · test: {frame.plain(scores)}" if scores else "") + f" · stored as `{job.name}`"
 
 
@@ -168,6 +169,8 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
                 see_it_move(job)
+            content, file = partial(frame.zipped, Path(job.folder)), f"{job.name}.zip"
+            frame.download("Model as ZIP", content, file, "application/zip", f"zip-{job.id}")
         if not may_touch(queue, job):
             return
         if job.state in ("waiting", "running"):
@@ -224,8 +227,13 @@ def show_space(job: Job, opened: Opened | None) -> None:
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[-1])
-    st.markdown(f"**Its space {f'after epoch {epoch}' if epoch else 'before training'}**")
-    figure = figures.clusters(picture, shown, narrow=True, legend=False, named=few, height=SPACE, svg=True)
+    st.markdown(
+        f"**Its space {f'after epoch {epoch}' if epoch else 'before training'}**: {len(kept.texts)} dev sentences"
+    )
+    mine = opened is not None and job.corpus == opened.in_code
+    order = cached.classes_of_corpus(opened)[0] if opened is not None and mine else ()  # the colours of Space
+    look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
+    figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"The space of {job.name} after epoch {epoch}, by PCA: {len(kept.texts)} sentences of dev{names}."

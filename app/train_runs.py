@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,9 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     if others:  # those of the corpus before are not meant
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP)
+    names = st.multiselect(
+        "Runs to compare", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP
+    )
     return {name: runs[name] for name in names}
 
 
@@ -80,7 +83,9 @@ def show_scores(opened: cached.Opened) -> None:
     figure = right.selectbox(
         "Figure", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    lines = leaderboard(results, figure)
+    names_shown = choosing.VECTORS
+    lines = [replace(line, name=names_shown.get(line.name, line.name)) for line in leaderboard(results, figure)]
+    lines.sort(key=lambda line: line.saw_test)  # which are not judged, so they come last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
@@ -137,6 +142,16 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if len(judged) < 2:
         return f"Nothing can be compared by {figure}. Choose more runs."
     best, *others = judged
+    level = [line for line in judged if abs(line.mean - best.mean) < 0.0005]
+    if len(level) > 1:
+        said = (
+            f"{' and '.join(line.name for line in level)} all reach {best.mean:.3f}: {figure} cannot tell them apart."
+        )
+        for name in filter(ordered, best.means):
+            means = [line.means[name] for line in level if name in line.means]
+            if max(means) - min(means) > 0.01:
+                return f"{said} {spoken(name)} can."
+        return said
     if unsure := [line.name for line in others if line.verdict == "open"]:
         return (
             f"{best.name} has the highest {figure}, {best.mean:.3f}; whether it is better than {', '.join(unsure)} is "

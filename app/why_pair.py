@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -57,6 +58,7 @@ RANGES = {  # of the sliders
     "epsilon": (0.0, 2.0),
 }
 LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
+LAST = "last-weights"  # in the session: an anchor and its batch, its weights, and those before the last change
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
@@ -131,13 +133,27 @@ def hardest_negative(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int,
     return (int(anchor), int(other)) if anchor != other else (0, 1)
 
 
-def heaviest(batch: SentenceBatch, similarity: np.ndarray, loss: str) -> float:
-    """Where the axis of the weights ends: at what this loss gives the batch with its usual settings, at least 1.
+def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, anchor: int) -> float:
+    """Where the axis of the weights ends: above what the anchor's pairs weigh with these settings and at the opening.
 
-    It depends on no slider, so that one sees what a slider does.
+    It goes in steps of 1, 2 and 5, so that it stays for most moves of a slider, and one sees what they do.
     """
-    usual = examine(batch, similarity, replace(USUAL, loss=loss, miner="none"))
-    return 1.05 * max(1.0, float(usual.weight.max()))
+    first = examine(batch, similarity, replace(OPENING, loss=examined.settings.loss))
+    most = max(float(each.weight[anchor].max()) for each in (examined, first)) or 1.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
+
+
+def weights_before(examined: Examined, anchor: int, batch: SentenceBatch) -> np.ndarray | None:
+    """The anchor's weights before the last change of a setting; None where anchor or batch are others."""
+    now, same = examined.weight[anchor], (anchor, batch.texts)
+    of, last, before = st.session_state.get(LAST, (None, now, None))
+    if of != same:
+        before = None
+    elif not np.array_equal(last, now):
+        before = last
+    st.session_state[LAST] = same, now, before
+    return before
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -169,11 +185,13 @@ def on_other(rows: list[int]) -> None:
         st.session_state["other-choice"] = rows[0]
 
 
-def show_anchor(examined: Examined, anchor: int, other: int, top: float, code: partial[None]) -> None:
+def show_anchor(
+    examined: Examined, anchor: int, other: int, top: float, before: np.ndarray | None, code: partial[None]
+) -> None:
     """The anchor's row as bars; a click on one takes it for the pair."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top)
+    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
     with st.container(key="tall-pair"):
         show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
@@ -252,18 +270,21 @@ def show(
     lines = {name: getattr(settings, name) for name in USED}
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        st.markdown(f"**{verdict(examined, anchor, other)}**")
+        before = weights_before(examined, anchor, batch)
+        was = "" if before is None else f" Before the last change: {before[other] / (before.sum() or 1.0):.0%}."
+        st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
         if view == CURVES:
             show_losses(examined, anchor, code)
         else:
-            show_anchor(examined, anchor, other, heaviest(batch, similarity, settings.loss), code)
+            show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
         if anchor == other:
             st.info("An anchor forms no pair with itself. Choose another sentence.")
         else:
             row = next(row for row in pair_rows(examined, anchor) if row.number == other)
-            st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
-            for line in weight_in_latex(examined, anchor, other):
-                st.latex(line)
+            with st.expander("How this weight is computed"):
+                st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
+                for line in weight_in_latex(examined, anchor, other):
+                    st.latex(line)
     show_matrix(examined, anchor, how["split"], code)
     LINKED(key="linked", data={"anchor": anchor})
 

@@ -371,9 +371,10 @@ def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> 
     """Return [|u - v|, u · v] (n, 2d), each half divided by its mean length in training, since scale is arbitrary."""
     d, features, seen = pair[0].shape[1], pair_features(*pair), pair_features(*train)
     scale = np.repeat([np.sqrt(squares(half).mean()) or 1.0 for half in (seen[:, :d], seen[:, d:])], d)
-    return (
-        features / scale if isinstance(features, np.ndarray) else sparse.csr_matrix(features @ sparse.diags(1 / scale))
-    )
+    if isinstance(features, np.ndarray):
+        return features / scale
+    features.data *= (1 / scale)[features.indices]
+    return features
 
 
 def pair_features(u: Vectors, v: Vectors) -> Vectors:
@@ -424,5 +425,4 @@ def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarr
 
 
 def _predict(features: Vectors, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return the mean grade of the predicted distribution, (n,)."""
     return np.exp(log_softmax(features @ weights[:-1] + weights[-1], axis=1)) @ scale

@@ -167,8 +167,6 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """The number of queries, the progress callback, and whether to return parts."""
-
     most: int | None
     progress: Progress
     apart: bool
@@ -230,12 +228,15 @@ def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
         scored: _Scored = ("hit@1", *_hits(method, rows, classes, asks))
     else:
         scored, rows = _votes(method, train, texts, classes, asks)
-    coherence = _coherence(rows, classes, asks) if isinstance(test, Groups) else {}
-    scored[1].update(coherence | _spread(rows, classes, asks))
-    known = np.flatnonzero(not_zero(rows))
-    names = np.asarray(classes)[known]
-    if len(set(names.tolist())) < len(names):
-        scored[1]["alignment"] = class_alignment(rows[known], names)
+    known = np.flatnonzero(not_zero(rows))  # the others have no cosine
+    own, names = rows[known], np.asarray(classes)[known]
+    count = len(np.unique(names))
+    if isinstance(test, Groups) and 1 < count < len(names):
+        coherence = p_coherence(own, names, most=asks.most, progress=asks.progress)
+        scored[1].update({f"coherence_{name}": getattr(coherence, name) for name in COMPANIONS})
+    scored[1].update(_spread(rows, classes, asks))
+    if count < len(names):
+        scored[1]["alignment"] = class_alignment(own, names)
     scored[1].update(space_figures(rows, most=asks.most, progress=asks.progress))
     return scored
 
@@ -285,22 +286,10 @@ def _hits(
 
 
 def _sampled(name: str, asking: int, having: int) -> dict[str, float]:
-    """Return the entry that reports the size of a sample."""
     return {name: float(asking)} if asking < having else {}
 
 
-def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """Return the P-coherence of the sentences that have a direction; the others have no cosine."""
-    known = np.flatnonzero(not_zero(rows))
-    names = np.asarray(groups)[known]
-    if not 1 < len(np.unique(names)) < len(names):
-        return {}
-    coherence = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
-    return {f"coherence_{name}": getattr(coherence, name) for name in COMPANIONS}
-
-
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
-    """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     classes = np.unique(codes[several])

@@ -172,11 +172,7 @@ def _checked(scores: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cosines(model: Any, pairs: Pairs) -> np.ndarray:
-    """The cosine of each pair by the model's vectors, or the given scores."""
     if not hasattr(model, "encode"):
-        raise ValueError(
-            f"model has type {type(model).__name__}, but a corpus of pairs needs one with `encode`; or give scores "
-            "with labels"
-        )
+        raise ValueError(f"model has type {type(model).__name__}, expected one with `encode`, or scores with labels")
     a, b = (unit(model.encode(list(texts))) for texts in (pairs.text_a, pairs.text_b))
     return np.asarray((a * b).sum(axis=1)).ravel()

@@ -12,15 +12,8 @@ from labkit.figures.comparison import (
     ours_beside_paper,
     seed_dots,
 )
-from labkit.figures.epochs import (
-    clusters_over_epochs,
-    cosine_ridges,
-    training_curves,
-)
-from labkit.figures.film import (
-    mutual_rule_curves,
-    row_words,
-)
+from labkit.figures.epochs import clusters_over_epochs, cosine_ridges, training_curves
+from labkit.figures.film import mutual_rule_curves, row_words
 from labkit.figures.pairs import (
     anchor_bars,
     pull_and_push,
@@ -29,13 +22,7 @@ from labkit.figures.pairs import (
     weight_curves,
     weight_heatmap,
 )
-from labkit.figures.sbert_lp import (
-    chosen_bars,
-    order_counts,
-    star,
-    tried_curves,
-    unrolled,
-)
+from labkit.figures.sbert_lp import chosen_bars, order_counts, star, tried_curves, unrolled
 from labkit.figures.similarity import (
     alike,
     coherence_hills,
@@ -46,8 +33,4 @@ from labkit.figures.similarity import (
     similarity_scatter,
     word_pairs,
 )
-from labkit.figures.themes import (
-    attention_bars,
-    section_counts,
-    section_ribbon,
-)
+from labkit.figures.themes import attention_bars, section_counts, section_ribbon

@@ -61,16 +61,13 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
 
 
 def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
-    """Return what the class did with each exercise, one trace per kind."""
     done = [(each.answered, each.solution_read, len(each.stuck)) for each in counts]
-    inside = {"width": 0.7, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
+    inside = {"orientation": "h", "width": 0.7, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
     traces = []
     for (name, marker, ink), numbers in zip(LOOKS, zip(*done, strict=True), strict=True):
         label = {"text": [str(number or "") for number in numbers], "textfont": {"color": ink, "size": SIZE}}
-        hover = {"name": name, "hovertemplate": f"%{{x}} {name}<extra></extra>"}
-        traces.append(
-            draw.level_bars(numbers, list(range(len(counts))), marker, **inside, **label, **hover) | draw.on(1)
-        )
+        hover = {"name": name, "hovertemplate": f"%{{x}} {name}<extra></extra>"} | draw.on(1)
+        traces.append(draw.bars(numbers, list(range(len(counts))), marker, **inside, **label, **hover))
     return traces
 
 
@@ -90,16 +87,15 @@ def _beside(counts: Sequence[ExerciseCount], size: int, *, names: bool) -> list[
 
 
 def _slip_bars(slips: Sequence[SlipCount]) -> Entries:
-    """Return how many students made each mistake."""
     numbers = [each.students for each in slips]
-    label = {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
-    hover = {"hovertemplate": "%{x} students<extra></extra>", "cliponaxis": False, "showlegend": False}
+    look: Entries = {"orientation": "h", "width": 0.35, "cliponaxis": False, "showlegend": False} | draw.on(2)
+    look |= {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
+    look |= {"hovertemplate": "%{x} students<extra></extra>"}
     places = list(range(len(slips))) or [0]
-    return draw.level_bars(numbers or [None], places, {"color": NEGATIVE}, width=0.35, **label, **hover) | draw.on(2)
+    return draw.bars(numbers or [None], places, {"color": NEGATIVE}, **look)
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
-    """Write each mistake above its bar."""
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
     texts = [f"{each.key}  {draw.short(each.says, WIDE)}" for each in slips] or ["none that two students have made"]
     head = draw.annotation("<b>The most common mistakes, by number of students</b>", 0, -0.75, size=SIZE, **here)

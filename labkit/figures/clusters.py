@@ -23,7 +23,7 @@ import plotly.graph_objects as go
 
 from labkit.corpora.records import SPLITS, Labelled
 from labkit.evaluation.classes import NO_CLASS
-from labkit.evaluation.regions import Regions
+from labkit.evaluation.regions import Regions, placed
 from labkit.figures import drawing as draw
 from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, INK, RISING, STYLES, style
@@ -77,8 +77,6 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
     it is the number of its colour, whatever else is shown. The first classes have a colour; of two with the same
     colour, such as the 1st and the 37th, the first has it.
     """
-    if most is not None and most < 1:
-        raise ValueError(f"most is {most}, expected at least 1 name with a colour")
     kept = _KEPT.setdefault(shown, {})
     if column not in kept:
         kept[column] = _each_its_own(shown, column)
@@ -293,15 +291,11 @@ def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) ->
     low, spans = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-12)
     pixels = min(side / float(span) for side, span in zip(size, spans * 1.1, strict=True))
     wanted = []
-    sizes = np.bincount(regions.codes, minlength=len(regions.names))
-    for code in np.argsort(-sizes, kind="stable").tolist():
-        if regions.names[code] and sizes[code]:
-            name = regions.names[code]
-            x, y = np.median(points[regions.codes == code], axis=0).tolist()
-            half, middle, end = LETTER * len(name) / 2, (x - low[0]) * pixels, spans[0] * pixels
-            anchor = "left" if middle < half else "right" if middle > end - half else "center"
-            middle += {"left": half, "right": -half, "center": 0.0}[anchor]
-            wanted.append((draw.short(name, len(name)), x, y, middle, anchor))
+    for name, x, y in placed(regions, points):
+        half, middle, end = LETTER * len(name) / 2, (x - low[0]) * pixels, spans[0] * pixels
+        anchor = "left" if middle < half else "right" if middle > end - half else "center"
+        middle += {"left": half, "right": -half, "center": 0.0}[anchor]
+        wanted.append((draw.short(name, len(name)), x, y, middle, anchor))
     return _without_overlap(wanted, pixels, STEPS[:3])  # farther away, they would seem to name something else
 
 
@@ -442,6 +436,5 @@ def _space(projection: Projection) -> Entries:
 
 
 def _cover(points: np.ndarray) -> Entries:
-    """Return the empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
     return draw.curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **draw.on(2))

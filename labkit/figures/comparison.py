@@ -62,7 +62,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
             look = {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}}
             text = {"text": [f"{mean:.3f}" for mean in means], "textposition": "outside", "textfont": {"color": INK}}
             named = {"name": VERDICTS.get(verdict, verdict), "hovertemplate": f"%{{x:.4f}}{draw.NAME}"}
-            traces.append(draw.level_bars(means, places, look, width=BAR, cliponaxis=False, **text, **named))
+            traces.append(draw.bars(means, places, look, width=BAR, cliponaxis=False, **text, **named, orientation="h"))
     several = [(each, place) for place, line in shown if len(line.results) > 1 for each in line.results]
     if several:
         values, rows = [each.scores.figures[figure] for each, _ in several], [place for _, place in several]
@@ -138,7 +138,6 @@ def ours_beside_paper(
 
 
 def _ends(figure: Figure) -> tuple[float, float]:
-    """Return the ends of the interval, or the mean with the spread on either side."""
     mean, spread = figure.mean or 0.0, figure.spread or 0.0
     return figure.interval or (mean - spread, mean + spread)
 
@@ -181,10 +180,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
 
 
 def label_curves(
-    ablation: Figures,
-    measure: str,
-    curves: Mapping[str, Sequence[tuple[int, str]]],
-    levels: Mapping[str, str],
+    ablation: Figures, measure: str, curves: Mapping[str, Sequence[tuple[int, str]]], levels: Mapping[str, str]
 ) -> go.Figure:
     """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
@@ -226,10 +222,7 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
     those that decide it on tuned rows. Left of 0, the other row leads.
     """
     names, before, after = zip(*leads, strict=True)
-    looks = (
-        (before, "as printed", "circle-open", COLOURS[1], -0.16),
-        (after, "tuned", "circle", COLOURS[0], 0.16),
-    )
+    looks = ((before, "as printed", "circle-open", COLOURS[1], -0.16), (after, "tuned", "circle", COLOURS[0], 0.16))
     traces = []
     for drawn, name, symbol, colour, aside in looks:
         said = [

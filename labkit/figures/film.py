@@ -6,7 +6,7 @@ to one similarity is in `similarity`, next to its parts by words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
@@ -36,7 +36,7 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
     places = [f"{place}" for place in range(len(entries))]
     names = draw.ticks([word for word, _ in entries], 24)
     return draw.figure_of(
-        [draw.level_bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>")],
+        [draw.bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>", orientation="h")],
         xaxis={"title": None if small else "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
         yaxis=names | {"autorange": "reversed", "tickfont": {"size": 12 if small else 15}},
         height=height,
@@ -56,7 +56,8 @@ RATES = (  # attribute, name, colour, dash
 
 def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     """Draw the rule for every k: four rates on the left, two log losses on the right; dotted is the k chosen on dev."""
-    curves = [(1, getattr(rule.test, attribute), *look) for attribute, *look in RATES]
+    rates: dict[str, Any] = rule.test.rates
+    curves = [(1, rates[attribute], *look) for attribute, *look in RATES]
     curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))
     curves.append((2, rule.soft, "yes and no as their shares on dev", COLOURS[5], "solid"))
     hover = f"k = %{{x}}: %{{y:.3f}}{draw.NAME}"
@@ -73,8 +74,7 @@ def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
     end = {"xref": "x", "yref": "y", "xanchor": "right", "yshift": 10}
     layout["annotations"] += [
-        draw.annotation(attribute.upper(), last, float(getattr(rule.test, attribute)[-1]), size=14, **end)
-        for attribute, *_ in RATES
+        draw.annotation(attribute.upper(), last, float(rates[attribute][-1]), size=14, **end) for attribute, *_ in RATES
     ]
     places = [(rule.chosen, {"color": INK, "dash": "dot"})]
     places += [(k, {"color": INK})] if k not in (None, rule.chosen) else []

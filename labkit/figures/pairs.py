@@ -2,19 +2,14 @@
 
 In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
 
-similarity_heatmap, weight_heatmap    a batch as a square (`Examined`): a row for each anchor, a column for each other
-                                      sentence, classes next to one another
-anchor_bars                           one of its rows as bars
-triplet_losses, weight_curves         losses and the weights they give (`AnchorCurve`)
-pull_and_push                         the weights of a triplet as arrows (`Triplet`)
-
-Both squares have the same axes, and `anchor` is the row with a frame. Their cells are labelled with numbers of
-rows and columns, not with sentences, which are in a table.
+The squares of a batch have a row for each anchor and a column for each other sentence, classes next to one another;
+`anchor` is the row with a frame. Cells are labelled with the numbers of row and column; a table has the sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,17 +17,7 @@ import plotly.graph_objects as go
 
 from labkit.figures import drawing as draw
 from labkit.figures.drawing import Entries
-from labkit.palette import (
-    COLOURS,
-    DASHES,
-    DIVERGING,
-    FAINT,
-    INK,
-    MARKS,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
-)
+from labkit.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
     from labkit.sentpwnet.view import AnchorCurve, Examined, WeighedTriplet
@@ -44,23 +29,16 @@ BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickf
 DECADES = 4  # of weights below the largest that still have a colour
 
 
-def similarity_heatmap(
-    examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
-) -> go.Figure:
+def similarity_heatmap(examined: Examined, *, anchor: int | None = None, height: int = 340) -> go.Figure:
     """Draw the cosine of every two sentences of the batch."""
     lowest = min(0.0, float(examined.similarity.min()))
     hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
     heat = draw.cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
-    return _square([heat], examined, anchor, names, height=height)
+    return _square([heat], examined, anchor, True, height=height)
 
 
 def weight_heatmap(
-    examined: Examined,
-    *,
-    anchor: int | None = None,
-    names: bool = True,
-    clickable: bool = False,
-    height: int = 340,
+    examined: Examined, *, anchor: int | None = None, names: bool = True, clickable: bool = False, height: int = 340
 ) -> go.Figure:
     """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, no colour is 0.
 
@@ -122,35 +100,44 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
 # --- one anchor as bars ------------------------------------------------------------------------------------------
 
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
-
-
 BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of a kind as wide as its smallest gap
 
 
 def anchor_bars(
-    examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
+    examined: Examined,
+    anchor: int,
+    *,
+    other: int | None = None,
+    heaviest: float | None = None,
+    before: np.ndarray | None = None,
+    height: int = 430,
 ) -> go.Figure:
     """Draw the anchor's others, the most similar on the left: similarities above, weights below.
 
-    An arrow marks `other`. A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
-    With `heaviest`, the axis of the weights ends there, whatever the settings, so that two pictures can be compared.
+    An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
+    lines are the two limits of its rule. With `heaviest`, the axis of the weights ends there, so that two pictures can
+    be compared. `before` (m,): other weights of the anchor, drawn as outlines.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
     place = {row: position for position, row in enumerate(order)}
     kinds = {row: examined.batch.kind(anchor, row) for row in order}
     traces: list[Entries] = []
-    for kind, colour in KINDS:
-        for kept in (True, False):
-            rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
-            if rows:
-                group = _bars(examined, rows, place, f"{kind}, {'kept' if kept else 'dropped'}", colour, kept)
-                traces.append(group | draw.on(1) | {"y": similarity[rows]})
-                traces.append(group | draw.on(2) | {"y": weight[rows], "showlegend": False})
-    unknown = [row for row in order if kinds[row] == "unknown"]
-    if unknown:
-        group = _bars(examined, unknown, place, "no pair", INK, False)
-        traces.append(group | draw.on(1) | {"y": similarity[unknown]})
+    for (kind, colour), kept in product((*KINDS, ("unknown", INK)), (True, False)):
+        rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
+        if rows:
+            name = "no pair" if kind == "unknown" else f"{kind}, {'kept' if kept else 'dropped'}"
+            pattern = {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}
+            shared: Entries = {"name": name, "legendgroup": name, "width": BAR_WIDTH}
+            shared["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in rows]
+            shared["hovertemplate"] = f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{draw.NAME}"
+            for panel, heights in ((1, similarity[rows]), (2, weight[rows])):
+                bars = draw.bars([place[row] for row in rows], heights, {"color": colour, "pattern": pattern}, **shared)
+                traces.append(bars | draw.on(panel) | {"showlegend": panel == 1})
+    if before is not None:
+        outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
+        shared = {"name": "before the last change", "width": BAR_WIDTH, "hoverinfo": "skip", "showlegend": True}
+        traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
@@ -162,10 +149,7 @@ def anchor_bars(
                     draw.curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | draw.on(1)
                 )
     layout = draw.stacked(
-        (0.6, 0.4),
-        gap=0.06,
-        x={"showgrid": False, "showticklabels": False},
-        y={"zerolinecolor": INK},
+        (0.6, 0.4), gap=0.06, x={"showgrid": False, "showticklabels": False}, y={"zerolinecolor": INK}
     )
     layout["xaxis"] |= {"matches": "x2"}
     layout["xaxis2"] |= {"title": "other sentences, most similar first"}
@@ -175,26 +159,13 @@ def anchor_bars(
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
+        high, own = max(0.0, float(similarity[other])), float(weight[other])
         layout["annotations"] = [
-            draw.annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)
+            draw.annotation("▼", place[other], high, size=17, yshift=9),
+            draw.annotation(f"{own:.3g}", place[other], own, size=14, yshift=10, xref="x2", yref="y2"),
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
-
-
-def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
-    """Return bars of one kind, without their heights."""
-    return draw.bars(
-        [place[row] for row in rows],
-        None,
-        {"color": colour, "pattern": {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}},
-        width=BAR_WIDTH,
-        name=name,
-        legendgroup=name,
-        showlegend=True,
-        customdata=[[row, draw.hover_lines(examined.batch.texts[row])] for row in rows],
-        hovertemplate=f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{draw.NAME}",
-    )
 
 
 # --- losses of triplets ------------------------------------------------------------------------------------------

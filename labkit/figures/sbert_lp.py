@@ -1,11 +1,6 @@
 """Figures of SBERT-LP: neighbourhoods before and after the new embedding, and whether it helps.
 
 In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly figures.
-
-star                        one sentence and its neighbours, with their weights (an `Around`)
-order_counts                couples of pairs that changed order (a `Changed`)
-tried_curves, chosen_bars   every k and p on dev, and the chosen ones on test (a `Tried`)
-unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
 
 from __future__ import annotations
@@ -38,9 +33,7 @@ def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
     weight, blue if it adds, orange and dotted if it subtracts. A filled mark is a neighbour on both sides, in the same
     direction in both stars; a hollow one is near here only.
     """
-    if side not in ("before", "after"):
-        raise ValueError(f"side is {side!r}, expected before or after")
-    spokes = sentence.before if side == "before" else sentence.after
+    spokes = {"before": sentence.before, "after": sentence.after}[side]
     both_sides = (*sentence.before, *sentence.after)
     numbers = list(dict.fromkeys(spoke.number for spoke in both_sides))
     angle = {number: 360.0 * place / len(numbers) for place, number in enumerate(numbers)}
@@ -124,7 +117,7 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
     for field, name, colour, ink in KINDS:
         count = getattr(changed.found, field)
         share = count / changed.found.couples
-        part = draw.level_bars(
+        part = draw.bars(
             [share],
             [""],
             {"color": colour},
@@ -135,6 +128,7 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
             insidetextanchor="middle",
             textangle=0,
             hovertemplate=f"{name}: {count:,} (%{{x:.2%}})<extra></extra>",
+            orientation="h",
         )
         parts.append(part)
     two_by_two = {"entrywidth": 0.48, "entrywidthmode": "fraction"}  # on a narrow screen too
@@ -156,14 +150,13 @@ NAMES = {
     "pca": "PCA",
     "whitening": "whitening",
     "all-but-the-top": "all but the top",
-    "prefix": "the first numbers",
     "lp": "locality preserving",
 }
-LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "prefix": ("longdash", "circle-open")}
+LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open")}
 
 
-def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
-    """Draw the score on dev over p: a line for each k, for PCA, whitening and the first p numbers.
+def tried_curves(trial: Tried) -> go.Figure:
+    """Draw the score on dev over p: a line for each k, for PCA and whitening.
 
     Raw and all-but-the-top are horizontal lines.
     """
@@ -193,12 +186,12 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
         traces,
         xaxis={"title": "dimensions p", "type": "log"} | numbers,
         yaxis={"title": f"{trial.measure}, dev"},
-        height=height,
+        height=430,
         legend=draw.below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
 
 
-def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
+def chosen_bars(trial: Tried) -> go.Figure:
     """Draw the score on test of each method with its best settings on dev, written at the end of its bar."""
     names = []
     for point in trial.chosen:
@@ -206,7 +199,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         numbers = [f"k={point.neighbours}"] * (point.neighbours > 0) + [size] * (point.size > 0)
         names.append(f"{NAMES[point.transform]}<br>{' '.join(numbers)}")
     places = list(range(len(names)))
-    ways = draw.level_bars(
+    ways = draw.bars(
         list(trial.test),
         places,
         {"color": [COLOURS[0] if point.transform == "lp" else INK for point in trial.chosen]},
@@ -215,6 +208,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         textfont={"size": 14},
         cliponaxis=False,
         hovertemplate="%{x:.4f}<extra></extra>",
+        orientation="h",
     )
     least, most = min(0.0, *trial.test), max(trial.test)
     span = [least, most + 0.16 * (most - least)]
@@ -222,7 +216,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         [ways],
         xaxis={"title": f"{trial.measure}, test", "range": span},
         yaxis={"tickvals": places, "ticktext": names, "tickfont": {"size": 13}, "autorange": "reversed"},
-        height=height,
+        height=430,
         bargap=0.35,
     )
 
@@ -240,8 +234,6 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     rise, since such a method determines neither sign nor scale.
     """
     points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
-    if points.shape != (len(along), 2):
-        raise ValueError(f"points have the shape {points.shape}, expected ({len(along)}, 2), a row for each of along")
     share = _share(along)
     marker = {"size": 5, "color": share, "colorscale": RISING, "line": {"width": 0}}
     hover = {"customdata": share, "hovertemplate": "%{customdata:.0%} along the line<extra></extra>"}
@@ -251,8 +243,6 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     traces.append(draw.words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | draw.on(1))
     for panel, (name, values) in enumerate(numbers.items(), 2):
         number = _share(np.asarray(values, dtype=float).ravel())
-        if len(number) != len(share):
-            raise ValueError(f"{name!r} has {len(number)} numbers, expected {len(share)}, one for each point")
         if np.corrcoef(number, share)[0, 1] < 0:
             number = 1 - number
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
@@ -274,5 +264,4 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
 
 
 def _share(values: np.ndarray) -> np.ndarray:
-    """Shift and scale values to go from 0 to 1."""
     return (values - values.min()) / max(float(np.ptp(values)), 1e-12)

@@ -218,7 +218,6 @@ def _square(
 
 
 def _largest(own: Sequence[float], most: int) -> list[int]:
-    """Return the places of the largest parts, in sentence order."""
     return sorted(np.argsort(-np.abs(own), kind="stable")[:most].tolist())
 
 
@@ -261,12 +260,7 @@ def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, 
         x = np.linspace(0, whole, len(heights)) if whole else np.arange(len(heights))
         traces.append(draw.series(number, x, heights, name, f"{across} %{{x:.3g}}: %{{y:.3f}}", mode="lines"))
     return draw.figure_of(
-        traces,
-        xaxis={"title": across},
-        yaxis={"title": upwards},
-        height=380,
-        legend=draw.ABOVE,
-        showlegend=True,
+        traces, xaxis={"title": across}, yaxis={"title": upwards}, height=380, legend=draw.ABOVE, showlegend=True
     )
 
 
@@ -301,10 +295,7 @@ def _steps(parts: Sequence[tuple[str, float]], total: float | None = None) -> go
     """Draw steps from 0 to the total, or without one a bar for each part, with room for the numbers at their ends."""
     names, values = [name for name, _ in parts], [part for _, part in parts]
     texts, levels = [f"{value:+.2f}" for value in values], [0.0, *values]
-    drawn: Entries = {
-        "type": "bar",
-        "marker": {"color": [POSITIVE if value > 0 else NEGATIVE for value in values]},
-    }
+    drawn: Entries = {"type": "bar", "marker": {"color": [POSITIVE if value > 0 else NEGATIVE for value in values]}}
     if total is not None:
         levels = [0.0, *np.cumsum(values).tolist(), total]
         drawn = {

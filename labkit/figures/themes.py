@@ -1,11 +1,7 @@
 """Figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
 
-In: records of `labkit.thematic`. Out: plotly figures.
-
-section_ribbon, section_counts  one article's sections and the clusters found (`Themes`)
-attention_bars                  how much each word of a sentence counts (`Attended`)
-
-Sections and clusters have numbers, in the figure and in the tables, so they can be read without colour.
+In: records of `labkit.thematic`. Out: plotly figures. Sections and clusters have numbers, in the figure and in the
+tables, so they can be read without colour.
 """
 
 from __future__ import annotations
@@ -64,7 +60,6 @@ def section_ribbon(themes: Themes, *, height: int = 190) -> go.Figure:
 
 
 def _numbered(name: str, numbers: list[int]) -> Entries:
-    """Return the numbers in the cells of one row."""
     colours = ["#FFFFFF" if number % 12 in STRONG else "#000000" for number in numbers]
     font = {"size": 12 if len(numbers) <= 40 else 9, "color": colours}
     places, texts = list(range(len(numbers))), [str(number + 1) for number in numbers]
@@ -102,7 +97,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
 # --- the words of a sentence -------------------------------------------------------------------------------------
 
 
-def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
+def attention_bars(attended: Attended) -> go.Figure:
     """Draw each word in order: a bar for its share of the vector, a mark for the attention itself."""
     places, even = list(range(len(attended.words))), 1 / len(attended.words)
     marker = {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}}
@@ -117,7 +112,7 @@ def attention_bars(attended: Attended, *, height: int = 380) -> go.Figure:
         shapes=[draw.stroke((0, 1), (even, even), dotted, xref="x domain", yref="y")],
         xaxis=draw.ticks(attended.words, 18) | {"tickangle": -45, "showgrid": False},
         yaxis={"tickformat": ".0%", "rangemode": "tozero"},
-        height=height,
+        height=380,
         legend=draw.ABOVE,
         bargap=0.25,
     )

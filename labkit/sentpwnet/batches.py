@@ -141,7 +141,7 @@ class RowSource:
     contradictions: int = 0  # pairs labelled 0 whose sentences are connected by pairs labelled 1
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(lengths[sentence] for sentence in row) for row in self.sentences]
+        longest = [max(map(lengths.__getitem__, row)) for row in self.sentences]
         return [self.batch(rows) for rows in buckets(longest, size, seed=seed)]
 
 
@@ -168,10 +168,11 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
             "two are needed"
         )
     pairs, classes = ends.tolist(), component.tolist()
+    told = list(zip(*ends.T.tolist(), same.tolist(), strict=True)) if labelled else []
 
     def batch(rows: list[int]) -> Batch:
         if labelled:
-            return labelled_batch([(*pairs[row], bool(same[row])) for row in rows])
+            return labelled_batch([told[row] for row in rows])
         sentences, _ = _once(pairs[row] for row in rows)
         return Batch(sentences, [classes[sentence] for sentence in sentences])
 
@@ -184,7 +185,8 @@ def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     sentences, place = _once((a, b) for a, b, _ in pairs)
     kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
     for a, b, same in pairs:
-        kinds[same] |= {(place[a], place[b]), (place[b], place[a])} if a != b else set()
+        if a != b:
+            kinds[same].update(((place[a], place[b]), (place[b], place[a])))
     return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
 
 

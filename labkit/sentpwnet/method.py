@@ -47,7 +47,7 @@ from labkit.training.trained import Network, TrainedReader, arrays_of
 from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
-FEW_KEPT = 0.2  # share of the positive pairs; a training that keeps fewer at its start learns little
+FEW_KEPT = 0.2  # share of the positive pairs; a run that keeps fewer at its start learns little
 TEMPERATURE = "log_temperature"  # of the network's parameters, if it is learned
 LARGE = 2048  # sentences in a batch above which no m x m matrix is built
 
@@ -101,7 +101,7 @@ class SentPWNet(TrainedReader):
         return batch_source(corpus.part("train"), **options, needs=needs)
 
     def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
-        """The sentences that the training reads repeatedly."""
+        """The sentences that training reads repeatedly."""
         return dict.fromkeys([*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())])
 
     def _keep(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:

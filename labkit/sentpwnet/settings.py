@@ -106,7 +106,7 @@ class PairSettings(EncoderTraining):
     in_batch: bool = setting(False, "use the sentences of the batch's other anchors as negatives too")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # one training for two names of a loss
+        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of a loss are one setting
         super().__post_init__()
         object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one spelling
         if not self.temperature:

@@ -29,7 +29,7 @@ from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training import distributed
 from labkit.training.loop import Dev, Task, train
-from labkit.training.reader import PIECES, Reader, reader_and_vectors
+from labkit.training.reader import Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -110,15 +110,8 @@ class TrainedReader(Trained):
     def _read(self, corpus: Corpus, unit: str, seed: int, progress: Progress) -> WordVectors:
         """Choose the reader by corpus and settings, and return the initial word vectors."""
         progress(0, None, "word vectors")
-        settings = self.settings
-        names = (
-            "vectors",
-            "dimension",
-            "min_count",
-            "max_length",
-            *(("pieces", "vocab_size") if unit == PIECES else ()),
-        )
-        given = {name: getattr(settings, name) for name in names}
+        names = ("vectors", "dimension", "min_count", "max_length", "pieces", "vocab_size")
+        given = {name: getattr(self.settings, name) for name in names if hasattr(self.settings, name)}
         self.reader, vectors = reader_and_vectors(corpus, unit=unit, seed=seed, **given)
         return vectors
 

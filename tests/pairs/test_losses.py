@@ -55,7 +55,7 @@ def test_multi_similarity_is_another_name_of_locality() -> None:
 
 @every_loss
 def test_training_takes_the_usual_temperature_of_its_loss(name: str) -> None:
-    """The default of the formula's keyword; soft triplets have the paper's 1 there, and a training takes 0.2."""
+    """The default of the formula's keyword; soft triplets have the paper's 1 there, and training uses 0.2."""
     keyword = inspect.signature(LOSSES[name].function).parameters.get("temperature")
     usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
     values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
@@ -415,18 +415,3 @@ def test_weights_of_a_loss_of_ones_own() -> None:
     for value in (0.0, torch.zeros(3)):
         with pytest.raises(ValueError, match="loss"):
             pair_weights(lambda S, P, N, value=value: value, S, P, N)
-
-
-def test_two_parts_of_the_denominator() -> None:
-    """Eq. 9 and 10 as loops."""
-    S, P, N = batch(8, 3)
-    own, relative = parts = weight_parts(S, P, N, alpha=3.0, beta=20.0, base=0.2)
-    for i, j in product(range(8), range(8)):
-        mask, scale = (P, -3.0) if P[i, j] else (N, 20.0)
-        if mask[i, j]:
-            assert own[i, j].item() == pytest.approx(math.exp(scale * (0.2 - S[i, j])), rel=1e-9)
-            terms = sum(math.exp(scale * (S[i, k] - S[i, j])) for k in members(mask, i))
-            assert relative[i, j].item() == pytest.approx(terms, rel=1e-9)
-            assert parts.weight[i, j] == 1 / (own[i, j] + relative[i, j])
-        else:
-            assert own[i, j] == relative[i, j] == parts.weight[i, j] == 0

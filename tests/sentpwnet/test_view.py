@@ -64,9 +64,10 @@ def test_kept_pairs_and_weights_by_loops() -> None:
             assert each.weight[i, j] == pytest.approx(1 / (own + relative))
         for j in keeps_n:
             own, relative = math.exp(10 * (0.5 - S[i, j])), sum(math.exp(10 * (S[i, k] - S[i, j])) for k in keeps_n)
+            assert (each.own[i, j], each.relative[i, j]) == pytest.approx((own, relative))
             assert each.weight[i, j] == pytest.approx(1 / (own + relative))
     assert each.share_kept("positive") == each.kept_positive.sum() / 8
-    assert not each.weight[~each.kept].any()
+    assert not any(part[~each.kept].any() for part in (each.weight, each.own, each.relative))
 
 
 def test_pair_rows_are_sorted_by_weight() -> None:

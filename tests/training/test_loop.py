@@ -233,7 +233,7 @@ class Stopped(Line):
 
 
 def test_resume_restores_the_weights_of_the_best_epoch() -> None:
-    """Dev was best after epoch 1: these weights are given back, not those that the training had come to."""
+    """Dev was best after epoch 1: a resumed run returns these weights, not its latest."""
     store = Kept()
 
     def train_to_the_end(task: Line, store: Any = None) -> float:
@@ -254,7 +254,7 @@ def test_resume_restores_the_weights_of_the_best_epoch() -> None:
 def test_resumed_equals_uninterrupted_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any], step: int
 ) -> None:
-    """Stopped after any step, in the middle of an epoch too, and gone on with by another object."""
+    """A run stopped after any step, even in the middle of an epoch, is resumed by another object."""
     corpus = {
         "sentpwnet": few,
         "pthought": lambda: few("captions", 45),
