@@ -156,7 +156,7 @@ NAMES = {
 LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "prefix": ("longdash", "circle-open")}
 
 
-def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
+def tried_curves(trial: Tried) -> go.Figure:
     """Draw the score on dev over p: a line for each k, for PCA, whitening and the first p numbers.
 
     Raw and all-but-the-top are horizontal lines.
@@ -187,7 +187,7 @@ def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
         traces,
         xaxis={"title": "dimensions p", "type": "log"} | numbers,
         yaxis={"title": f"{trial.measure}, dev"},
-        height=height,
+        height=430,
         legend=draw.below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
 
