@@ -162,9 +162,10 @@ def anchor_bars(
     if other in place:
         high, own = max(0.0, float(similarity[other])), float(weight[other])
         top = own if before is None else max(own, float(before[other]))
+        halo = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}  # it may stand on a neighbour's bar
         layout["annotations"] = [
             draw.annotation("▼", place[other], high, size=17, yshift=9),
-            draw.annotation(f"{own:.3g}", place[other], top, size=14, yshift=10, xref="x2", yref="y2"),
+            draw.annotation(f"{own:.3g}", place[other], top, yshift=10, xref="x2", yref="y2", font=halo),
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
