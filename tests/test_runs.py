@@ -480,3 +480,9 @@ def test_nobody_else_trains_into_the_folder_meanwhile(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         failing.fit(CORPUS, folder=(folder := tmp_path / "other"))
     assert not folder.exists()  # given back after an error too, and with nothing in it
+
+
+def test_of_several_processes_the_first_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "1")
+    Counting().fit(CORPUS, folder=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

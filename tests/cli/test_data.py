@@ -192,7 +192,9 @@ def test_the_same_call_gives_the_same_triplets(labkit: Labkit, tmp_path: Path) -
     ("words", "named"),
     [
         ((), "--articles"),
+        (("--articles", "zzz"), "'zzz'"),
         (("--articles", "topics"), "Articles"),
+        (("--articles", "no.xml.bz2"), "no.xml.bz2"),
         (("--articles", "cut.xml.bz2"), "cut.xml.bz2"),
         (("--articles", "short.jsonl"), "short.jsonl"),
         (("--articles", "articles", "--rule", "near"), "rule"),

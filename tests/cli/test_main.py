@@ -175,9 +175,16 @@ def test_completion() -> None:
 
 
 @pytest.mark.whole
-def test_make_is_the_committed_file(labkit: Labkit) -> None:
+def test_make_is_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
     assert labkit("data", "make", "corpus", "topics", "--out", "t.csv").status == 0
     assert Path("t.csv").read_bytes() == CORPORA["topics"].here().read_bytes()
+    made = []
+    for seed in (8, 9):
+        words = ("data", "make", "corpus", "places", "--rows", 500, "--seed", seed, "--out", f"{seed}.csv")
+        assert labkit(*words).status == 0
+        made.append(Path(f"{seed}.csv").read_bytes())
+        assert 500 <= labkit("data", "check", f"{seed}.csv", "--json").document()["rows"] < 1000
+    assert made[0] != made[1]
 
 
 @pytest.mark.whole

@@ -94,6 +94,16 @@ def test_another_question_does_not_resume_the_first(tmp_path: Path) -> None:
     assert write_neighbours(base, tmp_path / "out", queries=queries, count=2) == first
 
 
+@pytest.mark.weekly
+def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
+    base = saved(tmp_path / "base.npy", 2 * neighbour_shards.ASKED + 5, dimension=2)
+    queries = saved(tmp_path / "queries.npy", neighbour_shards.ASKED + 5, dimension=2)
+    for out, workers in (("one", 1), ("two", 2)):
+        write_neighbours(base, tmp_path / out, queries=queries, count=2, workers=workers)
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / out).iterdir()} for out in ("one", "two"))
+    assert one == two
+
+
 def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
     tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -229,6 +229,13 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
     assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
 
 
+def test_coherence_is_that_of_the_groups(known: Known) -> None:
+    known.vectors = {text: np.eye(6)[i // 4] for i, text in enumerate(WORDS)}
+    corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
+    found = scoring.coherence(Case("", corpus)).figures
+    assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
+
+
 def test_a_picture_has_five_classes_of_three_sentences_or_more() -> None:
     texts = [f"{name} {number}" for name in "abcdefg" for number in range(2 if name < "c" else 9)]
     groups = Groups([*texts, "g 0 in train"], [text[0] for text in texts] + ["g"],
