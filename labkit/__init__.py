@@ -63,12 +63,12 @@ _FUNCTIONS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name only when it is used, because torch alone takes seconds."""
+    """Import a name on first use, because importing torch alone takes seconds."""
     if name in _PACKAGES:
         return import_module(f"labkit.{name}")
     if name in _FUNCTIONS:
         return getattr(import_module(f"labkit.{_FUNCTIONS[name]}"), name)
-    if name[:1].isupper():  # a method; Python asks here for modules, too, before it looks for their files
+    if name[:1].isupper():  # a method; Python also calls this for modules, before it looks for their files
         from labkit.methods import METHODS
 
         for where in METHODS.data.values():

@@ -1,4 +1,4 @@
-"""Checks of arrays. In: anything numpy can read. Out: float64 or int64, or a ValueError that says what to change.
+"""Check arrays. In: anything that numpy can read. Out: float64 or int64, or a ValueError that says what to change.
 
 A public function passes its arguments through these checks once; private functions only compute.
 """
@@ -79,7 +79,7 @@ def vectors(
 
 
 def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
-    """(n,) finite real numbers in float16, 32 or 64; as many as `like` has, if given."""
+    """(n,) finite real numbers in float16, 32 or 64; if `like` is given, of the same length."""
     array = _checked_array(name, values, 1)
     array = array if array.dtype in (np.float16, np.float32) else array.astype(np.float64, copy=False)
     _require_finite(name, array)
@@ -104,7 +104,7 @@ def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.nda
     """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
     import pandas as pd  # takes a second, and only labels need it
 
-    # as objects, or numpy would turn a missing value among strings into the string "nan", and 1 into "1"
+    # as objects, because numpy would turn a missing value among strings into the string "nan", and 1 into "1"
     array = labels if hasattr(labels, "__array__") else np.array(labels, dtype=object)
     array = _checked_array(name, array, 1, kinds="biufOUSM")
     if count is not None:
@@ -138,19 +138,19 @@ def seeded(seed: int) -> int:
 def unit(rows: Any, *, refuse: str = "") -> Any:
     """Rows at length 1, dense or CSR, in their own precision; a row of zeros, which has no direction, stays zero.
 
-    With `refuse`, the name of the rows, a row of zeros is a ValueError with its number.
+    If `refuse`, the name of the rows, is given, a row of zeros raises a ValueError with its number.
     """
     half = rows.dtype == np.float16
     if sparse.issparse(rows):
         lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     else:
-        # in float16, squares overflow from 256 on
+        # in float16, squares of 256 and more overflow
         lengths = np.linalg.norm(rows.astype(np.float32) if half else rows, axis=1)
     zero = np.flatnonzero(lengths == 0)
     if refuse and len(zero):
         raise ValueError(
             f"{refuse} has a zero vector in row {zero[0]} ({len(zero)} in all), but a cosine needs a direction in "
-            "every row. Drop these sentences or encode them otherwise"
+            "every row. Drop these sentences or encode them with another method"
         )
     lengths[zero] = 1
     if sparse.issparse(rows):
@@ -160,6 +160,6 @@ def unit(rows: Any, *, refuse: str = "") -> Any:
 
 
 def positive_peaks(columns: np.ndarray) -> np.ndarray:
-    """Columns (n, p), each with its largest entry positive, which fixes the free sign of eigenvectors."""
+    """Columns (n, p), each with a positive largest entry, which fixes the arbitrary sign of eigenvectors."""
     largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0, keepdims=True), 0)
     return columns * np.where(largest < 0, -1.0, 1.0)

@@ -1,6 +1,6 @@
-"""Write files completely or not at all, and describe errors of the file system in one sentence.
+"""Write files completely or not at all, and describe file system errors in one sentence.
 
-A file or folder is written under a temporary name, then renamed: an interruption leaves the old one.
+A file or folder is written under a temporary name and then renamed, so an interruption leaves the old one intact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-#: remedies for the other errors of a file
+#: remedies for errors of a file other than a full disk
 _REMEDIES = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for permission, or choose another place"),
     errno.EROFS: "choose a place on another disk",
@@ -40,7 +40,7 @@ class NoRoom(OSError):
 
 @contextmanager
 def room_for(path: Path | str) -> Iterator[None]:
-    """Make errors in the block name this file, which it writes; a full disk becomes `NoRoom`."""
+    """Make errors in the block name this file, which the block writes; a full disk becomes `NoRoom`."""
     try:
         yield
     except OSError as reason:
@@ -49,14 +49,14 @@ def room_for(path: Path | str) -> Iterator[None]:
         if reason.errno and reason.filename is None and not isinstance(reason, ConnectionError | TimeoutError):
             reason.filename = str(path)
         raise
-    except Exception as reason:  # libraries in Rust (safetensors, tokenizers) report it only in words
+    except Exception as reason:  # Rust libraries (safetensors, tokenizers) report a full disk only in words
         if f"(os error {errno.ENOSPC})" in str(reason):
             raise NoRoom(path) from None
         raise
 
 
 def sentence_of(mistake: Exception) -> str:
-    """An error as one sentence; for a full disk or an unusable file, with the file, the reason and a remedy.
+    """An error as one sentence; for a full disk or an unusable file, it gives the file, the reason and a remedy.
 
     >>> sentence_of(PermissionError(13, "Permission denied", "a.csv"))
     "'a.csv' cannot be used (permission denied); ask its owner for permission, or choose another place"
@@ -100,10 +100,10 @@ def in_place(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _sweep(path: Path, start: str) -> None:
-    """Remove temporary files of this file that killed processes of this machine have left."""
+    """Remove temporary versions of this file that killed processes of this machine have left behind."""
     for part in path.parent.glob(f"{glob.escape(start)}*.part"):
         try:
-            os.kill(int(part.name.removeprefix(start).partition("-")[0]), 0)  # sends nothing
+            os.kill(int(part.name.removeprefix(start).partition("-")[0]), 0)  # signal 0 only checks
         except ProcessLookupError:
             part.unlink(missing_ok=True)
         except (ValueError, PermissionError):  # another user's file or process
@@ -111,7 +111,7 @@ def _sweep(path: Path, start: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text into a file, completely or not at all."""
+    """Write a text to a file, completely or not at all."""
     with in_place(path) as file:
         file.write(text.encode())
 

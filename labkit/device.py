@@ -8,7 +8,7 @@ import torch
 
 
 def device_of(name: str, *, insist: bool = True) -> torch.device:
-    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, so does a device that this machine lacks."""
+    """`auto` takes CUDA, then MPS, then the CPU. Without `insist`, a device that is not available counts as `auto`."""
     kind = str(name).partition(":")[0]  # cuda:1 is a CUDA device
     known = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     there = [each for each, available in known.items() if available]
@@ -16,16 +16,16 @@ def device_of(name: str, *, insist: bool = True) -> torch.device:
         name = there[0]
     elif kind not in there:
         raise ValueError(f"device {name!r} is not available (this machine has {', '.join(there)}); use auto")
-    several = os.environ.get("WORLD_SIZE", "1") != "1"  # each of several processes takes a GPU of its own
+    several = os.environ.get("WORLD_SIZE", "1") != "1"  # each of several processes takes its own GPU
     return torch.device(f"cuda:{own_gpu()}" if name == "cuda" and several else name)
 
 
 def cuda_or_cpu(name: str) -> str:
-    """The device for double precision or sparse products, which MPS lacks: CUDA, or else the CPU."""
+    """The device for double precision or sparse products, which MPS does not support: CUDA, or else the CPU."""
     device = device_of(name)
     return str(device) if device.type == "cuda" else "cpu"
 
 
 def own_gpu() -> int:
-    """Return the number of this process's GPU; processes share if there are fewer GPUs."""
+    """Return the number of this process's GPU; if there are fewer GPUs than processes, processes share them."""
     return int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()

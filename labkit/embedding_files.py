@@ -6,10 +6,10 @@
     .tsv       the sentence and one column per number; sparse: the sentence and "column:value column:value"; write only
     JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
 
-Writing takes blocks of sentences with their rows (m, d), dense or CSR, float32; memory is constant except for .npz.
-Files are written completely or not at all. Reading returns the sentences, None if the file has none, and the rows,
-float32 (n, d), dense or CSR, finite. Any real numbers are accepted, including half precision. Nothing is pickled, and
-the unpacked size is read from the headers first.
+Writing takes blocks of sentences with their rows (m, d), dense or CSR, float32; memory use is constant except for .npz.
+Files are written completely or not at all. Reading returns the sentences, or None if the file has none, and the rows:
+float32 (n, d), dense or CSR, finite. Any real numbers are accepted, including half precision. Pickle is never used, and
+the unpacked size is first checked from the headers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BEGINS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
-    """The sentences, if the file has them, and a row for each; `limit` bounds the unpacked bytes."""
+    """The sentences, if the file has any, and a row for each; `limit` bounds the unpacked bytes."""
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(f"file is {path.name!r}, expected one of {', '.join(ENDINGS)}; rename or convert it")
@@ -69,7 +69,7 @@ def _finite_rows(name: str, rows: Any) -> Any:
         raise ValueError(
             f"file {name!r} contains {rows.dtype} of shape {rows.shape}, expected a matrix with a row for each sentence"
         )
-    with np.errstate(over="ignore"):  # values too large for float32 become infinite, and are refused below
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite and are rejected below
         rows = rows.astype(np.float32)
     bad = ~np.isfinite(rows.data if sparse.issparse(rows) else rows)
     if bad.any():
@@ -81,7 +81,7 @@ def _finite_rows(name: str, rows: Any) -> Any:
 
 
 def _read_arrays(path: Path, limit: int) -> Embedded:
-    """The array of a .npy, memory-mapped, or those of an .npz, after a check of the sizes that their headers state."""
+    """The array of a .npy, memory-mapped, or the arrays of an .npz, after a check of the sizes in their headers."""
     file = np.load(path, mmap_mode="r", allow_pickle=False)
     if isinstance(file, np.ndarray):
         check_unpacked(path, file.nbytes, limit)
@@ -105,17 +105,17 @@ def _read_arrays(path: Path, limit: int) -> Embedded:
 
 
 def _unpacked(file: IO[bytes]) -> int:
-    """The bytes of the array that begins here, from its header."""
+    """The number of bytes of the array that begins here, from its header."""
     version = np.lib.format.read_magic(file)
     if version not in _BEGINS:
-        raise ValueError(f"its array is of version {version}, expected one of numbers or texts")
+        raise ValueError(f"its array has format version {version}, expected an array of numbers or texts")
     shape, _, kind = _BEGINS[version](file)
     return math.prod(shape) * kind.itemsize
 
 
 def _csr(data: np.ndarray, indices: np.ndarray, bounds: np.ndarray, shape: tuple[int, ...]) -> Any:
     rows = sparse.csr_array((data, indices, bounds), shape=shape)
-    rows.check_format(full_check=True)  # a column beyond the last would be written outside the matrix
+    rows.check_format(full_check=True)  # a column beyond the last would be written outside the array
     return rows
 
 
@@ -143,11 +143,11 @@ def _read_parquet(path: Path, limit: int) -> Embedded:
 # --- writing -----------------------------------------------------------------------------------------------------
 
 Blocks: TypeAlias = Iterable[tuple[list[str], Any]]
-LARGEST_TEXT = 2**31  # bytes of `sentences` in a .npz, where each takes the space of the longest
+LARGEST_TEXT = 2**31  # bytes of `sentences` in an .npz, in which each takes the space of the longest one
 
 
 def write_embeddings(path: Path | str, blocks: Blocks) -> None:
-    """Write blocks of sentences and their rows; after an error in one of them the old file is unchanged."""
+    """Write blocks of sentences and their rows; an error in a block leaves the old file unchanged."""
     path = Path(path)
     check_place(path)
     with in_place(path) as file:
@@ -162,7 +162,7 @@ def embedding_bytes(sentences: list[str], rows: Any, ending: str) -> bytes:
 
 
 def check_place(path: Path) -> None:
-    """Raise ValueError if such a file cannot be written there."""
+    """Raise ValueError if this file cannot be written."""
     if path.suffix.lower() not in WRITERS:
         raise ValueError(f"output is {path.name!r}, expected one of {', '.join(WRITERS)}; rename it")
     if not path.parent.is_dir():
@@ -184,7 +184,7 @@ def write_json_lines(file: IO[bytes], blocks: Blocks) -> None:
 
 
 def _entries(rows: Any) -> Iterator[dict[str, list[Any]]]:
-    """Each row as {"vector"}, or {"indices", "values"} of a sparse one."""
+    """Each row as {"vector"} or, if sparse, {"indices", "values"}."""
     if not sparse.issparse(rows):
         yield from ({"vector": row} for row in rows.tolist())
         return
@@ -240,15 +240,15 @@ def _table(sentences: list[str], rows: Any) -> Any:
 
 
 def _npz(file: IO[bytes], blocks: Blocks) -> None:
-    """The archive, with reproducible bytes; all rows are in memory."""
+    """Write the archive with reproducible bytes; all rows are held in memory."""
     sentences, parts = zip(*blocks, strict=True)
     texts = [text for block in sentences for text in block]
     longest = max(map(len, texts))
     arrays: dict[str, Any] = {}
     if 4 * longest * len(texts) > LARGEST_TEXT:
         note(
-            f"the .npz does not include the sentences, because each would take the space of the longest "
-            f"({longest:,} characters); rows are in input order; .parquet includes them",
+            f"the .npz does not include the sentences, because each would take the space of the longest one "
+            f"({longest:,} characters); rows are in input order. A .parquet includes sentences",
             stacklevel=2,
         )
     else:
@@ -257,7 +257,7 @@ def _npz(file: IO[bytes], blocks: Blocks) -> None:
         rows = sparse.vstack(parts, "csr")
         arrays |= {"data": rows.data.astype("<f4"), "indices": rows.indices.astype("<i4")}
         arrays |= {"indptr": rows.indptr.astype("<i8"), "shape": np.array(rows.shape, "<i8")}
-        arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}  # SciPy's mark of this kind of matrix
+        arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}  # SciPy's marks for this type of matrix
     else:
         arrays["vectors"] = np.concatenate(parts, dtype="<f4")
     np.savez(file, **arrays)

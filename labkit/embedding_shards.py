@@ -6,7 +6,7 @@
 In: the folder of a run; Parquet and Arrow files and folders of them. Out: part-00000.npy, ..., float32 or float16 (n,
 d). `embedding_files` handles single files that fit in memory.
 
-A part is encoded on one thread and kept in memory, so its file has the same bytes with any number of workers.
+A part is encoded in memory by one thread, so the bytes of its file do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from labkit import scale
 from labkit.corpora.shards import ROWS, Part, files_of, identified, parts_of, sha256_of, texts_of
 from labkit.progress import Progress, silent
 
-BATCH = 256  # sentences
+BATCH = 256  # sentences per batch
 KINDS = ("float32", "float16")
 
 # --- writing -----------------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def write_vectors(
 ) -> dict[str, Any]:
     """Write the vectors of all rows to a folder of files with at most `size` rows each; `half`: as float16.
 
-    The same call resumes an interrupted one.
+    Repeating the call resumes it after an interruption.
     """
     run, folder, kind = Path(run).resolve(), Path(folder), KINDS[half]
     state = sha256_of(run / "run.json") if (run / "run.json").is_file() else ""
@@ -101,11 +101,11 @@ def _encode(run: str, state: str, column: str, kind: str, part: Part, path: Path
 
 @dataclass(frozen=True)
 class VectorShards:
-    """Arrays (n, d) in files, with their rows numbered consecutively."""
+    """Arrays (n, d) in files; their rows are numbered consecutively."""
 
     name: str
     paths: tuple[str, ...]
-    bounds: tuple[int, ...]  # rows at which each array begins, and the end
+    bounds: tuple[int, ...]  # the first row of each array, and the total
     dimension: int
 
     def __len__(self) -> int:
@@ -153,7 +153,7 @@ def _mapped(path: Path) -> np.ndarray:
 
 
 def in_float32(rows: np.ndarray, where: str, first: int = 0) -> np.ndarray:
-    """These rows in memory as float32; an error names the first row that is not finite."""
+    """These rows as float32 in memory; an error names the first row that is not finite."""
     rows = np.asarray(rows, np.float32)
     good = np.isfinite(rows).all(axis=1)
     if not good.all():

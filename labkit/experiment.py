@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from labkit.method import Method
     from labkit.progress import Progress
 
-#: version of everything that experiments share: text, data preparation, recipes, scores. A change of results raises
-#: it, or raises the `version` of one method; results with an older version are recomputed.
+#: version of everything that experiments share: text, data preparation, recipes, scores. Raise it, or the `version` of
+#: one method, if results change; results of older versions are recomputed.
 VERSION = 1
 
 
@@ -55,7 +55,7 @@ class Experiment:
 
     @property
     def command(self) -> str:
-        """The command that reproduces it."""
+        """The command that reproduces the experiment."""
         corpus = self.corpus if isinstance(self.corpus, str) else self.corpus.name
         changes = [word for change in self.changes for word in ("--set", change)]
         return shlex.join(["labkit", "train", self.method, "--corpus", corpus, "--seed", str(self.seed), *changes])
@@ -104,5 +104,5 @@ def versions_of(entry: type[Method] | None, settings: Mapping[str, Any]) -> dict
 
 
 def digest(record: Any) -> str:
-    """The sha256 of anything JSON can hold."""
+    """The sha256 of any value that JSON can represent."""
     return hashlib.sha256(json.dumps(record, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

@@ -1,19 +1,19 @@
-"""Why two sentences are similar: their similarity as a sum over words, for every method; and why one is nearer.
+"""Why two sentences are similar: their similarity as a sum over words, for every method; why one of two is nearer.
 
-A method gives each sentence's vector as a sum of a row for each word and a rest that belongs to none (`Parts`). Then
+A method writes each sentence's vector as a sum: a row for each word, and a rest that belongs to no word (`Parts`). Then
 
     cos(a, b) = Σ_uv C_uv        C_uv = r_u · r_v / |a||b|
 
-over the words u of a and v of b, including the rests. A word's own part is half of its row or column of C, so that all
-own parts also add up to the similarity. The ways differ in where the rows come from:
+over the words u of a and v of b, including the rests. A word's own part is half the sum of its row or column of C, so
+all own parts also add up to the similarity. The ways differ in the origin of the rows:
 
     exact         the method is linear in its words: r_u is by definition what the word adds to the vector
     attention     r_u is the word's state times its attention; exact, given these weights
     integrated    r_u = ∫ J_u dα (x_u - reference) from an empty sentence to this one: the integrated Jacobians of
-                  Möller, Nikolaev and Padó (EMNLP 2023); they add up better with more steps, up to the `gap`
+                  Möller, Nikolaev and Padó (EMNLP 2023); they add up except for the `gap`, smaller with more steps
     neighbours    SBERT-LP's vector is a mixture of its neighbours' points: the "words" are these neighbours
-    left-out      no rows: the loss of similarity without the word, s(a, b) - s(a \\ u, b). Slow, works with any
-                  method, and does not add up; C_uv is the joint effect of u and v
+    left-out      no rows: the loss of similarity without the word, s(a, b) - s(a \\ u, b). It is slow and works with
+                  any method; its parts do not add up. C_uv is the joint effect of u and v
 
 In: a method and two sentences. Out: an `Explanation`; for an anchor and two others, a `Contrast`.
 """
@@ -40,20 +40,20 @@ LEFT_OUT = "left-out"
 WAYS = {
     "exact": "exact: the parts add up to the similarity",
     "attention": "exact, given the attention weights",
-    "integrated": "integrated Jacobians: the parts add up to the similarity, up to the gap",
+    "integrated": "integrated Jacobians: the parts add up to the similarity except for the gap",
     "neighbours": "exact, by the neighbours that make up each sentence",
     LEFT_OUT: "the loss of similarity without the word; these parts do not add up",
 }
 
 # way -> the tested method, and how often the largest part of `1 - similarity` of two questions was on the word that
-# differs: another detail, another order, a synonym, an added "not" (docs/why.md)
+# differs, for pairs with another detail, another order, a synonym, or an added "not" (docs/why.md)
 TESTED = {
     "exact": ("a bag of word pieces", (1.00, 0.25, 0.99, 1.00)),
     "attention": ("a BiLSTM", (0.84, 0.95, 0.41, 0.00)),
     "integrated": ("MiniLM", (1.00, 0.96, 0.94, 0.74)),
     LEFT_OUT: ("MiniLM", (0.95, 0.00, 0.64, 1.00)),
 }
-AT_RANDOM = (0.15, 0.25, 0.12, 0.05)  # the same for a word at random
+AT_RANDOM = (0.15, 0.25, 0.12, 0.05)  # these shares for a word at random
 CHANGES = ("another detail", "another order", "a synonym", 'an added "not"')
 
 # --- a sentence in parts -----------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ CHANGES = ("another detail", "another order", "a synonym", 'an added "not"')
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to none.
+    """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to no word.
 
     `vector` is the method's own, before normalisation. `weights` is the attention of each word (words,), if any;
     `unknown` are words that add nothing because training never saw them.
@@ -88,7 +88,7 @@ class Parts:
         return Parts(self.names, change(self.rows), rest, vector, self.weights, self.unknown)
 
     def with_rest(self) -> tuple[tuple[str, ...], Any]:
-        """Return all names and rows, with those of the rest last, if there is one."""
+        """Return all names and rows; the rest, if any, comes last."""
         if not np.abs(self.rest).max(initial=0) > 0:
             return self.names, self.rows
         stack = sparse.vstack if sparse.issparse(self.rows) else np.concatenate
@@ -96,7 +96,7 @@ class Parts:
 
 
 def merged(names: Sequence[str], rows: np.ndarray, counts: Sequence[int]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Sum rows of units (units, d) to rows of words, each of which has `counts` units; names "" are left out."""
+    """Sum rows of units (units, d) into rows of words, which have `counts` units each; names "" are omitted."""
     ends = np.cumsum([0, *counts]).tolist()
     sums = [rows[start:stop].sum(axis=0) for start, stop in pairwise(ends)]
     kept = [(name, row) for name, row in zip(names, sums, strict=True) if name]
@@ -111,8 +111,8 @@ class Explanation:
     """The parts of a similarity; words are in the order of their sentence, with `(rest)` last if there is one.
 
     `parts` is C, a row for each word of a; `own_a` and `own_b` are the words' own parts. `sum(own_a) + sum(own_b)` and
-    the sum of C are both `similarity - gap`. A method with interpretable directions gives `rows`, the part of each, and
-    `shared`, the part that belongs to no row.
+    the sum of C are both `similarity - gap`. A method with interpretable directions also gives `rows`, the part of each
+    direction, and `shared`, the part that belongs to no row.
 
     >>> from labkit import MeanVectors, load
     >>> found = MeanVectors().fit(load("captions").take(range(50))).explain("a dog runs", "a dog sleeps")
@@ -159,7 +159,7 @@ class Explanation:
 
     @property
     def tested(self) -> str:
-        """How often this way named the right word in our tests; empty if it was not tested."""
+        """How often this way found the right word in our tests; empty if it was not tested."""
         if self.way not in TESTED:
             return ""
         method, shares = TESTED[self.way]
@@ -187,7 +187,7 @@ class Explanation:
         return _ranked((s, t, part) for s, line in lines for t, part in zip(self.names_b, line, strict=True))
 
     def table(self) -> list[dict[str, float | str]]:
-        """Return all parts as rows of one table. Rows of one kind, plus what is shared, add up to the similarity."""
+        """Return all parts as rows of one table. Rows of one kind, plus the shared part, add up to the similarity."""
         named = [("row of L", f"row {row}", part) for row, part in self.rows]
         named += [("shared", "words in common (TF-IDF)", self.shared)] if self.rows else []
         for side, parts in (("a", self.words_a), ("b", self.words_b)):
@@ -204,10 +204,10 @@ class Explanation:
         """Describe the largest parts in words, as the alternative text of a picture."""
         named = ((s, t, part) for s, t, part in self.word_pairs if REST not in (s, t))
         said = [f"{s} with {t} {part:+.2f}" for (s, t, part), _ in zip(named, range(count), strict=False)]
-        return f"the largest parts are {', '.join(said)}" if said else "no word of one of them is known"
+        return f"the largest parts are {', '.join(said)}" if said else "no word of one sentence is known"
 
     def text(self, *, top: int = 8) -> str:
-        """Return readable lines: the largest parts of each kind, and the sum of the others."""
+        """Return readable lines: the largest parts of each kind, and the sum of the smaller ones."""
         e = self
         gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
         lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
@@ -225,7 +225,7 @@ class Explanation:
             if weights:
                 lines += _section(f"attention to the words of {name}", _ranked(zip(names, weights, strict=False)), top)
         if e.way == "neighbours" and (both := [name for name in e.names_a if name in e.names_b]):
-            lines += ["", "neighbours that they share", *(f"  {name}" for name in both)]
+            lines += ["", "neighbours that a and b share", *(f"  {name}" for name in both)]
         if e.rows:
             lines += _section("by row of L", [(f"row {row}", part) for row, part in e.rows], top)
         if e.shared:
@@ -253,7 +253,7 @@ class Explanation:
             lines.append(f"<b>{letter}</b> " + " ".join(map(word, names, own)))
         pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
         lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
-        notes = [f"{REST} is what belongs to no word, such as the marks at both ends."] if REST in e.names_a else []
+        notes = [f"{REST} is the part of no word, such as that of the marks at both ends."] if REST in e.names_a else []
         notes += [e.tested] if e.tested else []
         lines += [f"<small>{escape(' '.join(notes))}</small>"] if notes else []
         return "".join(f'<div style="line-height: 1.9">{line}</div>' for line in lines)
@@ -288,7 +288,7 @@ class Contrast:
     """Why an anchor is closer to b than to c: two explanations and their difference, word by word.
 
     `words_a` are the anchor's words, each with its part for b minus its part for c; they add up to the difference of
-    the similarities. So do `words_b` and `words_c` together, with the words of c negative.
+    the similarities. `words_b` and `words_c` together, with the words of c negative, also add up to it.
     """
 
     near: Explanation
@@ -296,7 +296,7 @@ class Contrast:
 
     @property
     def difference(self) -> float:
-        """How much nearer b is."""
+        """How much nearer b is than c."""
         return self.near.similarity - self.far.similarity
 
     @property
@@ -316,7 +316,7 @@ class Contrast:
         return self._whole((name, -part) for name, part in self.far.words_b)
 
     def _whole(self, parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-        """Double own parts that are halves of rows and columns, so that those of one side alone add up."""
+        """Double own parts that are halves of rows and columns, so that the parts of one side add up."""
         return tuple((name, part if self.near.way == LEFT_OUT else 2 * part) for name, part in parts)
 
     def record(self) -> dict[str, Any]:
@@ -343,8 +343,8 @@ class Contrast:
 def lost(method: Method, a: str, b: str, *, way: str = "") -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """Return the parts of `1 - cos(a, b)` by the words of a and of b, in order: why the two are not equal.
 
-    `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: each has its own part of the similarity of its
-    sentence to itself, minus its own part of the similarity of the two. Left-out: what the similarity gains without it.
+    `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: the part of a word is its own part of the similarity
+    of its sentence to itself, minus its own part of cos. Left-out: the gain of similarity without the word.
     """
     way = way or method.ways[0]
     if way == LEFT_OUT:
@@ -357,7 +357,7 @@ def lost(method: Method, a: str, b: str, *, way: str = "") -> tuple[list[tuple[s
 
 
 def _less(names: Sequence[str], parts: Sequence[float], others: Sequence[float]) -> list[tuple[str, float]]:
-    """Subtract the others from the parts. A sentence without known words has no parts, which count as zeros."""
+    """Subtract `others` from the parts. A sentence without known words has no parts, and zeros replace them."""
     none = [0.0] * len(names)
     return [(name, part - other) for name, part, other in zip(names, parts or none, others or none, strict=True)]
 
@@ -367,7 +367,7 @@ def _table_of(C: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def _section(title: str, parts: Sequence[tuple[str, float]], top: int) -> list[str]:
-    """Return a blank line, the title, the largest parts, and the sum of the others."""
+    """Return a blank line, the title, the largest parts, and the sum of the smaller ones."""
     rest = sum(part for _, part in parts[top:])
     shown = [*parts[:top], *([(f"{len(parts) - top} more", rest)] if len(parts) > top else [])]
     return ["", title, *(f"  {part:+.3f}  {name}" for name, part in shown)]

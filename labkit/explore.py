@@ -1,11 +1,11 @@
 """Show figures in a notebook, each with a description, some with sliders.
 
-    show(figure, "what it shows")                    the figure and its sentence
+    show(figure, "what it shows")                    the figure and this sentence
     explore(draw, "what it shows", k=Slider(...))    `draw(k=...)` below its sliders, redrawn when one is moved
 
-The sentence is folded below the figure and is also the alternative text of its picture. At first the figure is an
+The sentence is folded below the figure and is also the alternative text of its picture. At first, the figure is an
 ordinary output with the initial values of the sliders, so it is visible without a kernel (on a code host, in print) and
-without ipywidgets. Moving a slider replaces it with a widget.
+without ipywidgets. When a slider is moved, a widget replaces the figure.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def show(figure: Any, says: str) -> None:
 
 
 def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
-    """Show `draw(**values)` below its sliders with its sentence, and redraw it whenever one is moved."""
+    """Show `draw(**values)` and its sentence below its sliders, and redraw it whenever a slider is moved."""
     from IPython.display import clear_output, display
 
     for name, slider in sliders.items():
         if not slider.low <= slider.value <= slider.high:
             raise ValueError(
-                f"slider {name} has the value {slider.value}, expected one from {slider.low} to {slider.high}"
+                f"slider {name} has the value {slider.value}, expected a value from {slider.low} to {slider.high}"
             )
     controls, place = _controls(sliders)
     for widget in (*controls.values(), *([place] if controls else [])):
@@ -49,7 +49,7 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
     _caption(says)
 
     def redraw(_: Any) -> None:
-        first.update({"text/plain": ""}, raw=True)  # plotly cannot redraw a figure in its place, so remove it
+        first.update({"text/plain": ""}, raw=True)  # plotly cannot redraw a figure in place, so remove it
         with place:
             clear_output(wait=True)
             display(draw(**{name: control.value for name, control in controls.items()}))
@@ -59,7 +59,7 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
 
 
 def _display(drawn: Any, says: str) -> Any:
-    """Display a figure in each of its forms, so that it can be removed; a picture has the sentence as `alt`."""
+    """Display a figure in each of its forms so that it can be removed; the `alt` text of a picture is the sentence."""
     from IPython.display import display
 
     bundle = getattr(drawn, "_repr_mimebundle_", None)
@@ -76,7 +76,7 @@ def _caption(says: str) -> None:
 
 
 def _controls(sliders: dict[str, Slider]) -> tuple[dict[str, Any], Any]:
-    """Return a widget for each slider, and one to draw into; nothing if ipywidgets is missing."""
+    """Return a widget for each slider, and a widget to draw into; nothing if ipywidgets is missing."""
     try:
         from ipywidgets import FloatSlider, IntSlider, Layout, Output
     except ImportError:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 
 class MissingPackage(ImportError, ValueError):
-    """An import that failed, and a mistake that app and command line report in one sentence."""
+    """An import that failed; app and command line report it in one sentence, like any mistake of a user."""
 
 
 def require(extra: str, *packages: str) -> None:

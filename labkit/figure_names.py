@@ -1,7 +1,7 @@
 """The names of scores in text: `knn_accuracy` is "kNN accuracy".
 
 In: the key of a score, as in code, JSON, histories and run folders. Out: its name in words, for app, figures and
-tables, and whether larger values of it are better.
+tables, and whether larger values are better.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ VERDICTS = {
     "no order": "neither better nor worse when larger",
     "saw test": "not judged: saw the test sentences",
 }  # verdict -> words
-SAW = "saw the test sentences"  # said of a run that was fitted to them
+SAW = "saw the test sentences"  # label of a run that was fitted to them
 
 SPOKEN = {
     # how good vectors are (labkit.evaluation.scores)

@@ -1,4 +1,4 @@
-"""Push the run folder of a method, with a model card, to the Hugging Face Hub, and load methods from there."""
+"""Push the run folder of a method, with a model card, to the Hugging Face Hub, and load methods from the Hub."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from labkit.method import Method
 
 Metrics = Mapping[str, Mapping[str, Any]]  # corpus/split -> metric -> value, as in run.json
-Intervals = Mapping[str, Mapping[str, tuple[float, float]]]  # the same, with the limits of a 95 % interval
+Intervals = Mapping[str, Mapping[str, tuple[float, float]]]  # corpus/split -> metric -> 95 % interval
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def folder_of(name: Path | str) -> Path:
-    """The folder of this name or, if there is none, the Hub's repository OWNER/NAME, downloaded to its cache."""
+    """The folder of this name or, if none exists, the Hub's repository OWNER/NAME, downloaded to the cache."""
     if Path(name).exists() or not REPOSITORY.fullmatch(str(name)):
         return Path(name)
-    from huggingface_hub import snapshot_download  # which tokenizers needs, too
+    from huggingface_hub import snapshot_download  # installed, because tokenizers needs it
 
     try:
         return Path(snapshot_download(str(name), allow_patterns=["run.json", *FILES]))
@@ -86,8 +86,8 @@ def card_of(
     texts = f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}."
     learned = "Nothing was learned here." if method.name == "sbert" else f"{texts} Their licence: {licence}."
     weights = "".join(
-        f"\nThe weights of `{model}` are in it, {how}. That model's own card says on what it was trained and under "
-        "which licence. Scores on texts that it was trained on are too high.\n"
+        f"\nIt contains the weights of `{model}`, {how}. That model's own card names its training data and its "
+        "licence. Scores on texts that it was trained on are too high.\n"
         for model, how in models_in(method)
     )
     scores = [

@@ -1,7 +1,7 @@
 """Handle Ctrl-C, and the SIGTERM of schedulers, while a command works.
 
-Inside `interruptible` either signal raises `Interrupted` with its exit status: at once, or at the end of a `deferred`
-block. The training loop defers it and calls `requested` after each batch. A second Ctrl-C does not wait.
+Inside `interruptible`, either signal raises `Interrupted` with its exit status: at once, or at the end of a `deferred`
+block. The training loop defers signals and calls `requested` after each batch. A second Ctrl-C does not wait.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Handle both signals inside the block. Only a main thread can; an ignored signal stays ignored."""
+    """Handle both signals inside the block, in the main thread only; an ignored signal stays ignored."""
     global _requested
     main = threading.current_thread() is threading.main_thread()
     heard = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) not in (signal.SIG_IGN, None)]
@@ -42,7 +42,7 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Defer signals inside the block until its end."""
+    """Defer signals until the end of the block."""
     global _deferred
     before, _deferred = _deferred, True
     try:
@@ -65,4 +65,4 @@ def _handle(number: int, frame: Any) -> None:
         raise Interrupted(number)
     _requested = _requested or number
     if number == signal.SIGINT and os.isatty(2):
-        os.write(2, b"\nlabkit: stops after this batch; Ctrl-C again stops at once\n")
+        os.write(2, b"\nlabkit: stopping after this batch; press Ctrl-C again to stop at once\n")

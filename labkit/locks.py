@@ -1,6 +1,6 @@
 """Folders that only one process may write to at a time, using the library filelock.
 
-The lock is the operating system's, on the file `.lock` in the folder: it ends with its process.
+The operating system locks the file `.lock` in the folder, so the lock ends with its process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 LOCK = ".lock"
-PATIENCE = 0.5  # seconds: `is_locked` takes the lock for a moment
+PATIENCE = 0.5  # seconds, because `is_locked` takes the lock for a moment
 
 
 class InUse(ValueError):
@@ -21,7 +21,7 @@ class InUse(ValueError):
 
 @contextmanager
 def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
-    """Lock the folder until the block ends. It is created if needed, and removed again if it is empty."""
+    """Lock the folder until the block ends. The folder is created if needed, and removed again if it is empty."""
     folder = Path(folder)
     new = not folder.exists()
     if folder.is_file():
@@ -40,9 +40,9 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        (folder / LOCK).unlink(missing_ok=True)  # while we hold it: filelock refuses a file that was replaced
+        (folder / LOCK).unlink(missing_ok=True)  # while we hold the lock: filelock rejects a file that was replaced
         lock.release()
-        with suppress(OSError):  # something is in it
+        with suppress(OSError):  # the folder is not empty
             if new:
                 folder.rmdir()
 
@@ -57,7 +57,7 @@ def is_locked(folder: Path | str) -> bool:
         lock.acquire(timeout=0)
     except Timeout:
         return True
-    except OSError:  # a folder without permission to write
+    except OSError:  # no permission to write in the folder
         return False
     path.unlink(missing_ok=True)
     lock.release()

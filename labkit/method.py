@@ -32,7 +32,7 @@ __all__ = ["Embeddings", "History", "Keeper", "Method", "Settings", "Snapshots",
 
 Embeddings: TypeAlias = np.ndarray | sparse.csr_array
 BASE = "base."  # prefix of the arrays that belong to the base method
-SAVING = 10.0  # seconds to wait for another process that writes into the same folder
+SAVING = 10.0  # seconds to wait for another process that writes to the same folder
 
 
 class Method(ABC):
@@ -41,7 +41,7 @@ class Method(ABC):
     name: ClassVar[str]
     Settings: ClassVar[type[Settings]] = Settings
     similarity_name: ClassVar[str] = "cosine"  # or dot, euclidean, manhattan: sentence-transformers' names
-    version: ClassVar[int] = 1  # raised when the same settings, corpus and seed give other vectors
+    version: ClassVar[int] = 1  # to be raised when the same settings, corpus and seed give other vectors
     measured_later: ClassVar[str] = ""  # the array of the state that stays NaN until it is measured
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -56,7 +56,7 @@ class Method(ABC):
         self.history = History()
         self.snapshots = Snapshots((), ())
         self._origin: tuple[str, str, int] | None = None  # corpus, its fingerprint, seed
-        self._processes = 1  # that trained it
+        self._processes = 1  # number of processes that trained it
 
     def __repr__(self) -> str:
         usual = self.Settings().values()
@@ -67,7 +67,7 @@ class Method(ABC):
 
     @abstractmethod
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
-        """Learn from the training split; methods with epochs pass each epoch's state to the keeper."""
+        """Learn from the training split; methods with epochs pass the state after each epoch to the keeper."""
 
     @abstractmethod
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
@@ -79,7 +79,7 @@ class Method(ABC):
 
     @abstractmethod
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        """Restore a state. Raise ValueError if the parts do not fit each other or the settings."""
+        """Restore a state. Raise ValueError if its parts do not fit each other or the settings."""
 
     def selection(self, dev: Corpus) -> tuple[str, float]:
         """The name and value of the score that selects epochs and settings on a dev split; larger is better."""
@@ -87,19 +87,19 @@ class Method(ABC):
 
         return selection(self, dev)
 
-    # --- how it explains itself ------------------------------------------------------------------------------
+    # --- explanations ----------------------------------------------------------------------------------------
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The ways in which it can explain a similarity (`labkit.explanation.WAYS`), best first."""
+        """The ways in which the method can explain a similarity (`labkit.explanation.WAYS`), best first."""
         return (LEFT_OUT,)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        """Split the sentence's vector into parts, in one of its ways other than left-out."""
+        """Split the sentence's vector into parts, in one of the method's ways other than left-out."""
         raise NotImplementedError
 
     def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
-        """Explain the similarity of two sentences, in the best of its `ways` or the one named.
+        """Explain the similarity of two sentences, in the given `way` or the best of the method's `ways`.
 
         `steps` is the number of steps of the integrated Jacobians; with 0 the method chooses it.
         """
@@ -138,7 +138,7 @@ class Method(ABC):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What identifies a run: method, settings, corpus, its fingerprint, seed."""
+        """The identity of a run: method, settings, corpus, its fingerprint, seed."""
         corpus, fingerprint, seed = self._known()
         settings = self.settings.values()
         return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
@@ -153,9 +153,9 @@ class Method(ABC):
     ) -> Self:
         """Learn from the training split of a corpus, and select epochs on its dev split if it has one.
 
-        `history` then has a row of scores for each epoch. With `folder` the run is saved there during training, and no
-        other process may train into it. An interrupted run resumes from that folder and gives the same numbers as
-        an uninterrupted one.
+        `history` then has a row of scores for each epoch. With `folder`, the run is saved there during training, and no
+        other process may train in that folder. An interrupted run resumes from it and gives the same numbers as an
+        uninterrupted one.
         """
         if others or not isinstance(corpus, Corpus):
             raise ValueError(
@@ -217,7 +217,7 @@ class Method(ABC):
         return rows[[place[text] for text in sentences]]
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
-        """The cosine of each row of `a` with each row of `b`, (n_a, n_b). Takes sentences or embeddings."""
+        """The cosine of each row of `a` with each row of `b`, (n_a, n_b); both are sentences or embeddings."""
         a, b = self._unit(a), self._unit(b)
         if a.shape[1] != b.shape[1]:
             raise ValueError(f"a has {a.shape[1]} columns and b has {b.shape[1]}; encode both with the same method")
@@ -232,7 +232,7 @@ class Method(ABC):
         return np.asarray((a * b).sum(axis=1)).ravel()
 
     def embedded(self, rows: Any) -> Embeddings:
-        """Encode sentences; return embeddings as floating-point rows. A single one becomes one row."""
+        """Encode sentences, or return embeddings as floating-point rows. A single item becomes one row."""
         rows = [rows] if isinstance(rows, str) else rows
         if not sparse.issparse(rows) and not (isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf"):
             if not isinstance(rows, Iterable):
@@ -250,7 +250,7 @@ class Method(ABC):
         return rows if rows.dtype.kind == "f" else rows.astype(np.float32)
 
     def save(self, folder: Path | str) -> None:
-        """Write the run folder. Waits while another process writes into it."""
+        """Write the run folder. Wait while another process writes to it."""
         run = self.run("finished")
         with locked(folder, patience=SAVING):
             write_run(run, folder)
@@ -280,7 +280,7 @@ class Method(ABC):
         return self
 
     def save_pretrained(self, folder: Path | str) -> None:
-        """Write the run folder; the name that other libraries use for `save`."""
+        """Write the run folder: `save`, under the name that other libraries use."""
         self.save(folder)
 
     @classmethod

@@ -21,7 +21,7 @@ __all__ = ["METHODS", "SUMMARIES", "Methods", "load_run"]
 
 
 class Methods(UserDict[str, Any]):
-    """Method name -> class; `data` has it as "module:class" below labkit, until it is used."""
+    """Method name -> class; until first use, `data` has it as "module:class" below labkit."""
 
     def __getitem__(self, name: str) -> type[Method]:
         if name not in self.data:

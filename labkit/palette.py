@@ -8,26 +8,26 @@ from __future__ import annotations
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 MARKS = ("circle", "diamond", "square", "cross", "triangle-up", "star")
 STYLES = len(COLOURS) * len(MARKS)
-INK = "#767676"  # as light as a contrast of 4.5:1 on white allows, for black backgrounds
+INK = "#767676"  # as light as a contrast of 4.5:1 on white allows, so that it is also readable on black
 CLEAR = "rgba(0, 0, 0, 0)"
 
-# The two kinds of a pair, everywhere the same: blue pulls together, orange pushes apart.
+# The two kinds of pairs, in all figures: blue pulls together, orange pushes apart.
 POSITIVE, NEGATIVE = COLOURS[0], COLOURS[1]
-FAINT = "rgba(128, 128, 128, 0.25)"  # lines of a grid, on light and on dark
-# From orange through transparent to blue; with one transparent colour in the middle, both would turn grey there.
+FAINT = "rgba(128, 128, 128, 0.25)"  # grid lines, on light and dark pages
+# From orange through transparent to blue; a single transparent colour in the middle would turn both grey there.
 DIVERGING = [[0, NEGATIVE], [0.5, "rgba(230, 159, 0, 0)"], [0.5, "rgba(0, 114, 178, 0)"], [1, POSITIVE]]
-# Sequential (Nuñez and others, 2018): lightness rises evenly, also with colour blindness and in greyscale.
+# Sequential (Nuñez et al., 2018): lightness rises evenly, even for colour-blind readers and in greyscale.
 RISING = "Cividis"
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def look(number: int) -> tuple[str, str]:
-    """Return (colour, mark) of the n-th of a few lines; both change with each."""
+    """Return (colour, mark) of the n-th of a few lines; both differ from line to line."""
     return COLOURS[number % len(COLOURS)], MARKS[number % len(MARKS)]
 
 
 def style(number: int) -> tuple[str, str]:
-    """Return (colour, mark) of the n-th class: 36 combinations before one is used again.
+    """Return (colour, mark) of the n-th class; after 36 combinations, they repeat.
 
     >>> style(0), style(7)
     (('#0072B2', 'circle'), ('#E69F00', 'diamond'))

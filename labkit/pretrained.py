@@ -1,7 +1,7 @@
 """Pretrained sentence-transformers models: opened without pickle or remote code, verified, and distilled.
 
-A model is opened by its name on the Hub or from a folder, frozen and shared; all-MiniLM-L6-v2 comes from an installed
-package, after its weights were compared with the published ones. A run stores the sha256 of a model's weights.
+A model is opened by its name on the Hub or from a folder, then frozen and shared; all-MiniLM-L6-v2 comes from an
+installed package, after a comparison of its weights with the published ones. A run stores the sha256 of the weights.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INSIDE = "##"  # prefix of a piece that does not begin a word
 
 
 def model_source(model: str) -> str:
-    """What sentence-transformers opens: a folder, one below LABKIT_MODELS, the package's, or a name on the Hub."""
+    """What sentence-transformers opens: a folder (given, below LABKIT_MODELS, or packaged) or a name on the Hub."""
     if Path(model).is_dir():
         return model
     root = os.environ.get("LABKIT_MODELS")
@@ -67,7 +67,7 @@ def require_published(weights: Path, expected: str) -> None:
 
 @cache
 def opened_model(source: str, device: str) -> Any:
-    """The model, opened once per process and frozen, so that it can be shared; no pickled weights, no remote code."""
+    """The model, opened once per process without pickle or remote code, and frozen so that it can be shared."""
     require("sbert", "sentence_transformers")
     from sentence_transformers import SentenceTransformer
 
@@ -100,7 +100,7 @@ def without_bars() -> Iterator[None]:
 
 
 def require_same(model: str, weights: str, before: str) -> None:
-    """Raise ValueError if a model's weights differ from those a run was made with."""
+    """Raise ValueError if a model's weights differ from those with which a run was made."""
     if weights != before:
         raise ValueError(
             f"the weights of model {model!r} have the checksum {weights[:12]}…, but the run was made with "
@@ -120,8 +120,8 @@ def sum_of_weights(model: Any) -> str:
 # --- distilling --------------------------------------------------------------------------------------------------
 
 RARE = 1e-4  # a word with this frequency has half the weight (Arora et al. 2017; the value is Model2Vec's)
-SPREAD = 0.1  # of a vector's numbers, as for random vectors, so that a learning rate means the same
-WORDS_AT_ONCE = 1024  # words
+SPREAD = 0.1  # standard deviation of a vector's numbers, as for random vectors, so that learning rates are comparable
+WORDS_AT_ONCE = 1024  # words per batch
 
 
 def pieces_of_model(model: str) -> Vocabulary:
@@ -140,9 +140,9 @@ def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None 
     """A sentence-transformers model's vectors of single words, reduced by PCA.
 
     The recipe is that of Model2Vec (Tulkens and van Dongen 2024): the mean of the model's states over a word and its
-    marks, centred, reduced to principal components, and multiplied by a / (a + p), where p is the word's frequency by
-    Zipf's law. Words are ordered by frequency: those of a vocabulary, or else the word pieces of a BERT-like model. The
-    unknown word is zero.
+    marks is centred, reduced to principal components, and multiplied by a / (a + p), where p is the word's frequency by
+    Zipf's law. The words, in order of frequency, are those of a vocabulary or else the word pieces of a BERT-like
+    model. The vector of the unknown word is zero.
     """
     if vocabulary is None:
         pieces, states = _states_of_pieces(model)
@@ -177,7 +177,7 @@ def _opened(model: str) -> Any:
 
 @cache
 def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
-    """The word pieces of a model, and its states on principal axes: half a minute for 30,000, so once per process."""
+    """The word pieces of a model, and its states on principal axes; 30,000 take half a minute, once per process."""
     opened = _opened(model)
     tokenizer = opened.tokenizer
     marks = {PAD, UNKNOWN, *tokenizer.all_special_tokens}

@@ -3,7 +3,7 @@
 Library code calls it and draws nothing; terminal, notebook and app each draw in their own way. `total` is None if the
 end is unknown. `silent` draws nothing.
 
-A `note` is a sentence that accompanies a result. It goes to the caller that collects the notes of this call.
+A `note` is a sentence that accompanies a result. It goes to the caller that collects notes, if any.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ def silent(done: int, total: int | None, what: str) -> None:
 
 
 def first_process() -> bool:
-    """Return whether this process reports progress: of those that `torchrun` starts, only the first does."""
+    """Return whether this process reports progress: only the first of the processes started by `torchrun` does."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def hush(quiet: bool = True) -> None:
-    """Set whether `terminal` draws nothing from now on: `labkit --quiet`."""
+    """Set whether `terminal` is silent from now on, as with `labkit --quiet`."""
     global _hushed
     _hushed = quiet
 
 
 @contextmanager
 def terminal(unit: str = "") -> Iterator[Progress]:
-    """Show a bar with the time left after a second; if standard error is a file, print a line every minute."""
+    """After a second, show a bar with the time left; if standard error is a file, print a line every minute."""
     noted = os.environ.get(NOTED)
     if not noted and (_hushed or sys.stderr is None or not first_process()):
         yield silent
@@ -57,7 +57,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
     import tqdm
     import tqdm.auto
 
-    in_kernel = tqdm.auto.tqdm.__module__ == "tqdm.auto"  # else it is the one for terminals
+    in_kernel = tqdm.auto.tqdm.__module__ == "tqdm.auto"  # otherwise it is the bar for terminals
     drawn = not noted and (in_kernel or sys.stderr.isatty())
     kind = tqdm.auto.tqdm if drawn else tqdm.tqdm
     tell = None if drawn else _noting(Path(noted)) if noted else _each_minute
@@ -65,7 +65,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
 
     def draw(done: int, total: int | None, what: str) -> None:
         nonlocal bar
-        if bar is None or done < bar.n:  # other work, with its own pace
+        if bar is None or done < bar.n:  # different work, at a different pace
             if bar is not None:
                 bar.close()
             file = None if drawn else io.StringIO()
@@ -84,7 +84,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
 
 
 def _each_minute(bar: Any) -> None:
-    """Print a plain line to standard error once a minute, for a log, if the work takes more than a second."""
+    """If the work takes more than a second, print a plain line to standard error once per minute, for a log."""
     global _last_line
     if time.monotonic() - _last_line >= MINUTE and bar.format_dict["elapsed"] >= 1:
         _last_line = time.monotonic()
@@ -114,7 +114,7 @@ def _noting(path: Path) -> Callable[[Any], None]:
 
 @contextmanager
 def in_notebook(name: str = "") -> Iterator[Progress]:
-    """Draw a bar of text in a cell's output, over itself; its last state stays in the saved notebook, without times.
+    """Draw a bar of text in a cell's output; the saved notebook keeps only its last state, without times.
 
     `name` precedes the text and says which of several runs this is.
     """
@@ -161,8 +161,8 @@ _NOTES: ContextVar[list[str] | None] = ContextVar("notes", default=None)  # each
 def note(text: str, *, stacklevel: int = 1) -> None:
     """Pass a sentence to the caller that collects notes; if there is none, issue a `UserWarning`.
 
-    Warnings belong to the whole process: if two visitors of the app read files at once, one would be told what is wrong
-    with the other's file. `stacklevel` counts from the caller, like that of `warnings.warn`.
+    Warnings belong to the whole process: if two visitors of the app read files at once, one would see the warning about
+    the other's file. `stacklevel` counts from the caller, like that of `warnings.warn`.
     """
     notes = _NOTES.get()
     if notes is None:
@@ -173,7 +173,7 @@ def note(text: str, *, stacklevel: int = 1) -> None:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect the notes of everything that is called inside, in this thread."""
+    """Collect the notes of all calls in the block, in this thread."""
     notes: list[str] = []
     before = _NOTES.set(notes)
     try:

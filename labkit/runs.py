@@ -8,8 +8,8 @@
     snapshots.npz       the probe sentences' vectors at each epoch        probe.csv   these sentences
     checkpoint.safetensors   only during training: everything needed to resume exactly
 
-In: a `Run`. Out: the folder, each file written completely or not at all, and back. A folder that is incomplete, edited,
-or from a newer labkit is refused with the reason.
+`write_run` writes a `Run` to its folder, each file completely or not at all, and `read_run` reads it. A folder that is
+incomplete, edited, or from a newer labkit is rejected with the reason.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from labkit.settings import Settings
 
 @dataclass(frozen=True)
 class History:
-    """A dict of values per epoch or iteration, with first key `epoch`; empty for methods that do not iterate.
+    """A dict of values per epoch or iteration, whose first key is `epoch`; empty for methods that do not iterate.
 
-    It has no clock times: two runs with the same seed have the same history, byte for byte.
+    It contains no clock times, so two runs with the same seed have the same history, byte for byte.
     """
 
     rows: tuple[Mapping[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        # as Python numbers: numpy's repr is `np.float64(0.5)`
+        # as Python numbers, because numpy's repr is `np.float64(0.5)`
         rows = tuple(
             {name: int(value) if isinstance(value, Integral) else float(value) for name, value in row.items()}
             for row in self.rows
@@ -61,7 +61,7 @@ class History:
         return len(self.rows)
 
     def column(self, name: str) -> list[float]:
-        """One value over the epochs; NaN in epochs without it."""
+        """The values of one column over the epochs; NaN for epochs without a value."""
         if self.rows and not any(name in row for row in self.rows):
             raise ValueError(f"name is {name!r}, expected one of {', '.join(self.columns)}")
         return [row.get(name, float("nan")) for row in self.rows]
@@ -72,7 +72,7 @@ class History:
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def csv(self) -> str:
-        """The history as a table with a header; numbers keep every digit, so that they are read back exactly."""
+        """The history as a table with a header; numbers keep all digits, so that they are read back exactly."""
         text = io.StringIO()
         table = csv.DictWriter(text, self.columns or ["epoch"], lineterminator="\n")
         table.writeheader()
@@ -98,7 +98,7 @@ def _number(cell: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The probe: some sentences with labels, and their vectors at some epochs (0: before training)."""
+    """The probe: some sentences with labels, and their vectors after some epochs (0: before training)."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
@@ -122,8 +122,8 @@ FILES = (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)
 CHECKPOINT = "checkpoint.safetensors"
 #: the fields of `run.json`
 FIELDS = ("method", "settings", "corpus", "fingerprint", "seed", "state", "versions", "metrics", "processes")
-#: settings that runs of earlier versions may lack, with the values they had if these are not today's defaults; for
-#: renamed settings see `labkit.settings.RENAMED`
+#: settings that runs of earlier versions may lack, with their former values if these differ from today's defaults; for
+#: renamed settings, see `labkit.settings.RENAMED`
 EARLIER = {"temperature": 1.0}
 UTF8 = ("utf-8", "surrogatepass")  # a text may contain half a surrogate pair, and must be read back unchanged
 
@@ -143,7 +143,7 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One trained method, its origin and its scores. `state` is "training" until all epochs are done."""
+    """A trained method, its origin and its scores. `state` is "training" until all epochs are finished."""
 
     method: str
     settings: Mapping[str, Any]
@@ -164,7 +164,7 @@ class Run:
 
 
 def write_run(run: Run, folder: Path | str) -> None:
-    """Write the folder. `run.json`, with the checksums, comes last: once it is there, the folder is complete."""
+    """Write the folder. `run.json`, with the checksums, is written last: once it exists, the folder is complete."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     vectors = io.BytesIO()
@@ -178,7 +178,7 @@ def write_run(run: Run, folder: Path | str) -> None:
     }
     for name, content in files.items():
         _write(folder / name, content)
-    # during training files change one by one, and a kill between two must do no harm
+    # during training, files change one by one, and a kill between two of them must do no harm
     sums = {name: _sum(content) for name, content in files.items()} if run.state == "finished" else {}
     _write_record(folder, {"schema": SCHEMA, **{name: getattr(run, name) for name in FIELDS}, "files": sums})
     if run.state == "finished":
@@ -186,14 +186,14 @@ def write_run(run: Run, folder: Path | str) -> None:
 
 
 def add_metrics(folder: Path | str, metrics: Mapping[str, Any]) -> None:
-    """Add scores to `run.json`; a new score replaces an old one of the same name."""
+    """Add scores to `run.json`; a new score replaces an old one with the same name."""
     record = read_record(folder)
     record["metrics"] = {**record["metrics"], **metrics}
     _write_record(Path(folder), record)
 
 
 def write_checkpoint(folder: Path | str, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Write arrays and a JSON record into one file, which replaces the previous checkpoint."""
+    """Write arrays and a JSON record to one file, which replaces the previous checkpoint."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     _write(Path(folder) / CHECKPOINT, _tensors(arrays, {"record": json.dumps(record)}))
 
@@ -221,11 +221,11 @@ def read_run(folder: Path | str) -> Run:
 
 
 def settings_of(kind: type[Settings], values: Mapping[str, Any]) -> Settings:
-    """The settings of a run, perhaps written by an earlier version."""
+    """The settings of a run, which an earlier version may have written."""
     known, given = kind().values(), kind.renamed(values)
     lacking = {name: value for name, value in EARLIER.items() if name in known}
     if "amp" not in known:
-        given.pop("amp", None)  # methods without an encoder once had it, without effect
+        given.pop("amp", None)  # methods without an encoder once had this setting, without effect
     return kind.of(lacking | given)
 
 
@@ -253,7 +253,7 @@ def read_record(folder: Path | str) -> dict[str, Any]:
 
 
 def has_checkpoint(folder: Path | str) -> bool:
-    """Whether a run in this folder was begun and not finished."""
+    """Whether a run in this folder was started but not finished."""
     return (Path(folder) / CHECKPOINT).is_file()
 
 
@@ -266,7 +266,7 @@ def finished(folder: Path | str) -> bool:
 
 
 def read_checkpoint(folder: Path | str) -> Checkpoint | None:
-    """The arrays and the record of the checkpoint; None if there is none."""
+    """The arrays and the record of the checkpoint; None if the folder has no checkpoint."""
     if not has_checkpoint(folder):
         return None
     try:
@@ -283,7 +283,7 @@ def read_checkpoint(folder: Path | str) -> Checkpoint | None:
 
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:
-    record = json.loads(json.dumps(record, default=dict))  # as it will be read: the name 1 becomes "1", a tuple a list
+    record = json.loads(json.dumps(record, default=dict))  # as it will be read: 1 becomes "1", a tuple becomes a list
     record["checksum"] = _record_sum(record)
     _write(folder / "run.json", json.dumps(record, ensure_ascii=False, indent=2).encode(*UTF8) + b"\n")
 
@@ -309,7 +309,7 @@ def _read(path: Path) -> bytes:
 
 
 def _tensors(arrays: Mapping[str, np.ndarray], about: dict[str, str] | None = None) -> bytes:
-    # not np.ascontiguousarray, which would make a single number a row
+    # not np.ascontiguousarray, which would turn a single number into a row
     return save_tensors({name: np.asarray(array, order="C") for name, array in arrays.items()}, about)
 
 
@@ -336,7 +336,7 @@ def _refused(folder: Path | str, reason: str) -> ValueError:
 
 
 class Keeper:
-    """Saves a run in its folder during training, from a callable that returns the run in a state.
+    """Saves a run in its folder during training; a callable returns the run, given its state.
 
     Only the first of several processes writes.
     """
@@ -361,9 +361,9 @@ class Keeper:
 
 @contextmanager
 def kept(folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> Iterator[Keeper]:
-    """Lock the folder during training, and write the finished run at its end.
+    """Lock the folder during training, and write the finished run at the end.
 
-    `training` is its identity (method, settings, corpus, seed); a folder with anything else is refused.
+    `training` is the identity of the run (method, settings, corpus, seed); a folder with anything else is rejected.
     """
     keeper = Keeper(folder, run, training)
     if not first_process():

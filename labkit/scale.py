@@ -1,12 +1,12 @@
 """Process data larger than memory: a folder of files, each made from one input by a function.
 
     each(function, files, workers=4)         call function(input, path) for every missing file, with processes
-    each(function, files, ray="HOST:PORT")   the same as tasks of a running Ray cluster
+    each(function, files, ray="HOST:PORT")   make these calls as tasks of a running Ray cluster
     folder(path, plan)                       begin such a folder, or resume it; True if it is finished
-    finish(path, plan, **results)            complete its manifest: the plan and the results
+    finish(path, plan, **results)            complete its manifest with the plan and the results
 
-Each file is written under a temporary name and renamed when complete, so the same call resumes interrupted work. A file
-depends only on its input and the plan, so its bytes are the same whichever process writes it.
+Each file is written under a temporary name and renamed when complete, so repeating the call resumes interrupted work. A
+file depends only on its input and the plan, so its bytes do not depend on the process that writes it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from labkit.progress import Progress, silent
 T = TypeVar("T")
 R = TypeVar("R")
 
-PER_CORE = 4  # processes; more only wait for each other and fill the memory
-RETRIES = 8  # times that Ray retries a task whose machine is gone
+PER_CORE = 4  # maximum of processes per core; more would only wait for each other and fill the memory
+RETRIES = 8  # number of times that Ray retries a task whose machine is gone
 MANIFEST, WORK = "manifest.json", ".work"
 
 
@@ -51,7 +51,7 @@ def each(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> None:
-    """Call `function(input, path)` for each missing file of {file: input}; one worker means this process.
+    """Call `function(input, path)` for each missing file of {file: input}; with one worker, in this process.
 
     Worker processes import the script again, so call this below `if __name__ == "__main__":`.
     """
@@ -106,8 +106,8 @@ def _by_ray(address: str, work: Callable[[T], R], items: list[T]) -> Iterator[R]
 
 
 def _cluster(address: str) -> Any:
-    """Ray, connected to a running cluster; labkit starts none, because that would listen on the network."""
-    if address.startswith(("127.", "localhost:")):  # Ray would replace it by the machine's network address
+    """Ray, connected to a running cluster; labkit starts no cluster, because that would listen on the network."""
+    if address.startswith(("127.", "localhost:")):  # Ray would replace it with the machine's network address
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     require("ray", "ray")
     import ray
@@ -138,12 +138,12 @@ def check_processes(argument: str, count: int) -> None:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """New processes, started with `spawn`: safe with threads, and the same on every system."""
+    """New processes, started with `spawn`, which is safe with threads and the same on every system."""
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
     try:
         with _ctrl_c_ignored():
             for _ in range(workers):
-                pool.submit(int)  # starts a process, which ignores it from its first moment
+                pool.submit(int)  # starts a process, which ignores Ctrl-C from the start
         yield pool
     except KeyboardInterrupt:
         for child in active_children():  # files they have begun are written completely or not at all
@@ -170,7 +170,7 @@ def _ctrl_c_ignored() -> Iterator[None]:
 
 
 def _follow() -> None:
-    """Leave Ctrl-C to the main process, and end when it is gone."""
+    """Leave Ctrl-C to the main process, and end when that process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     first = parent_process()
     if first is not None:
@@ -184,7 +184,7 @@ def _end_with(first: BaseProcess) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit libraries to one thread: sums are then the same on every machine, and workers share the cores."""
+    """Limit libraries to one thread, so that sums are the same on every machine and workers share the cores."""
     import torch
     from threadpoolctl import threadpool_limits
 
@@ -201,7 +201,7 @@ def one_thread() -> Iterator[None]:
 
 
 def folder(path: Path, plan: Mapping[str, Any]) -> bool:
-    """Begin a folder of files, or resume it; True if it is finished. A folder has files of one plan only."""
+    """Begin a folder of files, or resume it; True if it is finished. A folder contains files of only one plan."""
     plan = json.loads(json.dumps(plan))  # as it will be read back
     if not is_folder(path):
         if path.exists() and (not path.is_dir() or any(not each.name.startswith(".") for each in path.iterdir())):
@@ -232,7 +232,7 @@ def finish(path: Path, plan: Mapping[str, Any], **results: Any) -> dict[str, Any
 
 
 def clear(path: Path) -> None:
-    """Remove the files that labkit made in a folder, and nothing else."""
+    """Remove the files that labkit wrote to a folder, and nothing else."""
     shutil.rmtree(path / WORK, ignore_errors=True)
     for made in (*path.glob("part-*"), *path.glob(".*-part-*"), path / MANIFEST):
         made.unlink(missing_ok=True)
@@ -244,7 +244,7 @@ def is_folder(path: Path | str) -> bool:
 
 
 def manifest(path: Path | str, *, finished: bool = True) -> dict[str, Any]:
-    """The manifest of a finished folder, or of any; raises ValueError if it is unfinished or not such a folder."""
+    """The manifest of a folder; raises ValueError if labkit did not write it or, with `finished`, it is incomplete."""
     if not is_folder(path):
         raise ValueError(f"{path} has no {MANIFEST}, so it was not written by labkit; check the name")
     try:

@@ -1,7 +1,7 @@
 """The settings of a method: one frozen dataclass, each field with its default, its meaning and its bounds.
 
 The checks, the command line's `--set key=value` and the app's controls use these fields. Whether a setting has an
-effect may depend on other settings or on the corpus; `Settings.conditions` says when.
+effect may depend on other settings or on the corpus, as `Settings.conditions` says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from operator import ge, gt, le
 from typing import Any, ClassVar, Self, TypeAlias
 
-Conditions: TypeAlias = dict[str, tuple[bool, str]]  # setting -> whether it has an effect, and under which condition
+Conditions: TypeAlias = dict[str, tuple[bool, str]]  # setting -> whether it has an effect, and the condition for it
 
 #: settings of version 0.1.0 -> their current names; run folders, `--set` and links to the app may have the old ones
 RENAMED = {
@@ -55,7 +55,7 @@ def setting(
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Subclass this with fields made by `setting`; a value out of bounds raises an error that names the setting."""
+    """Subclass this with fields from `setting`; a value out of bounds raises an error that names the setting."""
 
     earlier_names: ClassVar[Mapping[str, str]] = RENAMED
 
@@ -94,7 +94,7 @@ class Settings:
         return {}
 
     def unused(self, shape: str | None = None, has_dev: bool | None = None) -> dict[str, str]:
-        """The settings without effect, each with the condition under which it would have one."""
+        """The settings without effect, each with the condition under which it would have an effect."""
         return {name: when for name, (counts, when) in self.conditions(shape, has_dev).items() if not counts}
 
     def check_used(self, given: Iterable[str], shape: str | None = None, has_dev: bool | None = None) -> None:
@@ -153,6 +153,6 @@ def _wrong(entry: dataclasses.Field[Any], value: Any, expected: str) -> ValueErr
 
 
 def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
-    """The closest of these names, as a question, or what to do `otherwise`."""
+    """The closest of these names, as a question, or the advice `otherwise` if no name is close."""
     near = get_close_matches(name, list(names), n=1)
     return f"did you mean {near[0]!r}?" if near else otherwise

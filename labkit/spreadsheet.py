@@ -1,4 +1,4 @@
-"""Tables for spreadsheets: `spreadsheet` makes one; `without_formula` stops texts from being read as formulas."""
+"""`spreadsheet` makes a table for spreadsheets; `without_formula` prevents texts from being read as formulas."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# The signs that start a formula, even after blanks; a spreadsheet may drop a leading quote and then read the rest.
+# The characters that start a formula, even after blanks; a spreadsheet may drop a leading quote and read the rest.
 FORMULA = re.compile(r"""(?:[^\S\t\r\n]|[\ufeff\u200b])*[=+\-@＝＋－＠|%\t\r\n"']""")
-MARK = "\ufeff"  # without it spreadsheets read UTF-8 as an older encoding
+MARK = "\ufeff"  # without it, spreadsheets read UTF-8 as an older encoding
 
 
 def spreadsheet(rows: Iterable[Mapping[str, Any]]) -> str:

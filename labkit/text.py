@@ -1,4 +1,4 @@
-"""Split texts into sentences and words, number words, and form batches; and read the lines of any text file.
+"""Split texts into sentences and words, number words, form batches, and read the lines of any text file.
 
 Lines are read from unchecked bytes with constant memory. Only a line feed ends a line; an empty line is an empty
 sentence. A byte-order mark determines the encoding. A line that is not text raises an error that names it.
@@ -23,11 +23,11 @@ import numpy as np
 PAD, UNKNOWN = "<PAD>", "<UNK>"
 _HALF = re.compile("[\ud800-\udfff]")
 
-# A word with inner apostrophes or hyphens, a number, an ideograph (such scripts write no spaces), or a sign.
+# A word with inner apostrophes or hyphens, a number, an ideograph (its scripts have no spaces), or a sign.
 IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"(?=\w)[{IDEOGRAPHS}]|\d+(?:[.,:]\d+)*|[^\W\d_{IDEOGRAPHS}]+(?:['’-][^\W\d_]+)*")
 _TOKEN = re.compile(rf"{_WORD.pattern}|[^\w\s]")
-# The end of a sentence: its mark, closing quotes, a space, and a beginning. The text before it is checked below.
+# The end of a sentence: its mark, closing quotes, a space, and a new beginning. The text before it is checked below.
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？।؟۔])")
 _ABBREVIATION = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Inc|Ltd|Co|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Mt|Ft|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct"
@@ -38,7 +38,7 @@ _NUMBERED = re.compile(r"\b(?:No|Nos|Fig|Figs|Vol|Vols|Ch|Sec|p|pp|vol|fig|appro
 
 
 def without_halves(text: str) -> str:
-    """Replace half a surrogate pair, which tokenizers refuse, by the replacement character.
+    """Replace half a surrogate pair, which tokenizers reject, with the replacement character.
 
     >>> without_halves("half a " + chr(0xD83D) + " cat") == "half a " + chr(0xFFFD) + " cat"
     True
@@ -102,7 +102,7 @@ def sentences(paragraph: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Numbered words: 0 is padding, 1 the unknown word, then the words by falling frequency."""
+    """Numbered words: 0 is padding, 1 is the unknown word, and then come the words in order of decreasing frequency."""
 
     words: tuple[str, ...]
     numbers: dict[str, int] = field(init=False, repr=False, compare=False)
@@ -132,7 +132,7 @@ class Vocabulary:
 
 
 def pad(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """Pad rows of numbers with 0 to the longest row: int64 (n, length), length at least 1."""
+    """Pad rows of numbers with 0 to the length of the longest row: int64 (n, length), length at least 1."""
     padded = np.zeros((len(rows), max([1, *map(len, rows)])), dtype=np.int64)
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row
@@ -143,10 +143,10 @@ POOL = 50  # batches that are sorted by length together
 
 
 def buckets(lengths: Sequence[int], batch: int, *, seed: int) -> Iterator[list[int]]:
-    """Batches of row numbers with similar lengths; every row occurs once, in an order from `seed`.
+    """Batches of numbers of rows with similar lengths; every row occurs once, in an order drawn from `seed`.
 
-    Shuffle, take POOL batches at a time, sort by length, cut into batches, shuffle these: the order stays random with
-    little padding.
+    Shuffle, take POOL batches at a time, sort by length, cut into batches, and shuffle these: the order stays random,
+    with little padding.
     """
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected at least 1")
@@ -175,7 +175,7 @@ _WRONG = re.compile("[\udc80-\udcff]")  # an undecodable byte, as written by "su
 
 
 def line_blocks(stream: IO[bytes], name: str) -> Iterator[tuple[list[str], int]]:
-    """The text's lines in blocks, with the bytes of UTF-8 read so far; raises ValueError if a line is not text."""
+    """The lines in blocks, with the number of UTF-8 bytes read so far; raises ValueError if a line is not text."""
     block: list[str] = []
     size, done = 0, 0
     for number, text in enumerate(text_lines(stream, name), 1):
@@ -219,7 +219,7 @@ def text_lines(
                 break
             yield line
             number += 1
-    except UnicodeDecodeError as error:  # in UTF-16 or UTF-32, whose earlier lines are still to be read
+    except UnicodeDecodeError as error:  # in UTF-16 or UTF-32; earlier lines have not been read yet
         number += error.object[: error.start].decode(error.encoding).count("\n")
         wrong = f"byte 0x{error.object[error.start]:02x} is not {called}; {remedy}"
     finally:
@@ -236,7 +236,7 @@ def marked_encoding(stream: Any) -> str | None:
 
 
 def known_encoding(name: str) -> str:
-    """Python's name of a text encoding; raises ValueError if labkit cannot read it."""
+    """Python's name for a text encoding; raises ValueError if labkit cannot read it."""
     try:
         encoding = codecs.lookup(name).name
         usable = "a\n".encode(encoding) == b"a\n" or encoding.startswith("utf-")
@@ -247,4 +247,4 @@ def known_encoding(name: str) -> str:
             f"encoding {name!r} is not supported; use one such as utf-8, utf-16, latin-1 or cp1252, or save the text "
             "as UTF-8"
         )
-    return f"{encoding}-le" if encoding in ("utf-16", "utf-32") else encoding  # without a mark, as on Windows
+    return f"{encoding}-le" if encoding in ("utf-16", "utf-32") else encoding  # files without a mark, as on Windows

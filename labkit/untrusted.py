@@ -3,11 +3,11 @@
     corpus_apart("mine.parquet", data, limit)     -> the corpus, and the notes from reading it
     embeddings_apart("mine.npz", data, limit)     -> the sentences or None, and dense rows float32 (n, d)
 
-The readers check the unpacked size first. But a file can give wrong sizes or crash a decoder. However the process ends,
-the result is a value or one sentence, returned as JSON and .npy; nothing is pickled. Small plain texts and single
-arrays are read directly, because they cannot become large.
+The readers check the unpacked size first, but a file can state wrong sizes or crash a decoder. However the process
+ends, the result is a value or one sentence, returned as JSON and .npy; pickle is never used. Small plain texts and
+single arrays are read directly, because they cannot become large.
 
-On the command line a file is read `within_memory`, limited to the free memory.
+On the command line, a file is read `within_memory`, limited to the free memory.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from labkit.embedding_files import Embedded, read_embeddings
 from labkit.progress import collected
 
 PROGRAM = (sys.executable, "-m", "labkit.untrusted")
-SECONDS = 20  # of wall-clock time for one file
-# plain text up to this many bytes needs no process, which would take longer to start than to read 20,000 rows
+SECONDS = 20  # wall-clock time limit for one file
+# plain text up to this many bytes needs no process, because starting one takes longer than reading 20,000 rows
 IN_PLACE, PLAIN = 2**21, (".csv", ".tsv", ".txt", ".jsonl")
 ANSWER, ROWS = "answer.json", "rows.npy"  # next to the file
-# each thread of a library reserves memory of its own, which the limit counts
+# each thread of a library reserves its own memory, which counts towards the limit
 _ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _READERS = threading.BoundedSemaphore(2)  # processes at a time
 _VISITORS: dict[str, threading.Lock] = {}  # one lock per visitor, who reads one file at a time
@@ -57,7 +57,7 @@ def corpus_apart(
 
 
 def embeddings_apart(name: str, data: bytes, limit: int, *, seconds: int = SECONDS, visitor: str = "") -> Embedded:
-    """Return the sentences, if the file has them, and a dense row for each; `limit` bounds the bytes of both."""
+    """Return the sentences, if the file has any, and a dense row for each; `limit` bounds the bytes of both."""
     with _file(name, data) as path:
         if name.lower().endswith(".npy"):
             return read_embeddings(path, limit=limit)
@@ -66,7 +66,7 @@ def embeddings_apart(name: str, data: bytes, limit: int, *, seconds: int = SECON
 
 
 def busy() -> bool:
-    """Return whether the next file must wait until another one is read."""
+    """Return whether the next file must wait until another file has been read."""
     free = _READERS.acquire(blocking=False)
     if free:
         _READERS.release()
@@ -75,7 +75,7 @@ def busy() -> bool:
 
 @contextmanager
 def within_memory(name: str, most: int | None = None) -> Iterator[None]:
-    """Limit the memory for reading a file to this many more bytes, or to the free memory, if the system supports it."""
+    """Limit the memory for reading a file to `most` more bytes, or to the free memory, if the system supports it."""
     try:
         import resource
 
@@ -125,8 +125,8 @@ def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> di
             raise ValueError(f"{path.name} could not be read in {seconds} seconds; use a part of it") from None
     if ended.returncode:
         raise ValueError(
-            f"{path.name} crashed the process that read it, because it is damaged or too large; save it again, as CSV "
-            "if possible, or use a part of it"
+            f"{path.name} crashed the process that read it: it is damaged or too large. Save it again, as CSV if "
+            "possible, or use a part of it"
         )
     about: dict[str, Any] = json.loads((path.parent / ANSWER).read_bytes())
     if "refused" in about:
@@ -139,13 +139,13 @@ def _answer(what: str, path: Path, limit: int, seconds: int, visitor: str) -> di
 
 def main(what: str, path: Path, limit: int) -> None:
     """Read the file and write the result next to it."""
-    import pyarrow.parquet  # noqa: F401  the limit is on what comes after
+    import pyarrow.parquet  # noqa: F401  imported first, because the limit applies to later allocations
 
     os.nice(10)
     try:
         with within_memory(path.name, max(2**30, 16 * limit)):
             about = json.dumps((_corpus if what == "corpus" else _embeddings)(path, limit), default=str)
-        check_unpacked(path, len(about) // 16, limit)  # JSON of text is longer, but never 16 times
+        check_unpacked(path, len(about) // 16, limit)  # text as JSON is longer, but never 16 times as long
     except ValueError as reason:
         about = json.dumps({"refused": str(reason)})
     (path.parent / ANSWER).write_text(about, encoding="ascii")

@@ -4,8 +4,8 @@ In: tokenised sentences, a GloVe / word2vec text file (also .gz), an .npz of wor
 Out: `WordVectors`, a float32 matrix (words, d) with its `Vocabulary`. A word without a vector gets a random one of
 similar size, drawn from the seed.
 
-To compute them (Levy and Goldberg 2014), count which words occur near each other, compare the counts with chance, and
-keep the directions of largest variation.
+To compute vectors (Levy and Goldberg 2014), count which words occur near each other, compare the counts with chance,
+and keep the directions of largest variation.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from scipy import sparse
 from labkit.arrays import whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
-TOKENS_AT_ONCE = 500_000  # in the co-occurrence count: bounds its memory
-# A neighbour at distance 1 counts UNIT, which all whole numbers up to 20 divide: so 1/t is a whole number of units, and
-# sums do not depend on the order.
+TOKENS_AT_ONCE = 500_000  # bounds the memory of the co-occurrence count
+# A neighbour at distance 1 counts UNIT, which is divisible by all whole numbers up to 20. So 1/t is a whole number of
+# units, and sums do not depend on the order.
 UNIT = 232_792_560
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """A vector for each word of a vocabulary; that of the padding is zero. `known` marks those that are not random."""
+    """A vector for each word of a vocabulary; padding has zeros. `known` marks vectors that are not random."""
 
     vocabulary: Vocabulary
     matrix: np.ndarray  # float32 (words, d)
@@ -41,7 +41,7 @@ class WordVectors:
         return self.matrix.shape[1]
 
     def mean(self, sentences: Iterable[str]) -> np.ndarray:
-        """The mean vector of each sentence's known words, float32 (n, d); zero if it has none."""
+        """The mean vector of each sentence's known words, float32 (n, d); zeros without known words."""
         rows = [self.vocabulary.encode(words(sentence)) for sentence in sentences]
         pointers = np.cumsum([0, *map(len, rows)])
         numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=pointers[-1])
@@ -58,7 +58,7 @@ def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 1
 
     A neighbour at distance t counts 1/t, as in GloVe.
     """
-    behind = sparse.csr_array((size, size), dtype=np.int64)  # of word j behind word i, in units
+    behind = sparse.csr_array((size, size), dtype=np.int64)  # counts of word j behind word i, in units
     for flat, owner in _flattened(numbers):
         pairs = []
         for distance in range(1, window + 1):
@@ -72,7 +72,7 @@ def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 1
 
 
 def _flattened(numbers: Iterable[Sequence[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Chunks of all sentences in one row of numbers, with the sentence of each number."""
+    """All sentences as one row of numbers, in chunks, with the sentence of each number."""
     flat: list[int] = []
     owner: list[int] = []
     for sentence, row in enumerate(numbers):
@@ -127,20 +127,20 @@ def ppmi_vectors(
     counts.data[counts.indices < 2] = 0
     counts.eliminate_zeros()
 
-    from sklearn.utils.extmath import randomized_svd  # scikit-learn takes a second to import, with pandas and pyarrow
+    from sklearn.utils.extmath import randomized_svd  # takes a second to import, with pandas and pyarrow
 
     information = ppmi(counts)
     rank = min(dimension, len(vocabulary) - 2)
     u, sigma, _ = randomized_svd(information, rank, n_iter=5, random_state=seed)
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     matrix[:, :rank] = u * np.sqrt(sigma)
-    has_neighbours = np.diff(information.indptr) > 0  # for words without neighbours rounding may leave a little
+    has_neighbours = np.diff(information.indptr) > 0  # rounding may leave small values for words without neighbours
     known = has_neighbours & (np.linalg.norm(matrix, axis=1) > 1e-8)
     return _filled(vocabulary, matrix, known, seed)
 
 
 def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> WordVectors:
-    """A random vector for each word, to be trained; none is known."""
+    """A random vector for each word, to be trained; no word is known."""
     whole("dimension", dimension, 1, 2**31, "numbers of a vector")
     nothing = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     return _filled(vocabulary, nothing, np.zeros(len(vocabulary), dtype=bool), seed)
@@ -152,7 +152,7 @@ def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> 
 def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed: int = 0) -> WordVectors:
     """The vectors of a vocabulary's words from a file; without a vocabulary, those of all words in the file.
 
-    Text files are streamed, and only the needed rows are kept. Words are looked up as they are, then with a capital.
+    Text files are streamed, and only needed rows are kept. Words are looked up unchanged, then with a capital letter.
     """
     path = Path(path)
     vectors: dict[str, np.ndarray] = {}
@@ -166,7 +166,7 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
         else:
             vectors.setdefault(word.lower(), vector)
     if not vectors:
-        raise ValueError(f"the word vectors in {str(path)!r} contain none of the words; check their language")
+        raise ValueError(f"the word vectors in {str(path)!r} contain no word of the vocabulary; check their language")
     vocabulary = vocabulary or Vocabulary((PAD, UNKNOWN, *vectors))
     matrix = np.zeros((len(vocabulary), len(next(iter(vectors.values())))), dtype=np.float32)
     known = np.zeros(len(vocabulary), dtype=bool)
@@ -205,7 +205,7 @@ def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str,
         dimension = int(head[0].split()[1]) if header else len(head[0].split()) - 1 if head else 0
         for number, line in enumerate(lines if header else chain(head, lines), 1 + header):
             word, *numbers = line.rstrip().rsplit(" ", dimension)
-            if not wanted(word):  # most lines of a large file, whose numbers need not be parsed
+            if not wanted(word):  # true of most lines of a large file; their numbers need not be parsed
                 continue
             try:
                 vector = np.array(numbers, dtype=np.float32)
@@ -236,7 +236,7 @@ def _npz_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
 
 
 def _filled(vocabulary: Vocabulary, matrix: np.ndarray, known: np.ndarray, seed: int) -> WordVectors:
-    """Random vectors with the spread of the known ones for words without; zero for padding."""
+    """Fill in vectors for unknown words, random with the spread of the known ones, and zeros for padding."""
     spread = matrix[known].std() if known.any() else 0.1
     random = np.random.default_rng(seed).standard_normal(matrix.shape, dtype=np.float32) * spread
     matrix = np.where(known[:, None], matrix, random).astype(np.float32)

@@ -3,7 +3,7 @@
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 
 Embeddings are dense, even for sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary. Prompts
-are accepted and ignored, because they only help models trained with them.
+are accepted but ignored, because they only help models trained with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from labkit.method import Embeddings, Method
 
 
 class NoCard:
-    """Evaluators report their metrics to the card of a model; a method has none."""
+    """A stand-in for the model card to which evaluators report their metrics; a method has no card."""
 
     def set_evaluation_metrics(self, *_: Any, **__: Any) -> None: ...
 
@@ -51,9 +51,9 @@ class AsModel:
         precision: str | None = "float32",
         **prompts: Any,
     ) -> np.ndarray | Tensor | list[Tensor]:
-        """Return rows as a numpy array, a tensor, or a list of tensors; a single sentence gives a single row."""
+        """Return rows as a numpy array, a tensor, or a list of tensors; for a single sentence, return a single row."""
         if precision not in ("float32", None):
-            raise ValueError(f"precision is {precision!r}, but a method only supports 'float32'; omit it")
+            raise ValueError(f"precision is {precision!r}, but a method supports only 'float32'; omit it")
         rows: Tensor = self.method.encode(
             sentences,
             batch_size=batch_size,
@@ -69,7 +69,7 @@ class AsModel:
     encode_query = encode_document = encode
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Tensor:
-        """Return the method's own similarity of each row with each: (n_1, n_2)."""
+        """Return the method's own similarity of each row of one with each row of the other: (n_1, n_2)."""
         return torch.from_numpy(np.asarray(self.method.similarity(*map(as_rows, (embeddings1, embeddings2)))))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
@@ -79,6 +79,6 @@ class AsModel:
 
 def as_rows(embeddings: Any) -> Embeddings:
     """Return embeddings in the form a method expects, (n, d)."""
-    if sparse.issparse(embeddings):  # straight from the method
+    if sparse.issparse(embeddings):  # from the method itself
         return embeddings
     return torch.atleast_2d(torch.as_tensor(embeddings)).detach().cpu().float().numpy()

@@ -2,9 +2,9 @@
 
     explain(model, "a cat naps", "a cat sleeps")      model: an object, or the folder of a run or a model
 
-In: the model and two sentences. Out: an `Explanation`, whose parts by words add up to the cosine that the model's own
-`encode` gives, up to the stated `gap`. A transformer is explained with integrated Jacobians, with enough steps to bring
-the gap below `TOLERANCE`; a static model exactly; any other model by leaving words out.
+In: the model and two sentences. Out: an `Explanation`, whose parts by words add up to the cosine from the model's own
+`encode`, except for the stated `gap`. A transformer is explained by integrated Jacobians, with enough steps to bring
+the gap below `TOLERANCE`; a static model is explained exactly, and any other model by leaving words out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from labkit.methods import load_run
 from labkit.pretrained import model_source, opened_model
 
 TOLERANCE, ROUNDING = 0.01, 1e-5  # of a cosine
-STEPS = (8, 16, 32, 64, 128, 256)  # of the integral
+STEPS = (8, 16, 32, 64, 128, 256)  # numbers of steps of the integral
 
 
 def explain(model: Any, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
@@ -64,7 +64,7 @@ def method_of(model: Any) -> Method:
 
 
 def _model_named(name: str) -> Any:
-    """Open a sentence-transformers model; the Hub, which may take minutes to fail, is tried only for names."""
+    """Open a sentence-transformers model; the Hub, which may take minutes to fail, is tried only for a name."""
     source = model_source(name)
     owner, _, rest = name.partition("/")
     if not Path(source).is_dir() and (not rest or "/" in rest or owner in ("", ".", "..", "~") or Path(owner).is_dir()):

@@ -55,7 +55,7 @@ def read_modules(folder: Path, sentences: list[str]) -> np.ndarray:
 
 
 def write_onnx(parts: ExportParts, folder: Path) -> None:
-    """Write the graph with torch's tracing exporter: dynamo=True is slower and would fix an LSTM's batch size."""
+    """Write the graph with torch's tracing exporter; dynamo=True is slower and would fix the batch size of an LSTM."""
     if parts.tokenizer.padding is None:
         parts.tokenizer.enable_padding(pad_id=PADDING, pad_token=PAD)
     parts.tokenizer.save(str(folder / TOKENIZER))
@@ -90,7 +90,7 @@ def quantize_onnx(folder: Path) -> None:
 
     whole = folder / f"whole-{GRAPH}"
     (folder / GRAPH).rename(whole)
-    # a scale per column and seven bits: MiniLM loses 0.010 on `questions`, and without them 0.042
+    # with a scale per column and seven bits, MiniLM loses 0.010 on `questions`; without them, it loses 0.042
     quantize_dynamic(whole, folder / GRAPH, per_channel=True, reduce_range=True)
     whole.unlink()
 
@@ -98,7 +98,7 @@ def quantize_onnx(folder: Path) -> None:
 def write_model2vec(parts: ExportParts, folder: Path) -> None:
     if parts.rows is None:
         raise ValueError(
-            "model2vec can only represent a mean of token vectors, which this method is not; use "
+            "model2vec can only represent means of token vectors, which this method does not compute; use "
             "--to sentence-transformers or onnx"
         )
     parts.tokenizer.save(str(folder / TOKENIZER))
@@ -116,7 +116,7 @@ def read_rows(folder: Path) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def read_model2vec(folder: Path, sentences: list[str]) -> np.ndarray:
-    """Compute the vectors like model2vec, which need not be installed."""
+    """Compute the vectors in the same way as model2vec, which need not be installed."""
     tokenizer, (rows, config) = Tokenizer.from_file(str(folder / TOKENIZER)), read_rows(folder)
     vectors = np.zeros((len(sentences), rows.shape[1]), np.float32)
     for vector, read in zip(vectors, tokenizer.encode_batch(sentences), strict=True):
@@ -133,9 +133,9 @@ def quantize_model2vec(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class ExportForm:
-    """How to write, read and quantise a folder of this form, and how its README says to open it."""
+    """How to write, read and quantise a folder of this form, and the code in its README that opens it."""
 
-    extra: str  # of pyproject.toml, which installs the packages needed
+    extra: str  # the extra in pyproject.toml that installs the packages needed
     needs: tuple[str, ...]
     write: Callable[[ExportParts, Path], None]
     read: Callable[[Path, list[str]], np.ndarray]  # -> the vectors (n, d) that the library computes from the folder
@@ -153,7 +153,7 @@ read = tokenizers.Tokenizer.from_file("{folder}/tokenizer.json").encode_batch(["
 inputs = {{"input_ids": [each.ids for each in read], "attention_mask": [each.attention_mask for each in read]}}
 inputs = {{name: numpy.array(rows, dtype="int64") for name, rows in inputs.items()}}
 vectors = onnxruntime.InferenceSession("{folder}/model.onnx").run(None, inputs)[0]"""
-OPEN_MODEL2VEC = """from model2vec import StaticModel  # 0.10 or newer, which cuts a text where config.json says
+OPEN_MODEL2VEC = """from model2vec import StaticModel  # 0.10 or newer, which truncates texts as config.json says
 
 model = StaticModel.from_pretrained("{folder}")
 vectors = model.encode(["a sentence", "another one"])"""
@@ -210,8 +210,8 @@ def export(
 ) -> Exported:
     """Write a fitted method to a new folder, completely or not at all, and compare its vectors on these sentences.
 
-    `quantize` stores its weights as 8-bit integers. `metrics` go into its README, in the form of run.json, with their
-    `intervals` in the same form. `force` replaces only an earlier export in the folder.
+    `quantize` stores the weights as 8-bit integers. `metrics` and their `intervals`, both in the form of run.json, are
+    written to the README. `force` replaces only an earlier export in the folder.
 
     >>> from tempfile import mkdtemp
     >>> from labkit import Bag, load
@@ -225,14 +225,14 @@ def export(
         raise ValueError(f"to is {to!r}, expected one of {', '.join(FORMS)}")
     require(form.extra, *form.needs)
     if folder.exists() and not (force and is_export(folder)):
-        what = "is no export" if force else "exists already"
+        what = "is not an export" if force else "already exists"
         raise ValueError(f"folder {str(folder)!r} {what}; choose another name")
     sentences = [text for text in dict.fromkeys(sentences) if text and text == without_halves(text)]
     if quantize and form.quantize is None:
         raise ValueError(f"quantize is set with {to}, which does not support int8; use onnx or model2vec")
     if quantize and len(sentences) < 3:
         raise ValueError(
-            f"sentences are {len(sentences)}, but at least three are needed to measure the loss of int8; give a corpus"
+            f"sentences has {len(sentences)} texts, but measuring the loss of int8 needs at least three; give a corpus"
         )
     parts = parts_of(method)
     with folder_in_place(folder) as beside, silenced():
@@ -258,7 +258,7 @@ def export(
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Silence other libraries: exporters warn about each size that they trace."""
+    """Silence other libraries, because exporters warn about each size that they trace."""
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -274,16 +274,16 @@ def size_of(folder: Path) -> int:
 
 
 def limits_of(parts: ExportParts, to: str) -> Iterator[str]:
-    """Yield where the vectors of this form differ from the method's."""
+    """Yield the ways in which the vectors of this form differ from the method's."""
     yield from parts.limits
     if to != "onnx" and parts.empty:
         yield parts.empty
     if to == "model2vec" and isinstance(parts.tokenizer.model, models.WordPiece):
-        yield "model2vec leaves out a word whose end is no piece; labkit reads one unknown word."
+        yield "model2vec omits a word whose end is not a piece; labkit reads it as one unknown word."
     if to == "model2vec" and parts.max_length is not None:
         yield (
             f"A text is cut after {parts.max_length} tokens, as in labkit, but model2vec first cuts it after as many "
-            "times the median length of a token in characters."
+            "times the median length of a token, in characters."
         )
 
 

@@ -4,25 +4,25 @@
     metric_learning_loss("locality", miner="informative")                 called with (embeddings, labels, ...)
 
 Both are modules with the loss settings of `labkit train sentpwnet`: the same names, bounds and defaults, except that
-there is no miner by default. A learned temperature is a parameter of the module.
+the default is no miner. A learned temperature is a parameter of the module.
 
-The columns of a dataset are read as our own trainings read a corpus (`labkit.sentpwnet.batches`). Rows with the same
+The columns of a dataset are read as our own training reads a corpus (`labkit.sentpwnet.batches`). Rows with the same
 tokens are one sentence, which counts once:
 
     texts                               label    pairs
     sentence1, sentence2                0 or 1   sentences joined by pairs labelled 1 in the batch are a class, all
                                                  other pairs are negative; with `labelled`, the labelled pairs alone
-    sentence1, sentence2                grade    from 80 % of `top` as 1, up to 40 % as 0, between them unknown; for
-                                                 `cosent`, labels that are floats are grades, and their order counts
+    sentence1, sentence2                grade    from 80 % of `top` as 1, up to 40 % as 0, unknown in between; for
+                                                 `cosent`, float labels are grades, and only their order counts
     anchor, positive                             as pairs labelled 1; with `in_batch`, only anchors have pairs, and the
-                                                 positives of the other anchors are an anchor's negatives
-    anchor, positive, negative, ...              the anchor's own; with `in_batch`, also those of the other anchors
+                                                 negatives of an anchor are the positives of all other anchors
+    anchor, positive, negative, ...              the anchor's own; with `in_batch`, also those of all other anchors
     sentence                            class    same class: positive, different classes: negative
     any                                          `simcse`, which ignores labels: each sentence is encoded twice
 
 In: the tokens of each column, and labels (B,) or none. Out: a scalar, the mean over the sentences with a known pair.
-Our trainings divide by all sentences, which differs by a constant factor for triplets and if a row pairs a sentence
-with itself, and otherwise not at all.
+Our own training divides by the number of all sentences. The two differ only for triplets, by a constant factor, and if
+a row pairs a sentence with itself.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def sentence_transformers_loss(
     """Return a pair loss as sentence-transformers expects it; `dials` are the settings of the loss and the miner.
 
     `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, determine how columns become pairs.
-    The [guide](python.md) shows a whole training and compares the losses.
+    The [guide](python.md) shows a complete training run and compares the losses.
 
     >>> loss = sentence_transformers_loss(model, "locality")  # doctest: +SKIP
     >>> SentenceTransformerTrainer(model, arguments, pairs, loss=loss).train()  # doctest: +SKIP
@@ -81,7 +81,7 @@ def sentence_transformers_loss(
 def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials: float) -> nn.Module:
     """Return a pair loss as pytorch-metric-learning expects it; `dials` are the settings of the loss and the miner.
 
-    Our miner chooses among the pairs given by labels or by a miner of theirs. `simcse` is for two views of the same
+    Our miner chooses among the pairs given by labels or by one of their miners. `simcse` is for two views of the same
     rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
 
     >>> loss = metric_learning_loss("contrastive", margin=0.3)
@@ -93,7 +93,7 @@ def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials
 
 def settings_of(loss: str, miner: str, dials: Mapping[str, float], columns: Mapping[str, bool]) -> PairSettings:
     if unknown := sorted({*dials} - {*DIALS}):
-        raise ValueError(f"setting {unknown[0]!r} is not one of a loss or a miner; choose from {', '.join(DIALS)}")
+        raise ValueError(f"no loss or miner has a setting {unknown[0]!r}; choose from {', '.join(DIALS)}")
     settings = PairSettings.of({"loss": loss, "miner": miner, **dials, **columns})
     settings.check_used([*dials, *columns])
     return settings
@@ -123,12 +123,12 @@ class SentenceLoss(nn.Module):
 
     def __init__(self, model: nn.Module, settings: PairSettings, top: float) -> None:
         super().__init__()
-        self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer looks for `model`
-        self.steps, self.learns = 0, False  # over the first IDLE steps: how many are done, whether any had a gradient
-        self.positives, self.kept = 0, 0  # the positive pairs in them, and those kept by the miner
+        self.model, self.pairs, self.top = model, MinedLoss(settings), top  # their trainer needs `model`
+        self.steps, self.learns = 0, False  # the number of steps, up to IDLE, and whether any had a gradient
+        self.positives, self.kept = 0, 0  # positive pairs in these steps, and those kept by the miner
 
     def forward(self, sentence_features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
-        """Compute the loss of `sentence_features`, the columns of texts, each as its tokens."""
+        """Compute the loss of `sentence_features`, the tokens of each column of texts."""
         columns = list(sentence_features)
         embeddings = [self.model(column)["sentence_embedding"] for column in columns]
         keys = [sentence_keys(column, len(rows)) for column, rows in zip(columns, embeddings, strict=True)]
@@ -139,7 +139,7 @@ class SentenceLoss(nn.Module):
     def compute_loss_from_embeddings(
         self, embeddings: Sequence[Tensor], labels: Tensor | None, keys: Sequence[Sequence[Hashable]] | None = None
     ) -> Tensor:
-        """Compute the loss of the `embeddings` of each column (B, d), for `simcse` all of them twice.
+        """Compute the loss of the `embeddings` of each column (B, d); for `simcse`, each column occurs twice.
 
         Rows with the same key are one sentence; without keys, each row is a sentence of its own.
         """
@@ -178,7 +178,7 @@ class SentenceLoss(nn.Module):
 def batch_of_columns(
     columns: Sequence[Sequence[int]], labels: Tensor | None, settings: PairSettings, top: float = 1.0
 ) -> Batch:
-    """Return the sentences of a batch, by number, with their known pairs.
+    """Return the numbers of the sentences in a batch, with their known pairs.
 
     For `simcse`, the second encoding of a sentence has its number plus the number of rows in all columns.
     """
@@ -188,9 +188,9 @@ def batch_of_columns(
         return Batch([*once, *(number + sum(map(len, columns)) for number in once)], twice=True)
     shape = f"{len(columns)} of texts, {'none' if labels is None else 'one'} of labels"
     if settings.labelled and (labels is None or len(columns) != 2):
-        raise ValueError(f"columns are {shape}, expected two texts and a label with labelled=True; omit labelled")
+        raise ValueError(f"columns are {shape}, but labelled=True needs two texts and a label; omit labelled")
     if settings.in_batch and (labels is not None or len(columns) < 2):
-        raise ValueError(f"columns are {shape}, expected two or more texts without labels; omit in_batch=True")
+        raise ValueError(f"columns are {shape}, but in_batch=True needs two or more texts and no labels; omit in_batch")
     if labels is None:
         if len(columns) == 2 and not settings.in_batch:
             return class_batch([(a, b, True) for a, b in rows])
@@ -218,7 +218,7 @@ def batch_of_columns(
 
 
 def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
-    """Return both sentences of each pair; sentences that positive pairs connect, also through others, are a class."""
+    """Return both sentences of each pair; sentences connected by positive pairs, directly or not, are a class."""
     sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
     same = [(a, b) for a, b, together in pairs if together]
     component = connected(max(sentences, default=0) + 1, [a for a, _ in same], [b for _, b in same])
@@ -226,7 +226,7 @@ def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
 
 
 def sentence_keys(features: Mapping[str, Any], rows: int) -> list[Hashable]:
-    """Return what identifies the sentences of a column: their tokens if it has them, else each row is its own."""
+    """Return keys that identify the sentences of a column: their tokens or, without tokens, a key for each row."""
     ids, offsets, read = (features.get(name) for name in ("input_ids", "offsets", "attention_mask"))
     if ids is not None and offsets is not None:
         return [tuple(part.tolist()) for part in ids.tensor_split(offsets[1:].cpu())]

@@ -2,7 +2,7 @@
 
     mteb.evaluate(AsEncoder(method), tasks)        mteb.mock_run(AsEncoder(method))
 
-MTEB passes batches of texts with information on the task; only the texts are used.
+MTEB passes batches of texts and information about the task; only the texts are used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from labkit.runs import Run, versions
 
 
 class AsEncoder(AsModel):
-    """MTEB's EncoderProtocol, implemented by a method in its current state; after another fit, make a new encoder.
+    """MTEB's EncoderProtocol, implemented by a method in its current state; after fitting again, make a new encoder.
 
     >>> from labkit import Lsa, load
     >>> encoder = AsEncoder(Lsa(dimension=10).fit(load("questions").take(range(100))))  # doctest: +SKIP
@@ -34,12 +34,12 @@ class AsEncoder(AsModel):
         self.mteb_model_meta = model_meta(method, name or f"labkit/{method.name}")
 
     def encode(self, inputs: Iterable[Mapping[str, Any]], **options: Any) -> np.ndarray:  # type: ignore[override]
-        """Encode batches of {"text": [...]} to one matrix (n, d)."""
+        """Encode batches of {"text": [...]} into one matrix (n, d)."""
         return np.asarray(super().encode([text for batch in inputs for text in batch["text"]], **options))
 
 
 def model_meta(method: Method, name: str) -> Any:
-    """Return the record that MTEB stores with its scores; it claims no licence or openness for others' weights."""
+    """Return the record that MTEB stores with its scores; it makes no claims about the licence of others' weights."""
     require("mteb", "mteb")
     from mteb.models.model_meta import ModelMeta, ScoringFunction
 
@@ -63,8 +63,8 @@ def model_meta(method: Method, name: str) -> Any:
 def revision(run: Run) -> str:
     """Return our version and a checksum of everything that determines the vectors.
 
-    MTEB caches its scores by name and revision. If two trainings of one method had the same revision, the second would
-    get the scores of the first.
+    MTEB caches its scores by name and revision. If two runs of one method had the same revision, the second would get
+    the scores of the first.
     """
     digest = hashlib.sha256(json.dumps([run.method, dict(run.settings), dict(run.words)]).encode())
     for name, array in sorted(run.arrays.items()):

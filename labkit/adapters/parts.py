@@ -1,15 +1,15 @@
 """Split a method into the parts that an export needs. Extras: export, sbert.
 
 `PARTS` has a function for each method. An encoder that is a mean over words (bag, mean, attention over words) becomes a
-table with a row per word, whatever it was during training. A CNN or an LSTM becomes an ONNX graph. SBERT-LP, which
-places a new sentence by other sentences, is not a network and cannot be exported.
+table with a row per word, whatever its form was during training. A CNN or an LSTM becomes an ONNX graph. SBERT-LP,
+which places a new sentence using other sentences, is not a network and cannot be exported.
 
 In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes in the requested form.
 
 A vocabulary becomes a tokenizer of the library `tokenizers`, which gives the same tokens for the same text. Tests with
 all 1,112,064 characters show a few differences among those added to Unicode since 2019, because Python and the library
-use different versions (127 with Python 3.11). A Greek capital sigma next to a sign or digit may also differ; and an
-empty text has no token.
+use different versions (127 differences with Python 3.11). A Greek capital sigma next to a sign or digit may also
+differ, and an empty text has no token.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ PADDING = 0  # the padding token, in every form
 
 @cache
 def _signs(pattern: str) -> str:
-    """Return all characters that Python's pattern matches, as the inside of a character class for the tokenizers'
+    """Return all characters that Python's pattern matches, as the inside of a character class for the library's
     regexes.
 
-    Python and the library disagree on what \\w, \\d and \\s are (marks, Roman numerals, newer characters), so they are
-    written out.
+    Python and the library disagree about \\w, \\d and \\s (marks, Roman numerals, newer characters), so the characters
+    are written out.
     """
     every = "".join(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))  # all but surrogates
     runs = (run[0] for run in re.finditer(f"(?:{pattern})+", every))
@@ -59,12 +59,12 @@ def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> t
     """Make an equivalent tokenizer, and return labkit's number for each of its tokens.
 
     `cut` is the unit: words, characters or pieces. An unknown word is a token of its own, or none unless `counted`.
-    Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is another token, the last.
+    Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is another token, the last one.
 
     Words are marked by a sign that no word contains, and a model without merges looks them up as a whole. For an
-    unknown word it finds only the mark, which stands for the unknown word. So no token is declared unknown, which
-    model2vec would skip. Pieces are cut as in `in_pieces`; words that are too long or contain an unknown sign become
-    the mark first.
+    unknown word, it finds only the mark, which stands for the unknown word. No token is therefore declared unknown;
+    model2vec would skip such a token. Pieces are cut as in `in_pieces`; words that are too long or contain an unknown
+    sign are first replaced by the mark.
     """
     words = vocabulary.words
     known = set("".join(word.removeprefix(INSIDE) for word in words[2:]))
@@ -114,16 +114,16 @@ def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> t
 
 @dataclass(frozen=True, eq=False)
 class ExportParts:
-    """The parts of a method: the tokenizer, and how its numbers are processed in each form."""
+    """The parts of a method: the tokenizer, and the functions that process its numbers in each form."""
 
     tokenizer: Tokenizer
     network: nn.Module  # (input_ids, attention_mask), int64 (n, length) both -> float32 (n, d)
-    modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules, if it has them
+    modules: Callable[[], list[Any]] | None = None  # sentence-transformers' modules, if any
     rows: np.ndarray | None = None  # (tokens, d), whose mean is the vector; None if there are no such rows
     normalised: bool = False  # whether that mean is normalised
     max_length: int | None = None  # maximum number of tokens per text
     limits: tuple[str, ...] = ()  # how vectors differ from the method's
-    empty: str = ""  # what an empty text gives in sentence-transformers and model2vec; onnx is exact
+    empty: str = ""  # the result of an empty text in sentence-transformers and model2vec; onnx is exact
 
 
 class Numbered(nn.Module):
@@ -149,8 +149,8 @@ class Numbered(nn.Module):
 
 EMPTY = "An empty text has no token here, and its vector is meaningless or NaN; labkit reads one unknown word."
 READING = (
-    "A character that is newer than Unicode of 2019, or a Greek capital sigma next to a digit or a sign, may be read "
-    "differently than in labkit."
+    "A character added to Unicode after 2019, or a Greek capital sigma next to a digit or a sign, may be read "
+    "differently from labkit."
 )
 
 
@@ -179,7 +179,7 @@ def parts_of_reader(method: TrainedReader) -> ExportParts:
 
 
 def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothing: int) -> ExportParts:
-    """Return a mean of rows (tokens, d), in all three forms; `nothing` is the token of a sentence without any."""
+    """Return a mean of rows (tokens, d), in all three forms; `nothing` is the token for a sentence without tokens."""
     rows = rows.float().clone()
     rows[PADDING] = 0
 
@@ -196,7 +196,7 @@ def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothi
 def attended_rows(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
     """Return rows whose mean has the direction of `M Σ a_t x_t + b`: `exp(u · tanh(W x + b)) (M x + b)`.
 
-    The mean only lacks the sum of the exponentials, which normalisation removes; without it, it is no mean.
+    Only the factor 1 / Σ of the exponentials is missing, which normalisation removes; otherwise, return None.
     """
     scores = body.query(body.key(table).tanh())  # (tokens, 1)
     return (scores - scores.max()).exp() * body.out(table) if normalised else None
@@ -254,7 +254,7 @@ class Moved(nn.Module):
 
 
 def parts_of_affine(method: AffineMethod) -> ExportParts:
-    """Split (x - μ) A over a base: if it is a mean, map each row, otherwise map the vector at the end."""
+    """Split (x - μ) A over a base: map each row if the base is a mean, otherwise map the final vector."""
     base = parts_of(method.base)
     weight = torch.from_numpy(method.map.matrix.T.copy())
     bias = torch.from_numpy(-method.map.centre @ method.map.matrix)
@@ -274,7 +274,7 @@ def parts_of_affine(method: AffineMethod) -> ExportParts:
     return replace(base, network=network, modules=inner and modules, rows=None, normalised=False)
 
 
-# : name of a method -> the function that splits it; others cannot be exported
+# : name of a method -> the function that splits it; other methods cannot be exported
 PARTS: dict[str, Callable[[Any], ExportParts]] = {
     **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "thematic"), parts_of_reader),
     **dict.fromkeys(("mean-vectors", "sif"), parts_of_averages),
@@ -284,7 +284,7 @@ PARTS: dict[str, Callable[[Any], ExportParts]] = {
 
 
 def parts_of(method: Method) -> ExportParts:
-    """Split a method; raises ValueError if its vectors are not those of a network."""
+    """Split a method; raise ValueError if its vectors do not come from a network."""
     if method.name not in PARTS:
         why = ", which places a new sentence by its neighbours and is not a network" * (method.name == "sbert-lp")
         raise ValueError(

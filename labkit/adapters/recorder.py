@@ -1,4 +1,4 @@
-"""Record the training of any sentence encoder: the vectors of some sentences as a run for Space, and an alarm.
+"""Record the training of any sentence encoder: store some sentences' vectors as a run for Space, and raise an alarm.
 
     recorder = Recorder(sentences, labels, folder="runs/minilm")
     SentenceTransformerTrainer(..., callbacks=[recorder]).train()      extra: sbert
@@ -6,10 +6,10 @@
     recorder.finish()
 
 In: the sentences to follow, with their classes if any, or a corpus, from which 100 are taken. Out: a run folder with a
-row of scores and a snapshot of the vectors for each recorded step: MAP@R, Hit@1, alignment, uniformity, mean cosine,
+snapshot of the vectors and a row of scores for each recorded step: MAP@R, Hit@1, alignment, uniformity, mean cosine,
 effective rank. Space offers the run with the folder's `sentences.csv` as its corpus. The run has vectors but no model.
 
-All vectors may collapse to one while the loss looks normal. The first record that shows it raises the alarm.
+All vectors may collapse to one while the loss looks normal. The first record that shows a collapse raises the alarm.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ except ImportError:  # your own loop does not need it
     TrainerCallback = object  # type: ignore[misc,assignment]
 
 FOLLOWED = 100  # sentences of a corpus
-SHARE, STEP = 0.025, 8  # share of the time spent recording; a step costs as much as encoding 8 sentences per pair
-RECORDS = 40  # maximum per training
+SHARE, STEP = 0.025, 8  # share of time for recording; a step takes as long as encoding 8 sentences per pair
+RECORDS = 40  # maximum per run
 CROWDED, ONE_POINT = 1 / 4, 1 / 20  # shares of the initial room, `1 - mean cosine`
 
 
@@ -61,9 +61,9 @@ class Recorder(TrainerCallback):
         folder: Path | str = "runs/recorded",
         every: int | None = None,
     ) -> None:
-        """`every`: steps between two records in a trainer; by default recording takes about 2.5 % of the time."""
+        """`every`: steps between two records in a trainer; by default, recording takes about 2.5 % of the time."""
         if (Path(folder) / "run.json").exists():
-            raise ValueError(f"folder {str(folder)!r} already holds a run; choose another folder, or remove this one")
+            raise ValueError(f"folder {str(folder)!r} already contains a run; choose another folder, or delete it")
         self.folder, self.every = Path(folder), every
         if isinstance(sentences, Corpus):
             probe = probe_of(sentences)
@@ -74,7 +74,7 @@ class Recorder(TrainerCallback):
         classes = self.corpus.labels if isinstance(self.corpus, Labelled) else [""] * len(self.corpus)
         self.snapshots = Snapshots(tuple(self.corpus.texts), tuple(classes))
         if len(self.snapshots.texts) < 2:
-            raise ValueError("sentences are fewer than two, but at least two are needed to compare vectors; add more")
+            raise ValueError("sentences has fewer than two texts, but comparing vectors needs at least two; add more")
         self.folder.mkdir(parents=True, exist_ok=True)
         write_rows(self.corpus.rows(), self.folder / "sentences.csv")
         self.rows: list[dict[str, float]] = []
@@ -85,7 +85,7 @@ class Recorder(TrainerCallback):
     def record(self, step: int, model: Any, **figures: float) -> dict[str, float]:
         """Store the model's vectors after this many steps, and return their scores.
 
-        `model` has `encode(sentences)`, or is such a function; `figures` are your own values, such as the loss.
+        `model` has a method `encode(sentences)` or is such a function; `figures` are your own values, such as the loss.
         """
         vectors = encoded(model, self.snapshots.texts)
         self.snapshots = self.snapshots.with_epoch(step, vectors)
@@ -124,7 +124,7 @@ class Recorder(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Record the model before training."""
         if self.every is None:
-            cost = len(self.snapshots.texts) / (STEP * args.per_device_train_batch_size)  # of a record, in steps
+            cost = len(self.snapshots.texts) / (STEP * args.per_device_train_batch_size)  # cost of a record, in steps
             records = min(RECORDS, SHARE * state.max_steps / cost)
             self.every = ceil(state.max_steps / max(1, records - 1))
         self._record_state(state, kwargs["model"])
@@ -142,7 +142,7 @@ class Recorder(TrainerCallback):
             self.finish()
 
     def _record_state(self, state: Any, model: Any) -> None:
-        """Record a step of the trainer once, with the last logged loss, in the first process only."""
+        """Record a step of the trainer once, with the last logged loss, and only in the first process."""
         if state.is_world_process_zero and not (self.rows and self.rows[-1]["step"] == state.global_step):
             losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
             self.record(state.global_step, model, **({"loss": losses[-1]} if losses else {}))
@@ -151,9 +151,9 @@ class Recorder(TrainerCallback):
 def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
     """A warning if the vectors are collapsing, else ""; `start` and `now` are results of `record`.
 
-    The room between vectors is `1 - mean cosine`. With classes, a collapse is a quarter of the initial room and a lower
-    MAP@R than at the start, because crowded vectors in a better order may still spread. Without classes it is a
-    twentieth of the room.
+    The room between vectors is `1 - mean cosine`. With classes, vectors collapse if the room is below a quarter of the
+    initial one and MAP@R is lower than at the start, because crowded vectors in a better order may still spread.
+    Without classes, they collapse if the room is below a twentieth.
     """
     mean, order = OF_PROBE + "mean_cosine", OF_PROBE + "map@r"
     if mean not in start or mean not in now:
@@ -170,7 +170,7 @@ def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
 
 
 def encoded(model: Any, sentences: Sequence[str]) -> np.ndarray:
-    """The vectors of a model, float32 (n, d); `encode` may change the mode of its modules, which is restored."""
+    """The vectors of a model, float32 (n, d); restores the modes of its modules, which `encode` may change."""
     modes = [(module, module.training) for module in model.modules()] if hasattr(model, "modules") else []
     try:
         rows = getattr(model, "encode", model)(list(sentences))

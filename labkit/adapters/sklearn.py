@@ -3,19 +3,19 @@
     pipeline = make_pipeline(Embedder("lsa"), LogisticRegression()).fit(texts, classes)
     GridSearchCV(pipeline, {"embedder__dimension": [50, 100], "logisticregression__C": [1, 10]}).fit(texts, classes)
 
-In: texts (n,) or pairs of texts (n, 2), as lists, arrays, columns of a frame. Out: the output of `encode`, float32
-(n, d), CSR from sparse methods; for pairs, |u - v| and u · v of their vectors at length 1, side by side (n, 2d), so
-that the second half sums to the cosine. How `fit` reads y:
+In: texts (n,) or pairs of texts (n, 2), as lists, arrays or columns of a frame. Out: the output of `encode`, float32
+(n, d), CSR for sparse methods; for pairs, |u - v| and u · v of their unit vectors, side by side (n, 2d), so that the
+second half sums to the cosine. How `fit` reads y:
 
-    texts, a class each       classes, for the methods that learn from labels; the others ignore them
+    texts, a class each       classes, for methods that learn from labels; other methods ignore them
     texts, no y               texts without labels; also if y has no classes (a regression, several columns)
-    pairs, 0 and 1            pairs that mean the same, or not
+    pairs, 0 and 1            pairs with the same meaning (1) or different meanings (0)
     pairs, other numbers      grades of similarity
     pairs, no y               their texts without labels
-    a corpus, no y            the corpus with its own splits: the way to groups, triplets and articles
+    a corpus, no y            the corpus with its own splits: needed for groups, triplets and articles
 
-`fit` trains on all rows that it is given, because scikit-learn splits them itself: there is no dev split, and a network
-keeps its last epoch. For a method that is already fitted, use `FunctionTransformer(method.encode)`.
+`fit` trains on all rows that it receives, because scikit-learn splits them itself. Without a dev split, a network keeps
+its last epoch. For a method that is already fitted, use `FunctionTransformer(method.encode)`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from labkit.methods import METHODS
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A method by its name in `METHODS`, with settings; an integer `random_state` is the seed.
+    """A method given by its name in `METHODS`, with settings; an integer `random_state` is the seed.
 
-    With the same settings, seed and rows, it gives the same model as `METHODS[method](...).fit`, to the last bit.
-    `get_params` has all settings of the method, for grids; changing the method drops settings that the new one lacks.
+    With equal settings, seed and rows, the model is that of `METHODS[method](...).fit`, to the last bit. `get_params`
+    lists all settings of the method, for grids; changing the method drops settings that the new one lacks.
 
     After `fit`: `method_`, the fitted method, with `encode`, `similarity`, `history` and `save`.
 
@@ -70,7 +70,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         kept = {name: value for name, value in self._settings.items() if name in known}
         self._settings = kept | {name: params.pop(name) for name in known if name in params}
         for name in params.keys() - {"random_state"} if self._defaults() else ():
-            METHODS[self.method].Settings.named(name)  # names the nearest setting
+            METHODS[self.method].Settings.named(name)  # the error names the nearest setting
         super().set_params(**params)
         return self
 
@@ -114,7 +114,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
 
 def corpus_of(X: Any, y: Any) -> Corpus:
-    """Return what `fit` learns from: every row in the training split, in the shape given by X and y together."""
+    """Return the corpus that `fit` learns from: all rows in the training split; X and y determine its shape."""
     if isinstance(X, Corpus):
         if y is not None:
             raise ValueError(f"X is the corpus {X.name!r}, which has its own labels; omit y")
@@ -150,7 +150,7 @@ def text_columns(X: Any) -> np.ndarray:
 
 
 def checked_labels(y: Any, count: int) -> list[Any]:
-    """Return what y says about each row, if nothing is missing."""
+    """Return the label of each row; raise ValueError if one is missing."""
     import pandas
 
     labels = np.asarray(y, dtype=object)

@@ -1,4 +1,4 @@
-"""Corpora: their shapes, a table of named corpora, and readers for your own files, frames, data sets and lists."""
+"""Corpora: their shapes, a table of named corpora, and readers for your own files, frames, datasets and lists."""
 
 from labkit.corpora.catalogue import CORPORA, load
 from labkit.corpora.files import read_corpus

@@ -1,10 +1,10 @@
 """The rules of triplets-sen as named filters (Ein Dor et al. 2018, section 3.1).
 
-In: an article. Out: `eligible`, the sentences that may appear in a triplet, by section, and how many articles, sections
-and sentences each rule removed. `article_triplets.py` builds the pairs and chooses their negatives.
+In: an article. Out: the `eligible` sentences, which may appear in a triplet, by section, and the number of articles,
+sections and sentences that each rule removed. `article_triplets.py` builds the pairs and chooses their negatives.
 
-A token is a word as the networks read it, without punctuation. A section is a top section with all its subsections, or
-(`by="heading"`) the text under one heading.
+A token is a word as the networks read it, without punctuation. A section is a top section with all its subsections or,
+with `by="heading"`, the text under one heading.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from labkit.text import sentences, words
 
 # section title, its sentences with their paragraph numbers in the section, from 0
 Themes = tuple[tuple[str, tuple[tuple[int, str], ...]], ...]
-Tally = Counter[tuple[str, str]]  # (rule, unit) -> how many it removed; READ: how many were read
+Tally = Counter[tuple[str, str]]  # (rule, unit) -> the number removed; for READ, the number read
 
 READ = "read"
 SHORTEST, LONGEST, FEWEST, APART = 5, 50, 5, 3  # tokens, tokens, sections, paragraphs
@@ -36,7 +36,7 @@ def is_first(place: int, titles: tuple[str, str]) -> bool:
 
 
 def is_background(place: int, titles: tuple[str, str]) -> bool:
-    """General sections; `titles` are those of the heading and of its top section."""
+    """The section is general; `titles` are those of the heading and of its top section."""
     return any(_plain(title) == "background" for title in titles)
 
 
@@ -46,7 +46,7 @@ def is_list(place: int, titles: tuple[str, str]) -> bool:
 
 
 def incomplete(sentence: str) -> bool:
-    """A sentence that lost a template or a formula; the reader of wikitext leaves a mark in its place."""
+    """The sentence lost a template or a formula; the reader of wikitext leaves a mark in its place."""
     return LOST in sentence
 
 
@@ -84,11 +84,11 @@ PAIR_RULES: dict[str, Callable[[tuple[int, str], tuple[int, str]], bool]] = {
 }
 REPEATED, UNCLOSED = "title of an earlier article", "markup never closed"
 JOINED, EMPTY, FEW = "part of its top section", "no sentence left", f"under {FEWEST} sections left"
-REMOVED = (REPEATED, UNCLOSED, *SECTION_RULES, JOINED, *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES)  # as they are asked
+REMOVED = (REPEATED, UNCLOSED, *SECTION_RULES, JOINED, *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES)  # in order of use
 
 
 def eligible(article: Article, *, by: str = "top", which: str = "opening") -> Themes:
-    """The remaining sections, each with its (paragraph number, sentence); empty if fewer than five remain.
+    """The remaining sections, each with its (paragraph number, sentence) tuples; empty if fewer than five remain.
 
     `which`: "opening" takes only the first sentence of each paragraph, "all" takes every sentence.
     """
@@ -96,7 +96,7 @@ def eligible(article: Article, *, by: str = "top", which: str = "opening") -> Th
 
 
 def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tuple[Themes, Tally]:
-    """`eligible`, and how many each rule removed."""
+    """The result of `eligible`, and the number of items that each rule removed."""
     for name, value, known in (("by", by, BY), ("which", which, WHICH)):
         if value not in known:
             raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
@@ -121,10 +121,10 @@ def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tupl
 
 
 def _placed(article: Article, by: str) -> Iterator[tuple[int, int, int, tuple[str, str], Section]]:
-    """For each heading: its number, its theme's, the number of its first paragraph in the theme, its titles."""
+    """For each heading: its number, the theme's number, the number of its first paragraph in the theme, its titles."""
     theme, start, before = 0, 0, ""
     for place, section in enumerate(article.sections):
-        # without a given top section it is found by the level
+        # if no top section is given, the level determines it
         top = section.top or (before if section.level > 2 and before else section.title)
         if by == "heading" or top != before or place <= 1 or section.level <= 2:
             theme, start = place, 0

@@ -1,14 +1,14 @@
 """Triplets from the eligible sentences of an article: two from one section, and a negative by one of four rules.
 
     adjacent   one negative from the section before and one from the section after, where they exist: triplets-sen
-    article    as many, each from any other section of the article
-    other      as many, each from another article of the same split
-    titles     anchor: a section's first sentence; positive: article title + section title; negatives: the same of the
-               sections before and after: triplets-titles
+    article    the same number of negatives, each from any other section of the article
+    other      the same number of negatives, each from another article of the same split
+    titles     anchor: a section's first sentence; positive: article title + section title; negatives: article title +
+               title of the section before or after: triplets-titles
 
 In: prepared articles. Out: rows `{anchor, positive, negative, split, article, section, ...}`, and a tally of the pairs
-and triplets each rule removed. Draws depend only on the seed and the article's title; for `other` also on nearby
-articles in the stream.
+and triplets that each rule removed. Draws depend only on the seed and the article's title; for `other`, they also
+depend on nearby articles in the stream.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from labkit.corpora.article_rules import (
 from labkit.corpora.records import Articles, Triplets
 from labkit.progress import Progress, silent
 
-FURTHER = ("article", "section", "negative_article", "negative_section")  # columns in addition to those of the shape
+FURTHER = ("article", "section", "negative_article", "negative_section")  # additional columns
 RULES = ("adjacent", "article", "other", "titles")
 LIMIT, NOT_FIRST = "over the limit of an anchor", f"first sentence not of {SHORTEST} to {LONGEST} tokens"
 NO_SIDE, ALONE, REPEATS = "no section on that side", "no other article", "negative is a sentence of the pair"
 BARREN = "no triplet"
-REMOVED = (LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # as they are asked
-SHELF = 1000  # articles among which the rule `other` draws
+REMOVED = (LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # in order of use
+SHELF = 1000  # number of articles from which the rule `other` draws
 
 Row = dict[str, Any]
 Negative = tuple[str, str, str]  # its sentence, its article, its section
@@ -52,7 +52,7 @@ Candidates = Callable[[int, int, Random], list[Negative]]
 
 @dataclass(frozen=True)
 class Plan:
-    """How triplets are made."""
+    """The settings for making triplets."""
 
     rule: str = "adjacent"
     seed: int = 0
@@ -69,7 +69,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What is kept of an article: its title, its split and its eligible sentences."""
+    """The part of an article that is kept: its title, its split and its eligible sentences."""
 
     title: str
     split: str
@@ -88,7 +88,7 @@ def triplets_of(
 ) -> Triplets:
     """The triplets of all articles by one rule, each in its article's split; repeated titles are skipped.
 
-    The `tally`, if given, counts what each rule removes.
+    The `tally`, if given, counts the items that each rule removes.
     """
     if not isinstance(corpus, Articles):
         raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
@@ -117,13 +117,13 @@ def triplets_of(
 
 
 def triplet_rows(articles: Iterable[Prepared], plan: Plan, tally: Tally) -> Iterator[Row]:
-    """The rows of articles with eligible sentences; the tally is updated on the way."""
+    """The rows of articles with eligible sentences; also updates the tally."""
     if plan.rule != "other":
         for article in articles:
             yield from _article_rows(article, plan, tally, _within(article, plan.rule))
         return
     shelves: dict[str, list[Prepared]] = {}
-    before: dict[str, list[Prepared]] = {}  # the previous full shelf, for the last few articles
+    before: dict[str, list[Prepared]] = {}  # the previous full shelf, for the last articles
     for article in articles:
         shelf = shelves.setdefault(article.split, [])
         shelf.append(article)
@@ -141,7 +141,7 @@ def _shelf_rows(shelf: list[Prepared], before: list[Prepared], plan: Plan, tally
 
 
 def _article_rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candidates) -> Iterator[Row]:
-    """The triplets of one article; `candidates` gives negatives for a pair of section k at a neighbour of k."""
+    """The triplets of one article; `candidates` returns negatives for a pair of section k from a neighbour of k."""
     random = Random(f"{plan.seed}/{plan.rule}/{article.title}")
     pairs = _titled(article, tally) if plan.rule == "titles" else _pairs(article.themes, plan, random, tally)
     count = 0
@@ -176,12 +176,12 @@ def _article_rows(article: Prepared, plan: Plan, tally: Tally, candidates: Candi
 
 
 def _drawn(possible: list[Negative], taken: list[str], random: Random) -> Negative | None:
-    """Draw uniformly one of the candidates whose sentence is not used yet."""
+    """Draw uniformly from the candidates whose sentence has not been used yet."""
     if not possible:
         return None
     drawn = random.choice(possible)
     if not any(same_text(drawn[0], text) for text in taken):
-        return drawn  # nearly always, so the others need not be checked
+        return drawn  # nearly always, so that the rest need not be checked
     fit = [one for one in possible if not any(same_text(one[0], text) for text in taken)]
     return random.choice(fit) if fit else None
 
@@ -194,7 +194,7 @@ def _pairs(themes: Themes, plan: Plan, random: Random, tally: Tally) -> Iterator
             tally[READ, "pairs"] += len(sentences) - place - 1
             for later in range(place + 1, len(sentences)):
                 gone = removing(PAIR_RULES, first, sentences[later])
-                if gone == FAR:  # as are all that follow
+                if gone == FAR:  # all later sentences are, too
                     tally[gone, "pairs"] += len(sentences) - later
                     break
                 if gone:

@@ -1,8 +1,8 @@
 """`CORPORA`, the table of all named corpora, and `load`, which takes a name or your own file.
 
-Six corpora are bundled. Each is generated from a seed by a module in `data/make`, and stored next to it as a readable
-file. The file contains the generator's first units; a unit is what belongs together, such as a place with its records
-or an article. `Embedded.stream` generates rows for any seed and any number of rows, with constant memory.
+Six corpora are bundled. Each is generated from a seed by a module in `data/make` and stored next to it as a readable
+file. The file contains the generator's first units; rows of a unit belong together, such as the records of a place or
+an article. `Embedded.stream` generates rows for any seed and any number of rows, with constant memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from labkit.corpora.shards import corpus_of_folder
 from labkit.scale import is_folder
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# A checkout has the files in data/ next to the package, an installed wheel has them inside it.
+# A checkout has the files in data/ next to the package; an installed wheel has them inside the package.
 DATA = next(
     (folder for folder in (_PACKAGE / "_data", _PACKAGE.parent / "data") if folder.is_dir()), _PACKAGE / "_data"
 )
@@ -76,7 +76,7 @@ class Embedded:
         return read_corpus(self.path, name=self.name)
 
     def here(self) -> Path | None:
-        """The file to read from, None if it is missing."""
+        """The file to read, or None if it is missing."""
         return self.path if self.path.is_file() else None
 
     def size(self) -> int:
@@ -98,7 +98,7 @@ class Embedded:
             rows -= len(unit)
 
     def meanings(self) -> dict[str, str]:
-        """The meaning of each sentence, equal for sentences that mean the same, labelled or not; empty if all are."""
+        """The meaning of each sentence, equal for sentences with the same meaning; empty if the labels suffice."""
         path = DATA / f"{self.name}.meanings.csv"
         return {row["text"]: row["meaning"] for _, row in read_rows(path)} if path.is_file() else {}
 
@@ -147,10 +147,10 @@ def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
 def nearest_corpus(name: str | Path) -> str:
     """A hint for an unknown corpus name."""
     near = get_close_matches(str(name), CORPORA, n=1)
-    return f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"
+    return f"did you mean {near[0]!r}?" if near else "`labkit data list` lists all names"
 
 
-# --- minimal pairs: two sentences that differ in one known thing, to judge explanations of similarity -----------------
+# --- minimal pairs: two sentences that differ in one known detail, to test explanations of similarity -----------------
 
 PAIRED = ("questions", "relatedness", "captions")  # corpora that have minimal pairs
 KINDS = (
@@ -163,7 +163,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """Two sentences, and the words of each, in lower case, that make the difference.
+    """Two sentences, and the words of each that make the difference, in lower case.
 
     `source`: the number of the topic, event or activity that both sentences describe.
     """
@@ -178,7 +178,7 @@ class MinimalPair:
 
 
 def minimal_pairs(corpus: str, kind: str, count: int) -> list[MinimalPair]:
-    """The first `count` pairs of one kind; each sentence occurs in one pair only."""
+    """The first `count` pairs of one kind; each sentence occurs in only one pair."""
     for name, value, known in (("corpus", corpus, PAIRED), ("kind", kind, KINDS)):
         if value not in known:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")

@@ -1,12 +1,12 @@
-"""Read rows from files and write rows to files; `rows.py` has the columns of each corpus shape.
+"""Read rows from files and write rows to files; `rows.py` lists the columns of each corpus shape.
 
 Files are CSV, TSV, JSONL (each also .gz) and Parquet. They are read as a stream of (row number, {column: value}),
-numbered as in a spreadsheet: the header is row 1. In a .txt each line is a sentence and blank lines are skipped, unless
-its first line is a header or has a tab. Articles have sections, so they need JSONL.
+numbered as in a spreadsheet: the header is row 1. In a .txt file, each line is a sentence and blank lines are skipped,
+unless the first line is a header or contains a tab. Articles have sections, so they need JSONL.
 
-Nothing is trusted: not the encoding, the number of cells, the format that the name claims, nor the unpacked size. An
-uploaded file is read in a separate process with limits (`labkit.untrusted`). Files are written completely or not at
-all.
+Nothing about a file is trusted: the encoding, the number of cells, the format that the name claims, and the unpacked
+size are all checked. An uploaded file is read in a separate process with limits (`labkit.untrusted`). Files are written
+completely or not at all.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NumberedRows = Iterator[tuple[int, dict[str, Any]]]
 LARGEST = 8 * 2**30  # unpacked bytes; no file of sentences is larger
 STREAMED = 2**42  # bytes, if only a few rows are held at a time
 FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
-COLUMNS = 1_000  # of a table, at most
+COLUMNS = 1_000  # maximum of columns in a table
 _CELL = 1_000_000  # characters in one cell
 _BATCH = 1024  # rows of a Parquet file unpacked at once
 _GZIP = b"\x1f\x8b"
@@ -46,9 +46,9 @@ class TooLarge(ValueError):
 
 
 def format_of(path: Path, *, text: bool = False) -> tuple[str, bool]:
-    """The format by the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`.
+    """The format according to the file's name, and whether it is compressed: (".csv", True) for `name.csv.gz`.
 
-    A .txt is a format only of files to read, with `text`.
+    With `text`, for files to read, .txt is also a format.
     """
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
@@ -59,14 +59,14 @@ def format_of(path: Path, *, text: bool = False) -> tuple[str, bool]:
     known = (*FORMATS, ".txt") if text else FORMATS
     if ending not in known or (packed and ending in (".parquet", ".txt")):
         raise ValueError(
-            f"{path.name} is not a .csv, .tsv or .jsonl (also with .gz), a .parquet, or, for articles, a wiki "
+            f"{path.name} is not a .csv, .tsv or .jsonl (also with .gz), a .parquet or (for articles) a wiki "
             "dump; rename or convert it"
         )
     return ending, packed
 
 
 def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LARGEST) -> NumberedRows:
-    """The rows of a file, streamed. Every fault raises a ValueError that names the row."""
+    """The rows of a file, streamed. Any fault raises a ValueError that names the row."""
     path = Path(path)
     encoding = known_encoding(encoding)
     ending, packed = format_of(path, text=True)
@@ -74,7 +74,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         raise ValueError(f"{path} does not exist; check the name and the current folder")
     if path.stat().st_size > limit:
         raise ValueError(
-            f"{path.name} has {amount(path.stat().st_size)}, more than the limit of {amount(limit)}; use a part of it"
+            f"{path.name} has {amount(path.stat().st_size)}, above the limit of {amount(limit)}; use a part of it"
         )
     try:
         if ending == ".parquet":
@@ -103,7 +103,7 @@ def _opened(path: Path, packed: bool) -> IO[bytes]:
 
 
 def check_unpacked(path: Path, size: int, limit: int) -> None:
-    """Refuse a file that unpacks to more than the limit."""
+    """Reject a file that unpacks to more than the limit."""
     if size > limit:
         raise TooLarge(f"{path.name} is larger than the limit of {amount(limit)} when unpacked; use a part of it")
 
@@ -125,9 +125,9 @@ def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator
 
 
 def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedRows:
-    """CSV with quotes, separated by commas or (from some spreadsheets) semicolons or tabs; TSV without quoting.
+    """CSV with quotes, separated by commas or (from some spreadsheets) semicolons or tabs; TSV without quotes.
 
-    A .tsv in UTF-16 comes from a spreadsheet, which quotes cells with a comma, tab or line break.
+    A .tsv in UTF-16 comes from a spreadsheet, which quotes cells that contain a comma, tab or line break.
     """
     header = next(lines, "")
     if not header.strip():
@@ -138,7 +138,7 @@ def _csv(path: Path, lines: Iterator[str], ending: str, wide: bool) -> NumberedR
 
 
 def _check_width(columns: Sized, at: str) -> None:
-    """Refuse a table with very many columns: it takes minutes, and no corpus needs them."""
+    """Reject a table with very many columns, which would take minutes and which no corpus needs."""
     if len(columns) > COLUMNS:
         raise ValueError(f"{at} has {len(columns):,} columns, more than {COLUMNS:,}; keep only those of the corpus")
 
@@ -148,7 +148,7 @@ def _separator(header: str) -> str:
 
 
 def _table(path: Path, lines: Iterable[str], separator: str, quoting: Any = csv.QUOTE_MINIMAL) -> NumberedRows:
-    """The rows below a header."""
+    """The rows below the header."""
     csv.field_size_limit(_CELL)
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     columns: list[str] = []
@@ -210,13 +210,13 @@ def _jsonl(path: Path, lines: Iterator[str]) -> NumberedRows:
 
 
 def _parquet(path: Path, limit: int) -> NumberedRows:
-    """Parquet in batches of rows. Texts are counted, because a dictionary can pack a million into one."""
+    """Parquet in batches of rows. The size of texts is counted, because a dictionary stores repeated ones once."""
     number, seen = 0, 0
     for batch in parquet_batches(path, limit):
         names = column_names(batch.schema.names, path.name)
         try:
             columns = [column.to_pylist() for column in batch.columns]
-        except (ValueError, OverflowError) as reason:  # text that is not UTF-8, or a date in the year 300,000
+        except (ValueError, OverflowError) as reason:  # such as text that is not UTF-8, or a date in the year 300,000
             raise ValueError(
                 f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value does not fit its type "
                 f"({' '.join(str(reason).split())}); repair or drop the column"
@@ -243,9 +243,9 @@ def parquet_batches(path: Path, limit: int, columns: Sequence[str] | None = None
 
 @contextmanager
 def parquet_file(path: Path, buffer: int = 0) -> Iterator[Any]:
-    """An open Parquet file, or a ValueError of one sentence.
+    """An open Parquet file; raises ValueError with one sentence if it cannot be read.
 
-    With a `buffer` of N bytes the columns of a row group are read as needed, however large the groups are.
+    With a `buffer` of N bytes, the columns of a row group are read as needed, however large the groups are.
     """
     import pyarrow as arrow
     import pyarrow.parquet as parquet
@@ -296,7 +296,7 @@ def read_articles(path: Path | str) -> Iterator[tuple[Article, str]]:
 
 
 def check_output(path: Path) -> tuple[str, bool]:
-    """The format of an output file and whether it is compressed; raises ValueError if it cannot be written there."""
+    """The format of an output file and whether it is compressed; raises ValueError if the file cannot be written."""
     ending, packed = format_of(path)
     if ending == ".parquet":
         raise ValueError(f"{path.name}: the output must be .csv, .tsv or .jsonl, optionally with .gz; rename it")
@@ -322,7 +322,7 @@ def write_rows(
             if ending == ".jsonl":
                 text.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
-                if table is None:  # CSV with quotes where needed, TSV without quotes: each is read the same way
+                if table is None:  # CSV has quotes where needed and TSV has none, as when they are read
                     unquoted: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE, "quotechar": None}
                     table = csv.DictWriter(
                         text, list(row), lineterminator="\n", **(unquoted if ending == ".tsv" else {})
@@ -342,7 +342,7 @@ def write_rows(
 
 @contextmanager
 def _text_into(raw: IO[bytes], packed: bool) -> Iterator[IO[str]]:
-    """Write text to bytes; gzip stores no name or time, so that equal rows give equal bytes."""
+    """Write text to a stream of bytes; gzip stores no name or time, so that equal rows give equal bytes."""
     with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) if packed else nullcontext(raw) as target:
         text = io.TextIOWrapper(cast(IO[bytes], target), "utf-8", newline="")
         yield text

@@ -1,9 +1,9 @@
-"""Corpora from and to DataFrames, Hugging Face `datasets` and lists. As in a file, the columns determine the shape.
+"""Convert DataFrames, Hugging Face `datasets` and lists to corpora and back. The columns determine the shape.
 
 Columns and checks are those of `read_corpus`: labels are texts (3 is '3'), repeated rows are dropped with a note, and
-rows count from 1. A CSV and a frame of its rows have the same fingerprint, except for extra numeric columns, which a
-CSV stores as text. Rows without a split are divided (`splits.py`), except sentences without labels; `splits` names one
-for all rows, or one for each.
+rows are counted from 1. A CSV file and a frame of its rows have the same fingerprint, except for extra numeric columns,
+which CSV stores as text. Rows without a split are divided (`splits.py`), except sentences without labels; `splits`
+gives one split for all rows, or one for each row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from labkit.extras import require
 Splits = str | Sequence[str]
 Numbered = Iterator[tuple[int | str, dict[str, Any]]]
 
-_BATCH = 1000  # rows of a data set converted to Python objects at once
+_BATCH = 1000  # rows of a dataset converted to Python objects at once
 _NAMES = {"train": "train", "dev": "validation", "test": "test"}  # the names of our splits in `datasets`
 
 # --- from lists ---------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def from_pairs(
 
 
 def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", splits: Splits = ()) -> Triplets:
-    """Triplets of texts: an anchor, one that is closer to it and one that is farther away.
+    """Triplets of texts: an anchor, a text that is closer to it, and a text that is farther away.
 
     >>> from_triplets([("a cat", "one cat", "an oak")], splits="train").negatives
     ('an oak',)
@@ -89,7 +89,7 @@ def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", sp
 def from_groups(
     groups: Mapping[Any, Iterable[str]] | Iterable[Iterable[str]], *, name: str = "corpus", splits: Splits = ()
 ) -> Groups:
-    """Groups of texts that mean the same: {name: texts}, or a list of lists, which are named 1, 2 and so on.
+    """Groups of texts with the same meaning: {name: texts}, or a list of lists, which are named 1, 2 and so on.
 
     `splits` has an entry for each text.
 
@@ -113,7 +113,7 @@ def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits
 
 
 def _apart(where: str, rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Any]:
-    """The columns of rows that have one text for each name."""
+    """The columns of rows that have a text for each name."""
     parts = []
     for number, row in enumerate(rows, 1):
         parts.append([] if isinstance(row, str) or not isinstance(row, Iterable) else list(row))
@@ -144,7 +144,7 @@ def _list(where: str, column: str, values: Any) -> list[Any]:
 
 
 def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()) -> Numbered:
-    """The rows with their numbers and splits, and with plain names and values."""
+    """The rows with numbers and splits, and with plain names and values."""
     each = [] if isinstance(splits, str) else list(splits)
     known: tuple[Any, ...] = ()
     names: list[str] = []
@@ -163,7 +163,7 @@ def _numbered(rows: Iterable[Mapping[str, Any]], where: str, splits: Splits = ()
             plain["split"] = each[number - 1] if each else splits
         yield number, plain
     if each and number != len(each):
-        raise ValueError(f"{where}: splits has {len(each)} values, expected one per row, or a single one for all")
+        raise ValueError(f"{where}: splits has {len(each)} values, expected one per row, or a single split for all")
 
 
 def _plain(value: Any) -> Any:
@@ -234,15 +234,15 @@ def _mixed(corpus: Corpus, whose: str) -> ValueError:
     )
 
 
-# --- data sets ---------------------------------------------------------------------------------------------------
+# --- datasets ----------------------------------------------------------------------------------------------------
 
 
 def from_dataset(dataset: Any, *, name: str = "corpus") -> Corpus:
     """The corpus of a Hugging Face Dataset or DatasetDict (iterable ones are read to the end).
 
-    The keys of a DatasetDict are the splits (validation is dev), unless there is a `split` column. A Dataset, or a
-    DatasetDict with `train` alone, is divided here. A ClassLabel gives its names to texts, and its numbers 0 and 1 to
-    pairs.
+    The keys of a DatasetDict are the splits (validation is dev), unless it has a `split` column. A Dataset, or a
+    DatasetDict with only `train`, is divided here. A ClassLabel becomes its names for texts, and its numbers 0 and 1
+    for pairs.
 
     >>> from datasets import Dataset
     >>> from_dataset(Dataset.from_dict({"text": ["a cat", "an oak"], "label": ["pet", "tree"]})).labels
@@ -281,8 +281,8 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
 def to_dataset(corpus: Corpus, *, extra: bool = False) -> Any:
     """Return a Hugging Face DatasetDict with the non-empty splits: train, validation and test.
 
-    Rows of one split keep their order. The columns are what `SentenceTransformerTrainer` expects: the texts, then a
-    label or score. `extra` adds the corpus's other columns, which that trainer would treat as texts.
+    Rows of a split keep their order. The columns are those that `SentenceTransformerTrainer` expects: the texts, then a
+    label or score. `extra` adds all other columns of the corpus, which that trainer would treat as texts.
 
     >>> corpus = from_pairs([("a cat", "one cat"), ("a cat", "an oak")], [1, 0], splits="train")
     >>> to_dataset(corpus)["train"].column_names

@@ -1,12 +1,12 @@
-"""A place as a sentence: address, name and position code, joined by `<PAD>` (SentPWNet, section 4.3).
+"""Places as sentences: address, name and position code, joined by `<PAD>` (SentPWNet, section 4.3).
 
 In: the fields of a place. Out: its S2 code, its text, and the characters of the text, which are SentPWNet's tokens.
 
 **Erratum.** The paper calls the code a "Geohash of length 19". It is the decimal id of an S2 cell, and all eleven
 printed codes are cells of level 18, about 35 m wide. The id counts along a curve that fills the sphere, so neighbours
-mostly have similar ids. A larger cell shares the first bits, not the first decimal digits. The code in table 5 is 590 m
-from the printed position, the offset there between the Chinese datum (GCJ-02) and WGS 84. Code and position must use
-one datum.
+mostly have similar ids. Cells in one larger cell share the first bits, not the first decimal digits. The code in table
+5 is 590 m from the printed position, which is the local offset between the Chinese datum (GCJ-02) and WGS 84. Code and
+position must use the same datum.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def s2_code(latitude: float, longitude: float) -> str:
 
 
 def _check(argument: str, degrees: float, largest: int) -> None:
-    # the comparison is false for NaN too
+    # the comparison is also false for NaN
     if not isinstance(degrees, Real) or not -largest <= degrees <= largest:
         raise ValueError(
             f"{argument} is {degrees!r}, expected a number of degrees from -{largest} to {largest}. Use decimal "
@@ -45,7 +45,7 @@ def _check(argument: str, degrees: float, largest: int) -> None:
 
 
 def place_text(address: str, name: str, latitude: float, longitude: float) -> str:
-    """The sentence of a place, its parts in the paper's order.
+    """The sentence of a place, with its parts in the paper's order.
 
     >>> place_text("12 Mill Lane", "Heron Bakery", 48.0, 9.0)
     '12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912'
@@ -60,7 +60,7 @@ def place_tokens(text: str) -> list[str]:
     """The characters of a place's text, with `<PAD>` as one token. Works for any text; case and accents are kept.
 
     Spaces are dropped: writers use them inconsistently in names and addresses (2 F, 2F; 푸른솔 약국, 푸른솔약국),
-    most Chinese and Japanese records have none, and sequences get shorter.
+    most Chinese and Japanese records have none, and sequences become shorter without them.
 
     >>> place_tokens("Ufer 3 <PAD> 書店 <PAD> 51")
     ['U', 'f', 'e', 'r', '3', '<PAD>', '書', '店', '<PAD>', '5', '1']

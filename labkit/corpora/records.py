@@ -23,11 +23,11 @@ from numpy.typing import ArrayLike
 from labkit.corpora.splits import by_class, connected, dealt, grouped, portion, together
 
 SPLITS = ("train", "dev", "test")
-NEAR, FAR = 0.8, 0.4  # shares of the top grade
+NEAR, FAR = 0.8, 0.4  # limits as shares of the top grade
 
 
 def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which grades mark two sentences as the same, and which as different; grades in between mark neither.
+    """Masks of the grades that mark two sentences as the same, and as different; grades in between are in neither.
 
     >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
     >>> near.tolist(), far.tolist()
@@ -43,13 +43,13 @@ TOGETHER = 2**13  # values converted to Python objects at once
 
 
 class Column(Sequence[Any]):
-    """A column of an Arrow table, or some of its rows in any order, used like a tuple and read when accessed."""
+    """A column of an Arrow table, or some of its rows in any order; used like a tuple and read on access."""
 
     def __init__(self, values: Any) -> None:
         self._chunks = [chunk for chunk in values.chunks if len(chunk)]
-        self._ends = np.cumsum([len(chunk) for chunk in self._chunks], dtype=np.int64)  # of their rows
+        self._ends = np.cumsum([len(chunk) for chunk in self._chunks], dtype=np.int64)  # ends of chunks, in rows
         self._length = len(values)
-        self._rows: np.ndarray | None = None  # all of them
+        self._rows: np.ndarray | None = None  # None: all rows
 
     def __len__(self) -> int:
         return self._length if self._rows is None else len(self._rows)
@@ -77,7 +77,7 @@ class Column(Sequence[Any]):
         return taken
 
 
-# --- what all shapes have in common ------------------------------------------------------------------------------
+# --- the common part of all shapes -------------------------------------------------------------------------------
 
 
 def _held(values: Sequence[Any]) -> Sequence[Any]:
@@ -90,14 +90,14 @@ def _taken(values: Sequence[Any], rows: np.ndarray) -> Sequence[Any]:
 
 
 def hashed_split(key: str) -> str:
-    """train, dev or test in shares 80/10/10, from a hash of `key` alone, so that row order does not matter."""
+    """train, dev or test in shares 80/10/10, by a hash of only the `key`, so that row order does not matter."""
     tenth = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:4], "big") % 10
     return SPLITS[max(0, tenth - 7)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
-    """The common part of all shapes: a name, a split for each row, further columns. Use one of those below.
+    """The common part of all shapes: a name, a split for each row, further columns. Use one of the subclasses.
 
     >>> from labkit import load
     >>> corpus = load("questions")
@@ -111,10 +111,10 @@ class Corpus:
     splits: Sequence[str] = ()  # one per row, or one for all; if empty, the rows are divided
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
-    # field of the record -> column of a file; those that hold sentences come first
+    # field of the record -> column of a file; fields that hold sentences come first
     COLUMNS: ClassVar[dict[str, str]] = {}
     TEXTS: ClassVar[tuple[str, ...]] = ()
-    CLASSES: ClassVar[str] = ""  # the field with each sentence's class, if the shape has one
+    CLASSES: ClassVar[str] = ""  # the field with each sentence's class, if the shape has classes
 
     def __post_init__(self) -> None:
         splits = (self.splits,) * len(self) if isinstance(self.splits, str) else _held(self.splits)
@@ -127,7 +127,7 @@ class Corpus:
             object.__setattr__(self, "splits", tuple(self._divided()))
 
     def _divided(self) -> Sequence[str]:
-        """A split for each row where none is given."""
+        """The split of each row if no splits are given."""
         raise NotImplementedError
 
     def _check(self) -> None:
@@ -160,11 +160,11 @@ class Corpus:
 
     @property
     def mapped(self) -> bool:
-        """Whether its texts stay on disk and are read when needed."""
+        """Whether the texts stay on disk and are read when needed."""
         return any(isinstance(getattr(self, name), Column) for name in self.TEXTS)
 
     def take(self, rows: Iterable[int]) -> Self:
-        """The corpus of these rows, in this order."""
+        """The corpus of these rows, in the given order."""
         rows = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows), np.int64)
         chosen: dict[str, Any] = {name: _taken(getattr(self, name), rows) for name in (*self.COLUMNS, "splits")}
         chosen["extra"] = {key: _taken(values, rows) for key, values in self.extra.items()}
@@ -185,9 +185,9 @@ class Corpus:
         return ", ".join(f"{split} {count}" for split, count in self.sizes.items())
 
     def fewer(self, share: float) -> Self:
-        """The corpus with this share of its training rows, always the same ones, and all of dev and test.
+        """The corpus with this share of its training rows, always the same rows, and all of dev and test.
 
-        Groups, articles and classes stay whole. But if dev has the classes of train, each class keeps this share.
+        Groups, articles and classes stay whole; but if dev has the classes of train, this share of each class is kept.
         """
         if not 0 < share <= 1:
             raise ValueError(f"share is {share}, expected above 0 and at most 1; 1 keeps all rows")
@@ -201,12 +201,12 @@ class Corpus:
         return portion(self._belonging(), share)
 
     def _belonging(self) -> list[str]:
-        """A key for each row; rows that must stay together have the same one."""
+        """A key for each row; rows that must stay together have the same key."""
         return [repr(texts) for texts in zip(*(getattr(self, name) for name in self.TEXTS), strict=True)]
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many rows each split has, counted in one pass."""
+        """The number of rows in each split, counted in one pass."""
         counts = Counter(self.splits)
         return {split: counts[split] for split in SPLITS if counts[split]}
 
@@ -222,18 +222,18 @@ class Corpus:
     def same(self) -> tuple[list[str], Sequence[Any] | np.ndarray]:
         """Sentences, and a key that sentences with the same meaning share: a class, or a component of positive pairs.
 
-        Both are empty if the shape does not define this: grades, triplets, articles, sentences without labels.
+        Both are empty if the shape does not define them: grades, triplets, articles, sentences without labels.
         """
         return self.classified()
 
     def numbered(self) -> tuple[list[str], np.ndarray]:
-        """The distinct sentences, and the numbers of each row's texts among them, int64 (rows, texts)."""
+        """The distinct sentences, and for each row the numbers of its texts among them, int64 (rows, texts)."""
         texts = self.sentences()
         number = {text: place for place, text in enumerate(texts)}
         return texts, np.array([[number[text] for text in getattr(self, name)] for name in self.TEXTS], np.int64).T
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One dict per row with the column names of a file, including `split` and further columns."""
+        """One dict per row, with the column names of a file, including `split` and further columns."""
         names = (*self.COLUMNS.values(), "split", *self.extra)
         columns = (*(getattr(self, name) for name in self.COLUMNS), self.splits, *self.extra.values())
         for values in zip(*columns, strict=True):
@@ -343,7 +343,7 @@ class Pairs(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Triplets(Corpus):
-    """An anchor, a sentence that should be closer to it, and one that should be farther.
+    """An anchor, a sentence that should be closer to it, and a sentence that should be farther away.
 
     >>> Triplets(["a cat"], ["one cat"], ["an oak"], splits="train")
     Triplets('corpus', 1 rows: train 1)
@@ -365,7 +365,7 @@ class Triplets(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Corpus):
-    """Sentences with a group name; the sentences of a group mean the same.
+    """Sentences with a group name; the sentences of a group have the same meaning.
 
     >>> Groups(["a cat", "one cat", "an oak"], ["cat", "cat", "oak"], splits="train").members()
     {'cat': ['a cat', 'one cat'], 'oak': ['an oak']}
@@ -394,7 +394,7 @@ class Groups(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sentences(Corpus):
-    """Sentences without labels. Nothing can be measured on a test split, so by default all of them are training rows.
+    """Sentences without labels. Nothing could be measured on a test split, so by default all rows are training rows.
 
     >>> Sentences(["a cat", "an oak"])
     Sentences('corpus', 2 rows: train 2)
@@ -416,9 +416,9 @@ class Sentences(Corpus):
         return super().part(split)
 
     def without_labels(self, why: str) -> ValueError:
-        """The error of a method or metric that needs labels: `why`, and the remedy."""
+        """The error for a method or metric that needs labels; it gives `why`, and the remedy."""
         return ValueError(
-            f"corpus {self.name!r} has sentences without labels, and {why}. Give each a class in a column 'label'; "
+            f"corpus {self.name!r} has sentences without labels, and {why}. Add classes in a column 'label'; "
             "`labkit data cluster` proposes classes"
         )
 
@@ -460,7 +460,7 @@ class Article:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Articles(Corpus):
-    """Articles with sections and paragraphs; without given splits, a hash of the title assigns each article to one.
+    """Articles with sections and paragraphs; if no splits are given, a hash of the title assigns each article to one.
 
     >>> cat = Article("Cat", (Section("Diet", ("Cats eat fish.", "They drink milk.")),))
     >>> Articles([cat], splits="train").sentences()

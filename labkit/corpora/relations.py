@@ -38,7 +38,7 @@ def linked(pairs: Pairs) -> np.ndarray:
 
 # --- classes for a plot ------------------------------------------------------------------------------------------
 
-FEW = 20  # classes that a plot keeps if classes must be cut
+FEW = 20  # number of classes that a plot keeps if classes must be cut
 UNLABELLED = "no label"  # the class of sentences without labels
 
 
@@ -75,13 +75,13 @@ def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0)
 
 
 def counted(corpus: Corpus) -> tuple[int, int]:
-    """How many sentences have a class, and how many classes there are; `points` chooses from these."""
+    """The number of sentences that have a class, and the number of classes; `points` chooses from these."""
     class_of = classes_by_sentence(corpus)
     return len(class_of), len(set(class_of.values()))
 
 
 def class_order(corpus: Corpus) -> tuple[str, ...]:
-    """All classes of a corpus, those of its test split first, then by size: this fixes their colours in all plots."""
+    """All classes of a corpus, those of the test split first, then by size; this order fixes their colours in plots."""
     sizes = Counter(classes_by_sentence(corpus).values())
     tested = set(classes_by_sentence(corpus.part("test")).values()) if "test" in corpus.splits else set()
     return tuple(sorted(sizes, key=lambda name: (name not in tested, -sizes[name], name)))
@@ -90,8 +90,8 @@ def class_order(corpus: Corpus) -> tuple[str, ...]:
 def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict[str, Iterator[bool]]:
     """For each class, which of its sentences are kept, in order.
 
-    Whole classes are taken in random order while they fit. If that leaves fewer than FEW classes (or than there are),
-    the first ones are cut, each by the same share, with at least two sentences if `most` allows it.
+    Whole classes are taken in random order while they fit. If that gives fewer than FEW classes (or than exist), the
+    first ones are cut, each to the same share, with at least two sentences if `most` allows it.
     """
     order = [list(sizes)[at] for at in random.permutation(len(sizes))]
     whole, left = [], most
@@ -105,7 +105,7 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
     parts = order[: max(1, min(FEW, most // 2))]
     share = most / sum(sizes[name] for name in parts)
     wanted = {name: min(sizes[name], max(2, int(share * sizes[name]))) for name in parts}
-    while (over := sum(wanted.values()) - most) > 0:  # the largest classes make room for the minimum of two
+    while (over := sum(wanted.values()) - most) > 0:  # the largest classes make room for two per class
         largest = max(wanted, key=lambda name: wanted[name])
         wanted[largest] -= min(over, max(1, wanted[largest] - 2))
     keeps = {}
@@ -117,7 +117,7 @@ def _room(sizes: dict[str, int], most: int, random: np.random.Generator) -> dict
 
 
 def _sentence_rows(corpus: Corpus) -> Iterable[tuple[str, int]]:
-    """Every sentence with the number of each row that contains it."""
+    """Every sentence, with the number of each row that contains it."""
     if isinstance(corpus, Articles):
         return ((text, row) for row, article in enumerate(corpus.articles) for text in _openings(article))
     return ((text, row) for name in corpus.TEXTS for row, text in enumerate(getattr(corpus, name)))
@@ -168,9 +168,9 @@ def train_sentences(corpus: Corpus) -> list[str]:
 
 
 def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
-    """(a paragraph's opening, the next paragraph's, an opening of the section before and of the one after).
+    """Triplets: a paragraph's opening, the next paragraph's opening, and one from the section before or after.
 
-    Enough to estimate how hard articles are; training triplets have rules of their own.
+    These suffice to estimate how hard articles are; training triplets have rules of their own.
     """
     openings = [
         [first for paragraph in section.paragraphs if len(words(first := (sentences(paragraph) or [""])[0])) in OPENING]
@@ -188,7 +188,7 @@ def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
 
 
 def opened(articles: Articles) -> Triplets:
-    """Triplets of paragraph openings: two from one section, and one from the section before or after."""
+    """Triplets of paragraph openings: two from the same section, and one from the section before or after."""
     triplets = [triplet for article in articles.articles for triplet in opening_triplets(article)]
     if not triplets:
         raise ValueError(

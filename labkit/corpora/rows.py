@@ -7,10 +7,10 @@
     title, sections                      articles                    -> Articles
     text                                 sentences without labels    -> Sentences
 
-Common other names (`sentence1`, `question2`, `category`, ...) are recognised, too; rows of only `query, positive`
-become groups. A `split` column (train, dev, test) is used as given; without one the rows are divided (`splits.py`). All
+Other common names (`sentence1`, `question2`, `category`, ...) are also recognised; rows with only `query, positive`
+become groups. A `split` column (train, dev, test) is used as given; without it, the rows are divided (`splits.py`). All
 other columns go to `extra`. Errors name the row; repeated rows are dropped with a note (`labkit.progress`). `files.py`
-reads rows from files, `frames.py` from memory.
+reads rows from files, and `frames.py` reads them from memory.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Sentences: ("text",),
 }
 SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
-_TEXTS = {  # other common names of our text columns
+_TEXTS = {  # other common names for our text columns
     **dict.fromkeys(("sentence1", "question1", "premise"), "text_a"),
     **dict.fromkeys(("sentence2", "question2", "hypothesis"), "text_b"),
     "query": "anchor",
     "sentence": "text",
 }
 _OF_TEXTS = ("text_a", "text_b", "anchor", "positive", "negative", "text")
-_LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, beside these
+_LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, next to these
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -63,7 +63,7 @@ _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0
 
 
 def column_names(names: Iterable[Any], at: str) -> list[str]:
-    """Column names stripped and in lower case; raises ValueError if one appears twice."""
+    """Column names, stripped and in lower case; raises ValueError if a name appears twice."""
     columns = [str(name).strip().lower() for name in names]
     twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     if twice:
@@ -97,7 +97,7 @@ def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str
 def _renamed(
     rows: Iterable[tuple[int | str, Mapping[str, Any]]], given: Mapping[str, str]
 ) -> Iterator[tuple[int | str, Mapping[str, Any]]]:
-    """Rename the columns to ours; rows of only an anchor and a positive become groups."""
+    """Rename the columns to our names; rows with only an anchor and a positive become groups."""
     theirs: set[str] = set()
     names: dict[str, str] = {}
     anchors: set[str] = set()
@@ -125,7 +125,7 @@ def corpus_of_rows(
 ) -> Corpus:
     """Build the corpus of these numbered rows: checked, without repeats, in the shape that the columns determine.
 
-    `columns` maps our column names to theirs; `where` names the source in messages. Notes appear as warnings of the
+    `columns` maps our column names to theirs; `where` names the source in messages. Notes become warnings in the
     caller's caller.
     """
     shape: type[Corpus] | None = None
@@ -163,7 +163,7 @@ def corpus_of_rows(
     for column in [column for column, each in unused if _maybe_labels(each)][:1]:
         note(f"{where}: column {column!r} looks like labels but is not used; rename it to 'label'", stacklevel=3)
     if twice := contradictions(corpus, numbers):
-        note(f"{where}: {twice}. Methods cannot tell which is right; keep one of them, or drop the rows", stacklevel=3)
+        note(f"{where}: {twice}. Methods cannot know which is right; keep one of them, or drop the rows", stacklevel=3)
     return corpus
 
 
@@ -178,13 +178,13 @@ def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) 
 
 
 def texts_of_rows(rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: str) -> list[str]:
-    """The texts of all rows in order, those of a row one after another; repeats are kept."""
+    """The texts of all rows, in order, including repeats; texts of the same row follow one another."""
     texts: list[str] = []
     for number, row in rows:
         theirs = {ours: column for column, ours in our_names(row, {}).items()}
         columns = [theirs[ours] for ours in _OF_TEXTS if ours in theirs]
         if not columns:
-            _shape(where, row)  # raises the error that names what is missing
+            _shape(where, row)  # raises the error that names the missing column
         texts += [_text(row[column], column, f"{where} row {number}") for column in columns]
     return texts
 
@@ -217,7 +217,7 @@ def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, 
     if shape.CLASSES:
         column = shape.COLUMNS[shape.CLASSES]
         name = row[column]
-        if isinstance(name, int | float) and name == name:  # as in a CSV: 3 is '3', 0.5 is '0.5'; NaN is missing
+        if isinstance(name, int | float) and name == name:  # as in CSV: 3 is '3', 0.5 is '0.5'; NaN is missing
             name = str(name)
         row[column] = sys.intern(_text(name, column, at))  # one object for all rows of a class
     elif shape is Pairs and "label" in row:
@@ -283,7 +283,7 @@ def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
-    """Raise ValueError if there is only one class: then there is nothing to learn."""
+    """Raise ValueError if all rows have the same class, because nothing can be learned from them."""
     classes: set[Any] = set(corpus.classified()[1])
     if isinstance(corpus, Pairs) and not corpus.graded:
         classes = set(corpus.labels.tolist())
@@ -296,14 +296,14 @@ def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> 
 
 
 def _maybe_labels(values: Sequence[Any]) -> bool:
-    """Whether few distinct values repeat, as labels do."""
+    """Whether a few distinct values are repeated, as labels are."""
     return 1 < len(set(_hashable(values))) <= len(values) / 2
 
 
 def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:
-    """The number of texts or pairs with contradictory labels, and the first of them; "" if there are none.
+    """The number of texts or pairs with contradictory labels, and the first of them, in words; "" if none exist.
 
-    `numbers`: the row numbers, if they do not count from 1.
+    `numbers`: the row numbers, if they do not start from 1.
     """
     keys: Iterable[tuple[str, ...]]
     values: Sequence[Any]

@@ -1,13 +1,13 @@
 """Files that may be larger than memory: cut into parts, read as Arrow tables, written as Parquet or Arrow.
 
     parts_of(sources, column)     the parts of files and of folders of files, in order
-    tables(part)                  its rows as Arrow tables of a few thousand
-    corpus_of_folder(folder)      the corpus in such a folder: Arrow files are mapped, Parquet files read into memory
+    tables(part)                  the rows of a part as Arrow tables of a few thousand rows
+    corpus_of_folder(folder)      the corpus in such a folder; Arrow files are mapped, Parquet files read into memory
     write_tables(tables, path)    one file of a folder; `scale.each` writes many, with processes or Ray
     write_distinct(sources, folder)   drop rows with a repeated text
 
 A Parquet or Arrow file is cut into equal parts, so that many workers can read it. Other files (CSV, TSV, JSONL, TXT)
-must be read from the start: each is one part, and its cells are texts.
+must be read from the start, so each is one part; its cells are texts.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from labkit.corpora.rows import from_columns
 from labkit.progress import Progress, silent
 from labkit.text import normalise
 
-ROWS = 2**16  # of a part
+ROWS = 2**16  # rows of a part
 GROUP = 2**13  # rows read or written at once
 TABLES = (".parquet", ".arrow")
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of a file from `start` up to but not including `stop`, or to the end."""
+    """The rows of a file from `start` to `stop` (excluded), or to the end."""
 
     path: str
     start: int = 0
@@ -98,7 +98,7 @@ def _check_column(path: Path, column: str) -> None:
 
 
 def identified(files: Iterable[Path]) -> list[list[str]]:
-    """The name and sha256 of each file, which identify the input of a plan."""
+    """The names and sha256 hashes of files, which identify the input of a plan."""
     return [[path.name, sha256_of(path)] for path in files]
 
 
@@ -171,7 +171,7 @@ def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> It
 
 
 def texts_of(part: Part, column: str = "text") -> Iterator[list[str]]:
-    """The texts of a column, some thousands at a time; raises ValueError if a row has none."""
+    """The texts of a column, a few thousand at a time; raises ValueError if a row has no text."""
     row = part.start
     for table in tables(part, [column]):
         texts = table.column(column).to_pylist()
@@ -192,7 +192,7 @@ def _rows_in(path: Path) -> int:
 
 
 def schema_of(path: Path | str) -> Any:
-    """The Arrow schema of a file; text columns for CSV and the like."""
+    """The Arrow schema of a file; for CSV and similar files, all columns are texts."""
     import pyarrow as arrow
 
     path = Path(path)
@@ -206,7 +206,7 @@ def schema_of(path: Path | str) -> Any:
 
 
 def splits_of(files: Iterable[Path]) -> dict[str, int]:
-    """How many rows each split has over all files; empty if rows have no split."""
+    """The number of rows of each split in all files; empty if rows have no split."""
     counts: Counter[str] = Counter()
     for path in files:
         if "split" in schema_of(path).names:
@@ -268,7 +268,7 @@ def key_rows(texts: Iterable[str]) -> np.ndarray:
 
 
 def first_seen(keys: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Which keys (n, 2) of each file appear in no earlier row and no earlier file, bool (n,)."""
+    """For each file, which of its keys (n, 2) appear in no earlier row and no earlier file, bool (n,)."""
     rows = np.concatenate(keys)
     order = np.lexsort(rows.T)  # equal keys in the order of their rows
     new, ordered = np.ones(len(rows), bool), rows[order]
@@ -287,10 +287,10 @@ def write_distinct(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Write the first row of each distinct text, in order; the manifest counts the rows `read` and kept.
+    """Write the first row of each distinct text, in order; the manifest counts the rows that were read and kept.
 
     With `plain`, texts are also equal if they differ only in case, blanks or Unicode composition
-    (`labkit.text.normalise`). The same call resumes an interrupted one.
+    (`labkit.text.normalise`). Repeating the call resumes it after an interruption.
     """
     folder, files = Path(folder), files_of(sources)
     parts = parts_of(sources, column, rows=size)

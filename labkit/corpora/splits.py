@@ -1,9 +1,9 @@
 """Assign rows to train, dev and test, always in the same way for the same rows.
 
-In: the columns of a corpus, of a file or lists. Out: a split for each row, in shares 80/10/10. Rows that belong
-together stay together: the paraphrases of a group, and groups, pairs and triplets that share a sentence. Labelled
-sentences are divided class by class, so that each split has every class that is large enough. Rows are ordered by a
-hash of their text, not by position.
+In: the columns of a corpus. Out: a split for each row, in shares 80/10/10. Rows that belong together stay together: the
+paraphrases of a group, and groups, pairs and triplets that share a sentence. Labelled sentences are divided class by
+class, so that each split contains every class that is large enough. Rows are ordered by a hash of their text, not by
+position.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARES = {"test": 0.1, "dev": 0.1}  # the rest is train
 
 
 def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
-    """A split for each labelled sentence; a sentence in several classes goes to train if these disagree."""
+    """A split for each labelled sentence; a sentence in several classes goes to train if their splits differ."""
     by_label: dict[str, list[str]] = {}
     for text, label in zip(texts, labels, strict=True):
         by_label.setdefault(str(label), []).append(text)
@@ -35,7 +35,7 @@ def by_class(texts: Sequence[str], labels: Sequence[Any]) -> list[str]:
 
 
 def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str]:
-    """A split for each row: whole keys, in order of their hashes, fill first test and then dev."""
+    """A split for each row: whole keys, in order of their hashes, fill test and then dev."""
     sizes = Counter(keys)
     order = sorted(sizes, key=lambda key: hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest())
     split_of: dict[str, str] = {}
@@ -48,13 +48,13 @@ def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str
 
 
 def portion(keys: Sequence[Any], share: float) -> list[int]:
-    """This share of the rows, in whole keys and always the same ones; at least one key."""
+    """The numbers of this share of the rows, always the same ones: whole keys, and at least one."""
     kept = [row for row, split in enumerate(dealt(list(map(str, keys)), {"kept": share})) if split == "kept"]
     return kept or [row for row, key in enumerate(keys) if key == keys[0]]
 
 
 def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
-    """A key for each row, named after its group; groups with a sentence in common share one.
+    """A key for each row, named after its group; groups with a sentence in common share a key.
 
     If that would connect more than half of all rows, each group is a key of its own. A sentence may then appear in two
     splits, though not with the same paraphrases.
@@ -75,9 +75,9 @@ def grouped(texts: Sequence[str], groups: Sequence[Any]) -> list[str]:
 
 
 def together(columns: Sequence[Sequence[str]], positive: np.ndarray) -> list[str]:
-    """A key for each row; rows connected by common sentences, directly or through others, share one.
+    """A key for each row; rows connected by common sentences, directly or through other rows, share a key.
 
-    If that would connect more than half of all rows, only positive pairs connect, and a pair follows its first
+    If that would connect more than half of all rows, only positive pairs connect rows, and a pair follows its first
     sentence. A sentence may then appear in two splits, though never with its paraphrases.
     """
     places: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""How good are embeddings? In: numpy arrays. Out: frozen records or floats.
+"""Measures of the quality of embeddings. In: numpy arrays. Out: frozen records or floats.
 
-For scores and similarities, larger is closer; for distances, smaller is closer. A tie counts as a mistake. Dense
-embeddings and scipy's sparse ones are both accepted.
+For scores and similarities, larger is closer; for distances, smaller is closer. A tie counts as a mistake. Embeddings
+may be dense arrays or sparse scipy matrices.
 """
 
 from labkit.evaluation.classes import Agreement, clustering_agreement, inter_intra, kmeans, logistic_right

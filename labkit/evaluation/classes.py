@@ -1,8 +1,8 @@
-"""Classes and clusters of embeddings: finding them, comparing two labellings, and measuring their separation.
+"""Find classes and clusters of embeddings, compare two labellings, and measure how well classes are separated.
 
 In: rows (n, d), the embeddings themselves or a 2-D or 3-D picture of them, and labels (n,). All distances are
-Euclidean: between rows of length 1, the nearest row is the one with the largest cosine. scikit-learn takes a second to
-import, so it is imported where it is called.
+Euclidean: among rows of length 1, the nearest row is the one with the largest cosine. scikit-learn takes a second to
+import, so each function imports it when needed.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Agreement:
 
 
 def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
-    """Compare true classes (n,) with found clusters (n,). Only purity is not symmetric.
+    """Compare true classes (n,) with found clusters (n,). All scores except purity are symmetric.
 
     purity = 1/n · sum over found clusters of the size of their largest class. It is 1 when every cluster is pure, and
-    also when every sentence is its own cluster, so read it next to the adjusted scores.
+    also when every sentence is its own cluster, so read it together with the adjusted scores.
 
     >>> clustering_agreement([0, 0, 1, 1], [0, 0, 0, 1]).purity
     0.75
@@ -66,28 +66,28 @@ def clustering_agreement(truth: ArrayLike, found: ArrayLike) -> Agreement:
 
 
 def kmeans(embeddings: ArrayLike, k: int, *, seed: int, restarts: int) -> np.ndarray:
-    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs on embeddings (n, d) as they are."""
+    """Return labels 0..k-1 (n,), the best of `restarts` k-means++ runs; embeddings (n, d) are not normalised."""
     from sklearn.cluster import KMeans
 
     rows = vectors("embeddings", embeddings)
     whole("k", k, 1, rows.shape[0], "the number of rows")
-    whole("restarts", restarts, 1, 10_000, "how many runs to choose the best of")
+    whole("restarts", restarts, 1, 10_000, "the number of runs of which the best is returned")
     return KMeans(k, n_init=restarts, random_state=seeded(seed)).fit_predict(rows).astype(np.int64)
 
 
-DIRECTIONS = 15  # of largest variance used by hdbscan; in more dimensions, distances say little about density
+DIRECTIONS = 15  # principal directions that hdbscan uses; in more dimensions, distances say little about density
 AROUND = 5  # neighbours that define the density around a row
-CLUSTERED = 10_000  # rows take seconds; the time grows with the square of their number
+CLUSTERED = 10_000  # this many rows take seconds; the time grows with the square of their number
 OUTLIER = -1  # the label of rows in no dense region
 NO_CLASS = "none"  # the class name of outliers
 
 
 def hdbscan(embeddings: ArrayLike) -> np.ndarray:
-    """Return labels 0, 1, ... (n,) of the dense regions of embeddings (n, d), and OUTLIER for rows in none of them.
+    """Return the label 0, 1, ... of the dense region of each row (n, d), and OUTLIER for rows in no region: (n,).
 
     scikit-learn's HDBSCAN runs on the first principal directions and keeps the innermost regions, each with at least
-    ten rows and 1 % of them. Above CLUSTERED rows, a fixed sample is clustered, and every other row takes the label of
-    its nearest sampled row.
+    ten rows and at least 1 % of all rows. Above CLUSTERED rows, a fixed sample is clustered, and every other row takes
+    the label of its nearest sampled row.
     """
     from sklearn.cluster import HDBSCAN
     from sklearn.decomposition import PCA
@@ -106,15 +106,15 @@ def hdbscan(embeddings: ArrayLike) -> np.ndarray:
 
 
 def seconds_of_hdbscan(count: int) -> float:
-    """Estimate how many seconds one core takes to find the dense regions of `count` rows."""
+    """Estimate the seconds that one core needs to find the dense regions of `count` rows."""
     return 10 * (min(count, CLUSTERED) / CLUSTERED) ** 2
 
 
-WAYS = {"kmeans": "k-means", "density": "density"}  # of finding classes
+WAYS = {"kmeans": "k-means", "density": "density"}  # ways of finding classes
 
 
 def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) -> np.ndarray:
-    """Return labels (n,) of the rows at length 1: the best of three k-means runs, or dense regions.
+    """Return labels (n,) of the normalised rows: the best of three k-means runs, or dense regions.
 
     With fewer rows than k, each row is its own cluster.
     """
@@ -124,7 +124,7 @@ def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) ->
     return hdbscan(rows) if way == "density" else kmeans(rows, min(k, rows.shape[0]), seed=seed, restarts=3)
 
 
-# --- classes learned from frozen rows ----------------------------------------------------------------------------
+# --- classes learned from fixed rows -----------------------------------------------------------------------------
 
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # scikit-learn's C: the larger, the weaker the penalty
 
@@ -137,10 +137,10 @@ def logistic_right(
     test: ArrayLike,
     test_labels: ArrayLike,
 ) -> np.ndarray:
-    """Tell for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class.
+    """Return for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class.
 
     The strength C is the one of STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
-    normalised: pass them at length 1 if only their direction matters. Nothing is random.
+    normalised: pass unit rows if only their direction matters. The result is deterministic.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -165,8 +165,8 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     """Measure embeddings (n, d) with labels (n,) as in section 4.4 of the pair-weighting paper.
 
     intra: mean over sentences of the distance to the centre of their class (0 for a sentence alone in its class).
-    inter: mean over classes of the distance to the nearest other class centre; with more than `most` classes, over a
-    sample of them. The ratio is inf if every class is a point, and 0 if all centres coincide, whatever the width.
+    inter: mean over classes of the distance to the nearest other class centre; above `most` classes, the mean over a
+    sample of them. The ratio is inf if every class is a point. It is 0 if all centres coincide, whatever the width.
 
     >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
     >>> round(inter_intra(rows, classes).ratio, 6)
@@ -181,7 +181,7 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
     centres = _centres(rows, codes)
     asking = sampled(np.arange(centres.shape[0]), most)
     nearest = nearest_others(centres, 1, asking)[:, 0]
-    # the mean of equal vectors differs from them by rounding, which must not count as a distance
+    # rounding makes the mean of equal vectors differ from them, which must not count as a distance
     floor = 1e-14 * float(max(rows.max(), -rows.min()))
     intra = _mean_distance(floor, rows, np.arange(len(codes)), centres, codes)
     inter = _mean_distance(floor, centres, asking, centres, nearest)
@@ -190,9 +190,9 @@ def inter_intra(embeddings: ArrayLike, labels: ArrayLike, *, most: int | None = 
 
 
 def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) -> Vectors:
-    """Return the sum of each class's rows, with `directions` each at length 1, (C, d) in float64, dense or sparse."""
+    """Return the sum of each class's rows, normalised first with `directions`: (C, d) float64, dense or sparse."""
     sums: Any = 0
-    for block in blocks(len(codes), 1, MOST_ASKING):  # so that float32 rows are never all copied to float64
+    for block in blocks(len(codes), 1, MOST_ASKING):  # so that the float32 rows are never copied to float64 all at once
         here = rows[block].astype(np.float64, copy=False)
         count = here.shape[0]
         one_hot = np.ones(count), (codes[block], np.arange(count))
@@ -207,7 +207,7 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
 
 
 def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.ndarray) -> float:
-    """Return the mean |a_i - b_j| in float64; a distance within rounding of `floor` in each dimension counts as 0."""
+    """Return the mean |a_i - b_j| in float64; a distance of at most `floor` per dimension counts as 0."""
     parts = blocks(len(i), filled(b), BLOCK // 4)
     distances = np.sqrt(np.concatenate([squares(a[i[part]] - b[j[part]]) for part in parts]))
     return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
@@ -216,14 +216,14 @@ def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.nd
 # --- separation, in a space and in its picture -------------------------------------------------------------------
 
 SAMPLE = 2_000  # sentences for silhouette and Hit@1, which need all their distances
-TIES = 8  # equally near neighbours that are examined
-EQUAL = 1e-9  # distances that differ by less, relatively, are a tie
+TIES = 8  # number of equally near neighbours that are examined
+EQUAL = 1e-9  # distances with a smaller relative difference are tied
 
 
 @dataclass(frozen=True)
 class Separation:
-    """The ratio, the silhouette and Hit@1 (NaN if undefined), how many rows the last two are computed on, and the Hit@1
-    of each class for which it is defined.
+    """The ratio, the silhouette and Hit@1 (NaN if undefined), the number of rows on which the last two are computed,
+    and the Hit@1 of each class for which it is defined.
     """
 
     ratio: float
@@ -256,7 +256,7 @@ def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
 
 
 def _right(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sampled rows that are not alone in their class, and whether the nearest neighbour of each is of it."""
+    """Return the sampled rows whose class has another row, and whether each one's nearest neighbour has its class."""
     asking = asking[np.bincount(codes)[codes[asking]] > 1]
     if not len(asking):
         return asking, np.zeros(0, bool)

@@ -1,7 +1,7 @@
 """P-coherence: are paraphrases close together, and closer than unrelated sentences?
 
-A collapsed encoder, which maps everything to one direction, has a P-coherence of 1. So the score is always reported
-with the mean cosine between groups, the difference of the two, and two companion scores.
+A collapsed encoder, which maps everything to one direction, has a P-coherence of 1. The score is therefore always
+reported with the mean cosine between groups, the difference between the two, and two companion scores.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from labkit.evaluation.neighbours import sampled, squares
 from labkit.evaluation.retrieval import directed, hit_at
 from labkit.progress import Progress, silent
 
-MEMBERS = 1_000  # sentences per group whose distances are computed if a sample is used
+MEMBERS = 1_000  # sentences per group between which distances are computed if a sample is used
 
 
 @dataclass(frozen=True)
 class Coherence:
-    """P-coherence (`within`) and the scores it must be read with."""
+    """P-coherence (`within`) and the scores needed to interpret it."""
 
     within: float
     between: float
@@ -37,18 +37,18 @@ class Coherence:
 def p_coherence(
     embeddings: ArrayLike, groups: ArrayLike, *, most: int | None = None, progress: Progress = silent
 ) -> Coherence:
-    """Measure embeddings (n, d) with the group of each (n,).
+    """Measure embeddings (n, d), given the group of each row (n,).
 
     within     mean cosine over the pairs of a group, then over groups of two or more (eq. 4, 5)
-    between    mean cosine over all pairs of sentences from different groups, including sentences alone in theirs
+    between    mean cosine over all pairs of sentences from different groups, including groups of one sentence
     lift       within - between
     retrieval  share of sentences whose nearest other sentence is in their group; ties are misses
     distance   mean Euclidean distance over the pairs of a group, then over groups, with every dimension divided
                by its standard deviation over the whole set (the paper's table A.8 leaves this open; each group's own
                deviation would give about the same value for any encoder)
 
-    With more than `most` sentences, `retrieval` queries a sample of them and `distance` looks at a fixed sample of at
-    most MEMBERS sentences per group.
+    Above `most` sentences, `retrieval` uses a sample of them as queries, and `distance` uses a fixed sample of at most
+    MEMBERS sentences per group.
 
     >>> round(p_coherence([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], ["cat", "cat", "oak", "oak"]).lift, 3)
     0.884
@@ -87,6 +87,6 @@ def p_coherence(
 
 def _mean_pair_distance(group: Vectors, spread: np.ndarray) -> float:
     if not isinstance(group, np.ndarray):
-        held = np.unique(group.indices)  # of 100,000 words, a group contains few
+        held = np.unique(group.indices)  # a group contains only a few of 100,000 words
         group, spread = group[:, held].toarray(), spread[held]
     return float(pdist(group / spread).mean())

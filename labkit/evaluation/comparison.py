@@ -1,7 +1,7 @@
 """Is a difference more than chance?
 
     Spread     the mean and standard deviation of one score over several seeds, without a verdict
-    lead_of    the scores of two methods, each with several seeds, split over the same test units
+    lead_of    the scores of two methods, each with several seeds and split over the same test units
                -> the lead and its interval
 
 If the interval contains 0, it is undecided which of the two is better.
@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-SEEDS = 3  # seeds needed to estimate how far the next run would differ
+SEEDS = 3  # seeds needed to estimate how much another run would differ
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Spread:
     def of(cls, values: ArrayLike) -> Self:
         """The spread of any number of scores, (n,); 0 for one score or for equal scores."""
         figures = np.asarray(values, np.float64)
-        spread = float(figures.std(ddof=1)) if np.ptp(figures) else 0.0  # rounding would give three times 0.1 a spread
+        spread = float(figures.std(ddof=1)) if np.ptp(figures) else 0.0  # 3 · [0.1] would have a spread by rounding
         return cls(float(figures.mean()), spread, tuple(figures.tolist()))
 
     def __str__(self) -> str:
@@ -45,11 +45,12 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A score split over the units of the test set: it is Σ above / Σ below, (n,) each.
+    """A score split over the units of the test set. The score is Σ above / Σ below, (n,) each.
 
-    A unit could have been drawn without the others: an article with its triplets, a place with its records, pairs that
-    share a sentence. Accuracy has the right answers above and all answers below; F1 has 2 · true positives above and 2
-    · true positives + errors below; a correlation has 1 below, and itself plus the unit's influence above.
+    A unit is drawn independently of the others: an article with its triplets, a place with its records, pairs that
+    share a sentence.
+    For accuracy, they are the right answers and all answers; for F1, 2 · true positives and
+    2 · true positives + errors; for a correlation, the correlation plus the unit's influence, and 1.
 
     >>> accuracy = Parts.by(["article 1", "article 1", "article 2"], [1, 0, 1])  # right, wrong, right
     >>> accuracy.above, accuracy.below
@@ -71,7 +72,7 @@ class Parts:
 
     @classmethod
     def by(cls, units: ArrayLike, above: ArrayLike, below: ArrayLike | None = None) -> Parts:
-        """Sum items, (m,) each, by their unit; by default an item counts 1 below."""
+        """Sum the values of items, (m,) each, by unit; by default each item adds 1 to `below`."""
         codes = np.unique(np.asarray(units), return_inverse=True)[1].ravel()
         under = np.ones(len(codes)) if below is None else np.asarray(below, np.float64)
         return cls(np.bincount(codes, np.asarray(above, np.float64)), np.bincount(codes, under))
@@ -99,16 +100,16 @@ class Lead:
 
 
 def lead_of(first: Sequence[Parts], second: Sequence[Parts], *, times: float = 1.0) -> Lead:
-    """The lead of one method over another, given the parts of each seed; both on the same units, in the same order.
+    """The lead of one method over another, given the parts of each seed, on the same units in the same order.
 
-    Seeds and test units are crossed samples: every seed is scored on every unit. With D (S, U) the difference of the
-    influences, and its two-way analysis of variance,
+    Seeds and test units are crossed samples: every seed is scored on every unit. Let D (S, U) be the difference of the
+    influences. Its two-way analysis of variance gives
 
         v_seeds = var(row means) / S        v_units = var(column means) / U        v_rest = residual mean square / (S U)
         variance = max(v_seeds + v_units - v_rest, v_seeds, v_units)
 
-    The residual is part of both other terms and counts once. The degrees of freedom are Satterthwaite's. If one method
-    has a single run (it is deterministic), that run is compared with every seed of the other.
+    Both other terms contain the residual, so it is subtracted once. The degrees of freedom are Satterthwaite's. A
+    deterministic method has a single run, which is compared with every seed of the other method.
 
     >>> units = range(6)
     >>> ours, theirs = Parts.by(units, [1, 1, 1, 1, 0, 1]), Parts.by(units, [1, 0, 0, 1, 0, 1])

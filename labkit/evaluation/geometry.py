@@ -1,16 +1,16 @@
-"""How vectors are spread over the sphere: what collapses, what crowds together, how many directions are used.
+"""How vectors are spread over the sphere: whether they collapse or crowd together, and how many directions they use.
 
     alignment         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide
     uniformity        log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide; lower is more
-                      even (vectors uniform on a high-dimensional sphere: about -4)
+                      even (about -4 if vectors are uniform on a high-dimensional sphere)
     mean_cosine       mean cosine over all pairs; 1: all vectors point the same way
-    effective_rank    exp of the entropy of the singular values as shares (Roy and Vetterli 2007): how many directions
-                      are used
+    effective_rank    exp of the entropy of the normalised singular values (Roy and Vetterli 2007): the number of
+                      directions in use
 
 In: rows (n, d), dense or sparse, normalised to length 1. Out: floats and arrays in float64; a pair is two different
-rows. The spectrum is taken around the mean: what all rows share is already measured by `mean_cosine`, and without
-centring that one direction would hide the rest. None of these scores says how good vectors are: a collapsed space has
-the best alignment, noise the best uniformity.
+rows. The spectrum is that of the centred rows: `mean_cosine` already measures what all rows share, and without
+centring, that one direction would hide the rest. None of these scores says how good vectors are: a collapsed space has
+the best alignment, and noise has the best uniformity.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from labkit.figure_names import OF_PROBE
 from labkit.progress import Progress, silent
 from labkit.runs import Snapshots
 
-SIDE = 2_048  # rows or columns of the largest matrix whose eigenvalues are computed, which takes seconds
-ALIKE = 1e-14  # mean square along one direction that is float32 rounding
+SIDE = 2_048  # rows of the largest square matrix whose eigenvalues are computed, which takes seconds
+ALIKE = 1e-14  # a smaller mean square along a direction is float32 rounding
 
-# --- figures of a space ------------------------------------------------------------------------------------------
+# --- scores of a space -------------------------------------------------------------------------------------------
 
 
 def alignment(a: ArrayLike, b: ArrayLike) -> float:
-    """Return E |x - y|² over positive pairs: each row x of a (m, d) and the row y of b at the same place."""
+    """Return E |x - y|² over positive pairs: each row x of a (m, d), and the row y of b with the same number."""
     left = vectors("a", a)
     right = vectors("b", b, like=left)
     if left.shape != right.shape:
-        raise ValueError(f"b has {right.shape[0]} rows, expected {left.shape[0]} like a; give both sides of each pair")
+        raise ValueError(f"b has {right.shape[0]} rows, expected {left.shape[0]} as in a; give both sides of each pair")
     x, y = unit(left, refuse="a"), unit(right, refuse="b")
     parts = (squares(x[block] - y[block]).sum() for block in blocks(x.shape[0], filled(y)))
     return float(sum(parts) / x.shape[0])
 
 
 def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
-    """Return E |x - y|² over all pairs of rows of one class, each pair weighted alike.
+    """Return E |x - y|² over all pairs of rows in the same class; every pair has equal weight.
 
     For a class of m rows, Σ |x - y|² = 2 m² - 2 |Σ x|² over both orders of each pair.
     """
@@ -67,14 +67,14 @@ def class_alignment(embeddings: ArrayLike, labels: ArrayLike) -> float:
 def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Progress = silent) -> float:
     """Return log E exp(-2 |x - y|²) over all pairs of rows (n, d), or of a sample of `most` rows if there are more.
 
-    |x - y|² = 2 - 2 cos, so the n² cosines are computed block by block, and only one half of them.
+    |x - y|² = 2 - 2 cos, so only cosines are needed: one half of the n², computed block by block.
     """
     rows = _several(embeddings)
     asking = sampled(np.arange(rows.shape[0]), most)
     rows = _directions(rows if len(asking) == rows.shape[0] else rows[asking])
     n, total = rows.shape[0], 0.0
     for block in blocks(n, n, BLOCK // 4):
-        # (b, n - start): no pair occurs twice, except in the square at its left
+        # (b, n - start): no pair occurs twice, except in the square on its left
         near = np.exp(4 * dots(rows[block], rows[block.start :]) - 4)
         square = near[:, : len(near)]
         total += float(near.sum() - (square.sum() + np.trace(square)) / 2)
@@ -83,7 +83,7 @@ def uniformity(embeddings: ArrayLike, *, most: int | None = None, progress: Prog
 
 
 def mean_cosine(embeddings: ArrayLike) -> float:
-    """Return the mean cosine of two different rows, exact over all pairs: (|Σ x|² - n) / (n (n - 1))."""
+    """Return the exact mean cosine over all pairs of different rows: (|Σ x|² - n) / (n (n - 1))."""
     rows = _several(embeddings)
     n = rows.shape[0]
     total = class_sums(rows, np.zeros(n, np.int64), directions=True)
@@ -91,9 +91,9 @@ def mean_cosine(embeddings: ArrayLike) -> float:
 
 
 def singular_shares(embeddings: ArrayLike) -> np.ndarray:
-    """Return σ_k / Σ σ of the centred rows, (min(n, d),), the largest first; zeros if all rows are alike.
+    """Return σ_k / Σ σ of the centred rows, (min(n, d),), the largest first; zeros if all rows are equal.
 
-    They come from the eigenvalues of the smaller of XᵀX (d, d) and XXᵀ (n, n), so sparse rows stay sparse.
+    The σ come from the eigenvalues of the smaller of XᵀX (d, d) and XXᵀ (n, n), so sparse rows stay sparse.
     """
     rows = _several(embeddings)
     n, d = rows.shape
@@ -112,14 +112,14 @@ def singular_shares(embeddings: ArrayLike) -> np.ndarray:
 
 
 def effective_rank(embeddings: ArrayLike) -> float:
-    """Return exp(-Σ p log p) of the `singular_shares` p, from 1 to min(n - 1, d); 0 if all rows are alike."""
+    """Return exp(-Σ p log p) of the `singular_shares` p, from 1 to min(n - 1, d); 0 if all rows are equal."""
     shares = singular_shares(embeddings)
     held = shares[shares > 0]
     return float(np.exp(-(held * np.log(held)).sum())) if len(held) else 0.0
 
 
 def _several(embeddings: ArrayLike) -> Vectors:
-    """Check the rows, of which there must be two with a direction."""
+    """Check the rows: at least two must have a direction."""
     rows = directed(embeddings)
     if rows.shape[0] < 2:
         raise ValueError("embeddings has 1 row, but a pair needs two; give more sentences")
@@ -132,11 +132,10 @@ def _directions(rows: Vectors) -> Vectors:
 
 
 def space_figures(rows: Any, *, most: int | None = MOST_ASKING, progress: Progress = silent) -> dict[str, float]:
-    """Return `uniformity`, `mean_cosine` and `effective_rank` of the rows that have a direction; nothing for fewer than
-    two.
+    """Return `uniformity`, `mean_cosine` and `effective_rank` of the rows that have a direction; {} for fewer than two.
 
-    The effective rank is left out if both sides are longer than SIDE, as for the TF-IDF vectors of many sentences: a
-    sample would have another rank, and the exact one takes minutes.
+    The effective rank is omitted if both n and d exceed SIDE, as for the TF-IDF vectors of many sentences: a sample
+    would have a different rank, and the exact value takes minutes.
     """
     known = np.flatnonzero(not_zero(rows))
     if len(known) < 2:
@@ -148,13 +147,13 @@ def space_figures(rows: Any, *, most: int | None = MOST_ASKING, progress: Progre
 
 # --- the probe of a run, epoch by epoch --------------------------------------------------------------------------
 
-BINS = 40  # of the cosines from -1 to 1
+BINS = 40  # number of bins for cosines from -1 to 1
 
 
 def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, float]:
     """Return the scores of the probe's vectors (n, d) for one row of a history: `probe_map@r`, `probe_uniformity`, ...
 
-    Scores that need classes are included if every sentence has a class and some class has two sentences.
+    Scores that need classes are included if every sentence has a class and at least one class has two sentences.
     """
     known = np.flatnonzero(not_zero(embeddings))
     if len(known) < 2 or not np.isfinite(embeddings).all():
@@ -170,7 +169,7 @@ def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, fl
 class EpochCosines:
     """For each epoch (e,), the share of the probe's positive and negative pairs whose cosine falls into each bin.
 
-    Without classes all pairs count as negative, and the shares and mean of positives are NaN.
+    Without classes, all pairs count as negative, and the shares and the mean of the positives are NaN.
     """
 
     epochs: tuple[int, ...]
@@ -192,7 +191,7 @@ class EpochCosines:
 def cosines_over_epochs(snapshots: Snapshots, *, low: float = -1.0) -> EpochCosines:
     """Return the cosines of all pairs of a run's probe at each kept epoch: positive within a class, negative across.
 
-    The bins begin at `low`; the first one also counts what is below. A collapsed space needs bins near 1.
+    The bins begin at `low`; the first one also counts all smaller cosines. A collapsed space needs bins near 1.
     """
     if not len(snapshots.epochs) or len(snapshots.texts) < 2:
         raise ValueError(

@@ -1,12 +1,12 @@
 """Iclust: clusters from pairwise similarities alone, by information-based clustering (Slonim et al. 2005).
 
-    maximise  <s> - T · I(C; i),   <s> = sum_C P(C) s(C),   s(C) the mean similarity within C, each i with itself too
+    maximise  <s> - T · I(C; i),   <s> = sum_C P(C) s(C),   s(C) the mean similarity within C, self-pairs included
 
-At T = 0 memberships are hard and the objective is 1/n · sum_C S_C / |C|, with S_C the sum of similarities within C:
-starting from a k-means++ start, one element after the other is taken out and put where that sum is largest. For T > 0
+At T = 0, memberships are hard and the objective is 1/n · sum_C S_C / |C|, where S_C is the sum of similarities within
+C. From a k-means++ start, each element in turn is moved to the cluster that makes the objective largest. For T > 0,
 memberships are shares, the fixed point of P(C|i) ∝ P(C) exp{[2 s(C; i) - s(C)] / T}, reached by cooling. With cosines
-and T = 0 the objective equals that of k-means on unit vectors up to a constant, so any gain of Iclust comes from the
-optimiser, not from another idea.
+and T = 0, the objective equals that of k-means on unit vectors up to a constant, so any gain of Iclust comes from the
+optimiser, not from a different objective.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from scipy.special import softmax, xlogy
 from labkit.arrays import seeded, vectors, whole
 
 COOLING = 12  # temperatures on the way down
-UPDATES = 100  # most damped updates per temperature; twenty times as many at the last
+UPDATES = 100  # maximum of damped updates per temperature; twenty times as many at the last one
 
 
 def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int, restarts: int) -> np.ndarray:
-    """Cluster a symmetric similarity matrix (n, n): labels (n,) below k, the best of `restarts` starts by the
-    objective.
+    """Cluster a symmetric similarity matrix (n, n). Return labels (n,) below k: of `restarts` starts, the result with
+    the best objective.
 
-    At temperature 0 each of the k clusters has a member. Above 0, labels are the largest memberships; heat merges
-    clusters, so some of the k may be empty, and at a high temperature only one is left.
+    At temperature 0, each of the k clusters has a member. Above 0, labels are the largest memberships; heat merges
+    clusters, so some of the k may be empty, and at a high temperature only one remains.
     """
     s = _symmetric(similarity)
     whole("k", k, 1, len(s), "the number of elements")
-    whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
+    whole("restarts", restarts, 1, 10_000, "the number of starts of which the best is returned")
     if not (np.isfinite(temperature) and temperature >= 0):
-        raise ValueError(f"temperature is {temperature}, expected a finite number, 0 or above; use 0 for hard clusters")
+        raise ValueError(f"temperature is {temperature}, expected a finite number >= 0; use 0 for hard clusters")
     random = np.random.default_rng(seeded(seed))
     if temperature == 0:
         starts = [_reassigned(s, far_apart(s, k, random), k, random) for _ in range(restarts)]
@@ -48,7 +48,7 @@ def _symmetric(similarity: ArrayLike) -> np.ndarray:
     if s.shape[0] != s.shape[1]:
         raise ValueError(f"similarity has shape {s.shape}, expected (n, n), all pairs, such as unit @ unit.T")
     gap = np.abs(s - s.T).max()
-    # float32 products are symmetric only to their rounding
+    # float32 products are symmetric only up to rounding
     if gap > 1e-5 * max(np.abs(s).max(), 1e-300):
         raise ValueError(
             f"similarity is not symmetric (it differs from its transpose by {gap:.3g}); give (s + s.T) / 2"
@@ -57,9 +57,9 @@ def _symmetric(similarity: ArrayLike) -> np.ndarray:
 
 
 def far_apart(s: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
-    """Make a k-means++ start, labels (n,): k seeds far from one another, and every element with its nearest seed.
+    """Return the labels (n,) of a k-means++ start: k seeds far from one another, each element with its nearest seed.
 
-    Distances are `s_ii + s_jj - 2 s_ij`. Each seed is the best of a few candidates, drawn with these probabilities.
+    Distances are `s_ii + s_jj - 2 s_ij`. Each seed is the best of a few candidates, drawn in proportion to them.
     """
     own = np.diagonal(s)
     gap = np.maximum(own[:, None] + own - 2 * s, 0)
@@ -76,7 +76,7 @@ def far_apart(s: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
 
 
 def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Generator) -> np.ndarray:
-    """Move one element after the other until a full round moves none. Each move raises sum_C S_C / |C|, so it ends."""
+    """Move one element at a time until a full round moves none. Each move raises sum_C S_C / |C|, so the loop ends."""
     own = np.diagonal(s)
     to = s @ np.eye(k)[labels]  # (n, k): sum of similarities of i to the members of C
     size = np.bincount(labels, minlength=k).astype(float)
@@ -89,7 +89,7 @@ def _reassigned(s: np.ndarray, labels: np.ndarray, k: int, random: np.random.Gen
             home = labels[i]
             if size[home] == 1:
                 continue
-            # i taken out of its cluster: sizes, sums within, and sums from i to each cluster
+            # without i in its cluster: sizes, sums within clusters, and sums from i to each cluster
             rest, within, link = size.copy(), inside.copy(), to[i].copy()
             rest[home] -= 1
             link[home] -= own[i]
@@ -113,7 +113,7 @@ def memberships(s: np.ndarray, k: int, *, temperature: float, random: np.random.
     p = np.full((len(s), k), 1 / k)
     hottest = max(2 * float(s.std()), temperature)  # above the first split, which no temperature over 2 std(s) allows
     for heat in np.geomspace(hottest, temperature, COOLING):
-        # a little noise, or merged clusters could never split
+        # a little noise, because merged clusters could otherwise never split
         p = softmax(np.log(np.maximum(p, 1e-300)) + 0.01 * random.standard_normal(p.shape), axis=1)
         p = _settled(s, p, heat, UPDATES)
     return _settled(s, p, temperature, 20 * UPDATES)
@@ -144,5 +144,5 @@ def mean_similarity(s: np.ndarray, p: np.ndarray) -> float:
 
 
 def information(p: np.ndarray) -> float:
-    """Return I(C; i) in nats: how much a membership tells about the element."""
+    """Return I(C; i) in nats: how much information a membership gives about the element."""
     return float((xlogy(p, p).sum() - len(p) * xlogy(p.mean(axis=0), p.mean(axis=0)).sum()) / len(p))

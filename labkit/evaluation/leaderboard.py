@@ -1,10 +1,10 @@
-"""Several runs on one test split, side by side: runs that differ only in the seed are one line, the best line first.
+"""Several runs on one test split: runs that differ only in the seed form one line, and the best line comes first.
 
-In: a `Result` for each run, and the score that ranks them. Out: a `Line` for each method with its settings: means, the
-spread over seeds, and whether it is behind the best line by more than chance. One test decides: the interval of the
-lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds. The verdict is open if the interval contains 0,
-if there are too few test items or seeds for one, or if another line ties with the first. A score without a better
-direction has no order. A line that was fitted to the test sentences gets no verdict.
+In: a `Result` for each run, and the score that ranks them. Out: a `Line` for each method and its settings: means, the
+spread over seeds, and whether the line is behind the best by more than chance. The verdict depends on the interval of
+the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds. It is open if the interval contains 0, if
+the test items or seeds are too few for an interval, or if another line ties with the first. A score for which neither
+direction is better has no order. A line that was fitted to the test sentences gets no verdict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from labkit.figure_names import ordered
 
 Verdict: TypeAlias = Literal["best", "open", "behind", "no order", "saw test"]
 APART = ("device",)  # settings that change where a method is trained, but not its results
-UNITS = 6  # needed if the lead is the same on each unit: with five, chance would still be 1 in 32
+UNITS = 6  # units needed if the lead is equal on all of them: with five, its probability by chance is still 1 in 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Result:
 
     @classmethod
     def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
-        """Make a result of the record in a run's folder."""
+        """Make a result from the record in a run's folder."""
         about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
         return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
 
@@ -71,19 +71,19 @@ class Line:
 
     @property
     def saw_test(self) -> bool:
-        """Whether a run was fitted on the sentences it is tested on, which some methods embed without their classes."""
+        """Whether a run was fitted on its test sentences, as by methods that embed them together, without classes."""
         return any(
             each.settings.get("embedded") == "all" and each.trained_on == each.scores.corpus for each in self.results
         )
 
     @property
     def sample(self) -> str:
-        """What sample the scores of this line come from, in words; empty if they come from all sentences."""
+        """The sample that the scores of this line come from, in words; empty if they come from all sentences."""
         return "; ".join(dict.fromkeys(result.scores.sample for result in self.results if result.scores.sample))
 
 
 def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Line]:
-    """Return the lines, the best by `figure` (by default the leading score) first; each seed of a kind counts once."""
+    """Return the lines, best first by `figure` (default: the leading score); each seed of a kind counts once."""
     figure = figure or results[0].scores.measure
     kinds: dict[tuple[Any, ...], dict[int, Result]] = {}
     for result in results:
@@ -100,7 +100,7 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:
-    """Name each kind: its method, the settings that set it apart from others, and the corpus if there are several."""
+    """Name each kind: its method, the settings that distinguish it, and its corpus if the runs have several."""
     several = len({group[0].fingerprint for group in groups}) > 1
     lines = []
     for mine, *_ in groups:
@@ -123,7 +123,7 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
 
 
 def _judged(line: Line, best: Line | None, *, level: bool) -> Line:
-    """Return the line with its verdict; `level`: whether another line has the score of the best."""
+    """Return the line with its verdict; `level`: whether another line has the same score as the best."""
     if best is None or line.saw_test:
         return replace(line, verdict="saw test")
     if line is best:
@@ -138,9 +138,9 @@ def _judged(line: Line, best: Line | None, *, level: bool) -> Line:
 
 
 def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
-    """Return the parts of both lines, paired by seed if both have several: over test items, or else over seeds alone.
+    """Return the parts of both lines, over test items or else over seeds alone; paired by seed if both have several.
 
-    Seeds that only one line has are left out, unless the two share fewer than two.
+    Seeds that only one line has are omitted, unless the lines share fewer than two.
     """
     sides = [
         {each.seed: each.scores for each in sorted(side.results, key=lambda each: each.seed)} for side in (best, line)

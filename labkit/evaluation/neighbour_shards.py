@@ -5,12 +5,12 @@
 In: files of vectors (`labkit.embedding_shards`), read one tile at a time. Out: Parquet files with a row for each query:
 its number `row`, the numbers `neighbours` of the nearest rows, nearest first, and their `cosines`. Without `queries`,
 all rows are queries, and a row never finds itself, though it may find a copy. A row of zeros has cosine 0 with every
-row. Cosines are in float32, so rows whose cosines differ by less than about 1e-6 may swap. `neighbours.py` is exact,
-for vectors that fit in memory.
+row. Cosines are in float32, so rows whose cosines differ by less than about 1e-6 may be swapped. `neighbours.py`
+searches exactly among vectors that fit in memory.
 
-    exact    every query against every row: queries x rows x columns multiplications, which is quadratic. The
+    exact    compares every query with every row: queries x rows x columns multiplications, which is quadratic. The
              time is estimated from a small block and announced first.
-    faiss    an inverted index (faiss, an extra): rows are in lists around centres, and a query searches the lists
+    faiss    uses an inverted index (faiss, an extra): rows are in lists around centres, and a query searches the lists
              of its nearest centres. Building needs the index in memory (4 bytes per number); searching maps the
              file. Its recall, the share of exact neighbours that it finds, is measured on a sample of queries.
 """
@@ -33,7 +33,7 @@ from labkit.extras import require
 from labkit.progress import Progress, silent
 
 INDEXES = ("exact", "faiss")
-ASKED = 2**14  # queries of a task
+ASKED = 2**14  # queries per task
 TILE, TOGETHER = 2**14, 2**10  # rows and queries compared at once: 64 MB of cosines
 REMEDY = "use --index faiss, or confirm with --yes"
 RECALLED = 1_000  # queries for which an index is compared with exact search
@@ -56,7 +56,7 @@ def write_neighbours(
 ) -> dict[str, Any]:
     """Write the `count` nearest rows of `base` for each row of `queries` (or of `base`) to a folder of Parquet files.
 
-    The same call resumes an interrupted one. An exact search of more than a day is refused without `insist`.
+    Repeating the call resumes it after an interruption. An exact search of more than a day is refused without `insist`.
     """
     if index not in INDEXES:
         raise ValueError(f"index is {index!r}, expected one of {', '.join(INDEXES)}")
@@ -64,7 +64,7 @@ def write_neighbours(
     asking = rows if queries is None else opened_vectors(queries)
     if asking.dimension != rows.dimension:
         raise ValueError(
-            f"queries have {asking.dimension} columns but the base has {rows.dimension}; encode both with one run"
+            f"queries have {asking.dimension} columns but the base has {rows.dimension}; encode both with the same run"
         )
     whole("count", count, 1, len(rows) - (queries is None), "the number of other rows")
     if index == "faiss":
@@ -114,9 +114,9 @@ def _answer(search: Search, total: int, start: int, path: Path) -> None:
 def _exact(
     base: VectorShards, queries: VectorShards, themselves: bool, count: int, numbers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest of all rows of `base` for these queries, and their cosines, (m, count) each.
+    """The nearest rows of `base` for these queries, and their cosines, (m, count) each.
 
-    `themselves`: the queries are the rows of `base`, and none finds itself.
+    `themselves`: the queries are rows of `base`, and none finds itself.
     """
     asked = _directions(queries, numbers)
     near = np.full((len(numbers), count), -1, np.int64)
@@ -137,7 +137,7 @@ def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int
     """Merge the nearer rows of a tile into the result; ties keep the earlier row."""
     m, count = near.shape
     least = cosines[:, -1:]
-    if scores.shape[1] > count and np.isneginf(least).any():  # at first most rows would be nearer
+    if scores.shape[1] > count and np.isneginf(least).any():  # at first, most rows are nearer
         least = np.maximum(least, np.partition(scores, -count, axis=1)[:, -count, None])
     rows, columns = np.nonzero((scores > cosines[:, -1:]) & (scores >= least))
     owner = np.concatenate([np.repeat(np.arange(m), count), rows])
@@ -166,7 +166,7 @@ def _directions(vectors: VectorShards, numbers: np.ndarray) -> np.ndarray:
 
 
 def _faiss() -> Any:
-    """Import faiss and limit it to one thread; raises an error if it is not installed."""
+    """Import faiss and limit it to one thread; raise an error if it is not installed."""
     require("faiss", "faiss")
     import faiss
 
@@ -201,7 +201,7 @@ def _opened_index(path: str) -> Any:
 def _approximate(
     file: str, base: VectorShards, queries: VectorShards, themselves: bool, count: int, numbers: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbours that the index in a file finds for these queries, ordered by cosine."""
+    """The neighbours that the index in this file finds for these queries, ordered by cosine."""
     cosines, near = _opened_index(file).search(_directions(queries, numbers), min(count + 1, len(base)))
     cosines[near < 0] = -np.inf
     if themselves:

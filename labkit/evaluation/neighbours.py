@@ -3,11 +3,10 @@
     queries (m, d), base (n, d)  ->  indices (m, k), distances (m, k), nearest first, ties by index
 
 No (m, n) matrix is held in memory. Dense rows are preselected in float32 with one matrix product, and the candidates
-are compared in float64; if the rounding of the preselection could have hidden a neighbour, the row is searched again in
-float64. Cosine neighbours are the Euclidean neighbours of unit rows. Two things stay undetermined: which of more than
-k + SPARE copies of one row are returned, and differences below about 1e-7 of the radius of the whole cloud.
-
-`movement` compares the neighbours of the same sentences in two spaces: which sentences moved, from where to where.
+are compared in float64. If rounding in the preselection could have hidden a neighbour, the query is repeated in
+float64. Cosine neighbours are the Euclidean neighbours of unit rows. Two things are undetermined: which of more than
+k + SPARE copies of one row are returned, and the order of distances that differ by less than about 1e-7 of the radius
+of the whole cloud. `movement` compares the neighbours of the same sentences in two spaces to find which ones moved.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from labkit.arrays import Vectors, classes, same_length, vectors, whole
 from labkit.progress import lasting, note
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
-MOST_ASKING = 20_000  # most rows used as queries; above, a sample of this size is used
+MOST_ASKING = 20_000  # maximum number of queries; above it, a sample of this size is used
 SPARE = 8  # candidates beyond k, so that the k-th is rarely within rounding of the first candidate left out
-LONGEST, SAID = 86_400.0, 60.0  # seconds of an exact search above which it is refused (without `insist`), and announced
-MOMENT = 2**28  # pairs of rows that are compared before anybody would read a message
+LONGEST, SAID = 86_400.0, 60.0  # a longer exact search, in seconds, is refused (without `insist`) or announced
+MOMENT = 2**28  # this many pairs of rows are compared before anybody would read a message
 FOLD = 16  # columns of scores that share one maximum in the first pass of the search
 
 
@@ -39,8 +38,8 @@ def blocks(rows: int, columns: int, entries: int = BLOCK) -> Iterator[slice]:
 
 
 def sampled(rows: np.ndarray, most: int | None, seed: int = 0) -> np.ndarray:
-    """Return the row numbers, or if there are more than `most`, a fixed sample of them in order; None takes all."""
-    if most is None or len(rows) <= whole("most", most, 1, 2**31, "how many may ask"):
+    """Return the row numbers; above `most`, a fixed sample of them in order. None takes all."""
+    if most is None or len(rows) <= whole("most", most, 1, 2**31, "the maximum number of queries"):
         return rows
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
@@ -69,7 +68,7 @@ def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np
     """Find the k nearest rows of `base` for every query: indices (m, k) and distances (m, k) in float64.
 
     >>> rows = [[1, 0], [0.8, 0.6], [0, 1]]
-    >>> numbers, distances = nearest(rows, rows, 2)  # of its own rows, each is its own nearest
+    >>> numbers, distances = nearest(rows, rows, 2)  # each row is its own nearest neighbour
     >>> numbers
     array([[0, 1],
            [1, 0],
@@ -84,19 +83,19 @@ def nearest(queries: ArrayLike, base: ArrayLike, k: int) -> tuple[np.ndarray, np
 def nearest_others(rows: Vectors, k: int, asking: np.ndarray | None = None) -> np.ndarray:
     """Find the k nearest other rows of every row, or of each row in `asking`, (n, k).
 
-    A row itself is left out by its index; a copy of it is not.
+    A row's own index is excluded; copies of the row are not.
     """
     every = np.arange(rows.shape[0])
     asking = every if asking is None else asking
     near, _ = nearest_rows(rows if len(asking) == len(every) else rows[asking], rows, k + 1)
     self_at = near == asking[:, None]
-    # with more than k copies, the row itself may be missing; then the last one is dropped
+    # with more than k copies, the row itself may be missing; then the last copy is dropped
     self_at[~self_at.any(axis=1), -1] = True
     return near[~self_at].reshape(len(near), k)
 
 
 def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Run `nearest` on rows that are already checked."""
+    """Run `nearest` on rows that have already been checked."""
     if sparse.issparse(queries) or sparse.issparse(base):
         return _search(sparse.csr_matrix(queries), sparse.csr_matrix(base), k, np.float64)[:2]
     # rows that overflow float32 are uncertain and searched again
@@ -110,9 +109,9 @@ def nearest_rows(queries: Vectors, base: Vectors, k: int) -> tuple[np.ndarray, n
 def foreseen(
     asking: float, rows: Vectors, among: int | None = None, *, workers: int = 1, insist: bool = False, remedy: str
 ) -> None:
-    """Announce how long an exact search will take, judged by a small block, or refuse one that takes more than a day.
+    """Announce the time of an exact search, estimated from a small block, or refuse a search of more than a day.
 
-    `asking` rows search among all `rows`, or among `among` rows like these.
+    `asking` queries search all `rows`, or `among` rows like these.
     """
     among = among or rows.shape[0]
     if asking * among <= MOMENT:
@@ -125,7 +124,7 @@ def foreseen(
     seconds = 1.5 * asking * among / pace / workers  # plus half the time for selecting
     what = f"exact neighbours of {asking:,.0f} rows among {among:,} take about {lasting(seconds)}"
     if seconds > LONGEST and not insist:
-        raise ValueError(f"{what}, the limit is {lasting(LONGEST)}; {remedy}")
+        raise ValueError(f"{what}, but the limit is {lasting(LONGEST)}; {remedy}")
     if seconds > SAID:
         note(what, stacklevel=3)
 
@@ -142,12 +141,12 @@ def _search(
 
 
 def _sift(queries: Vectors, base: Vectors, keep: int, precision: type[np.floating]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `keep` rows of largest q·x - |x|²/2 in `precision` (m, keep), and a bound for all others (m,).
+    """Return the `keep` rows with the largest q·x - |x|²/2 in `precision` (m, keep), and a bound for the rest (m,).
 
-    No row that is left out has a squared distance below the bound.
+    No row outside this selection has a squared distance below the bound.
     """
     (m, d), n = queries.shape, base.shape[0]
-    # centred, since a common offset would cost the digits that tell neighbours apart
+    # centred, because a common offset would cost the digits that distinguish neighbours
     centre = 0.0 if sparse.issparse(base) else base.mean(axis=0, dtype=np.float64)
     asked, sieve = _around(centre, queries, precision), _around(centre, base, precision)
     halves = squares(sieve) / 2
@@ -208,14 +207,14 @@ def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.
 
 # --- who moved ---------------------------------------------------------------------------------------------------
 
-TOGETHER = 10  # groups that are suggested
+TOGETHER = 10  # number of groups suggested
 
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """The k nearest others of n sentences in two spaces, (n, k) each, nearest first.
+    """The k nearest neighbours of n sentences in two spaces, (n, k) each, nearest first.
 
-    change    how much of its neighbourhood each sentence changed, (n,): 1 - |A ∩ B| / |A ∪ B|, from 0 to 1
+    change    how much the neighbourhood of each sentence changed, (n,): 1 - |A ∩ B| / |A ∪ B|, from 0 to 1
     """
 
     before: np.ndarray
@@ -229,18 +228,18 @@ class Movement:
 
     @property
     def new(self) -> np.ndarray:
-        """The number of neighbours after that were not neighbours before, (n,)."""
+        """For each sentence, the number of neighbours after that were not among those before, (n,)."""
         return self.k - in_both(self.before, self.after)
 
     @property
     def ranked(self) -> np.ndarray:
-        """The rows by how much their neighbourhood changed, most first; ties by row."""
+        """The rows in order of decreasing change of their neighbourhood; ties by row."""
         return np.argsort(-self.change, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)
 class MovedTogether:
-    """Sentences that moved from neighbours of one class to neighbours of another; `change` is their mean."""
+    """Sentences that moved from neighbours of one class to those of another; `change` is their mean change."""
 
     source: str
     target: str
@@ -252,7 +251,7 @@ class MovedTogether:
 
 
 def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
-    """Compare the k nearest of each sentence in two spaces (n, d) and (n, e), exactly: rows i are the same sentence.
+    """Compare the exact k nearest neighbours of each sentence in two spaces (n, d) and (n, e), with rows in one order.
 
     >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
     >>> movement(before, after, k=1).change
@@ -261,7 +260,7 @@ def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
     old, new = vectors("before", before, keep_single=True), vectors("after", after, keep_single=True)
     n = old.shape[0]
     if new.shape[0] != n:
-        raise ValueError(f"after has {new.shape[0]} rows, expected {n} like before; use the same sentences")
+        raise ValueError(f"after has {new.shape[0]} rows, expected {n}, as in before; use the same sentences")
     whole("k", k, 1, n - 1, "the number of other rows")
     near = [nearest_others(rows, k) for rows in (old, new)]
     both = in_both(*near)
@@ -269,7 +268,7 @@ def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
 
 
 def in_both(there: np.ndarray, here: np.ndarray) -> np.ndarray:
-    """Count the neighbours that both lists contain for each row, (n, k) and (n, k) to (n,)."""
+    """Count, for each row, the neighbours that both lists contain: (n, k) and (n, k) to (n,)."""
     return (there[:, :, None] == here[:, None, :]).any(axis=2).sum(axis=1)
 
 
@@ -281,9 +280,9 @@ def majority(seen: np.ndarray) -> np.ndarray:
 
 
 def moved_together(moved: Movement, labels: Sequence[str]) -> tuple[MovedTogether, ...]:
-    """Group sentences by the majority class of their neighbours before and after, if the two differ.
+    """Group sentences by the majority classes of their neighbours before and after, if the two differ.
 
-    The groups with the largest size · mean change come first; within a group, the sentences that changed most.
+    Groups are in order of decreasing size · mean change, and the sentences of a group in order of decreasing change.
     """
     codes = classes("labels", labels, count=len(moved.change))
     names = list(dict.fromkeys(map(str, labels)))
@@ -301,7 +300,7 @@ def moved_together(moved: Movement, labels: Sequence[str]) -> tuple[MovedTogethe
 def moved_rows(
     moved: Movement, texts: Sequence[str], labels: Sequence[str], among: Sequence[int] | np.ndarray
 ) -> list[dict[str, float | str]]:
-    """Return a table row for each of these rows: its change, and the most frequent classes of its neighbours."""
+    """Return a table row for each of these sentences: its change, and the most frequent classes of its neighbours."""
     same_length("labels", np.asarray(labels, object), len(moved.change))
     table = []
     for row in np.asarray(among, np.int64).tolist():

@@ -1,9 +1,9 @@
-"""Scores of pairs of sentences compared with human labels: same or different, which is closer, how close.
+"""Compare scores of sentence pairs with human labels: same or different, which is closer, how close.
 
 In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and
 records. A pair is called positive if and only if score > t. Candidates for t are the midpoints between neighbouring
-distinct scores, -inf (all positive) and +inf (all negative); of equally good ones the lowest wins. scipy.stats takes a
-second to import, so it is imported where it is called.
+distinct scores, -inf (all positive) and +inf (all negative); the lowest wins a tie. scipy.stats takes a second to
+import, so each function imports it when needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from labkit.evaluation.neighbours import blocks, squares
 
 @dataclass(frozen=True)
 class PairClassification:
-    """A threshold chosen on one set of pairs, and its scores on another."""
+    """A threshold chosen on one set of pairs, and its scores on another set."""
 
     threshold: float
     accuracy: float
@@ -37,7 +37,7 @@ class PairClassification:
 
 
 def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
-    """Return the threshold of highest accuracy for scores (n,) and 0/1 labels (n,), exactly, in O(n log n).
+    """Return the threshold with the highest accuracy for scores (n,) and 0/1 labels (n,): exact, in O(n log n).
 
     >>> best_threshold([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
     0.5
@@ -47,7 +47,7 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Cut the sorted scores where most decisions are right: negatives below, positives above."""
+    """Cut the sorted scores where the most decisions are right: negatives below the cut, positives above it."""
     ranked, right = cuts(scores, positive)
     cut = int(right.argmax())
     if cut == 0:
@@ -56,9 +56,9 @@ def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
 
 
 def cuts(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores in order (n,), and how many decisions each cut gets right (n + 1,), up to a constant.
+    """Return the sorted scores (n,), and the number of right decisions at each cut (n + 1,), up to a constant.
 
-    Cut k calls the lowest k pairs negative. Between equal scores there is no cut: -inf.
+    Cut k calls the lowest k pairs negative. A cut between equal scores is impossible: -inf.
     """
     order = np.argsort(scores, kind="stable")
     ranked = scores[order]
@@ -70,7 +70,7 @@ def cuts(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _midpoint(below: np.floating, above: np.floating) -> float:
     """Return a float t with below <= t < above that also holds after t is rounded to the precision of the scores."""
     middle = float(below) / 2 + float(above) / 2
-    # between neighbouring floats the midpoint rounds onto one of them; on the upper one it would lose it
+    # between adjacent floats the midpoint rounds to one of them; the upper one would no longer be above t
     return middle if below <= type(below)(middle) < above and middle < above else float(below)
 
 
@@ -79,14 +79,14 @@ def pair_classification(
 ) -> PairClassification:
     """Choose the threshold by accuracy on dev; return accuracy, F1, precision and recall of the positives on test.
 
-    Precision is 0 if no pair is called positive. (Using one set for both is the leak of the paper's Algorithm 1.)
+    Precision is 0 if no pair is called positive. (Using the same set for both is the leak in the paper's Algorithm 1.)
 
     >>> pair_classification([0.2, 0.8], [0, 1], [0.1, 0.6, 0.7], [0, 0, 1]).recall
     1.0
     """
     dev_scores = numbers("dev_scores", dev_scores)
     threshold = _best_cut(dev_scores, binary("dev_labels", dev_labels, count=len(dev_scores)))
-    # float64, or numpy would round the threshold to the precision of the scores
+    # float64, because numpy would round the threshold to the precision of the scores
     test_scores = numbers("test_scores", test_scores).astype(np.float64)
     truth = binary("test_labels", test_labels, count=len(test_scores))
     if not truth.any():
@@ -128,7 +128,7 @@ class Correlation:
 
 
 def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
-    """Correlate scores (n,) with gold grades (n,). Constant scores order nothing: their correlation is 0.
+    """Correlate scores (n,) with gold grades (n,). The correlation of constant scores is 0, because they order nothing.
 
     >>> round(correlation([0.1, 0.4, 0.9], [1, 2, 4]).spearman, 3)
     1.0
@@ -149,9 +149,9 @@ def correlation_parts(
 ) -> dict[str, Parts]:
     """Split both correlations over the pairs, or over units of pairs: `pearson` and `spearman`.
 
-    The influence of a pair is (n - 1) times what the correlation loses without it (the jackknife), which takes n² steps
-    in total. With `of`, the numbers of some pairs, their influence is measured among themselves, and the score is still
-    that of all pairs.
+    The influence of a pair is (n - 1) times the loss of correlation without it (the jackknife); all pairs take n² steps
+    in total. With `of`, the numbers of some pairs, influences are measured among these pairs alone, but the score is
+    still that of all pairs.
     """
     from scipy.stats import rankdata
 
@@ -171,8 +171,8 @@ def correlation_parts(
 def auc_parts(scores: ArrayLike, labels: ArrayLike, units: ArrayLike | None = None) -> Parts:
     """The area under the ROC curve split over the pairs, or over units of pairs (DeLong et al. 1988).
 
-    V is the share of negatives below a positive pair, or of positives above a negative pair; ties count half. Both
-    means are the area, and each kind has the weight n / (pairs of its kind):
+    V is the share of negatives below a positive pair, or of positives above a negative pair; ties count half. The mean
+    of V over either kind is the area, and the weight of each kind is n / (pairs of this kind):
 
         above_i = AUC + n / n_kind · (V_i - AUC)
     """
@@ -188,7 +188,7 @@ def auc_parts(scores: ArrayLike, labels: ArrayLike, units: ArrayLike | None = No
 
 
 def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> np.ndarray:
-    """Return Pearson's correlation without each of the rows `left`; with `ranks`, higher ranks close up."""
+    """Return Pearson's correlation without each of the rows `left`; with `ranks`, higher ranks move down by one."""
     kept = np.ones((len(left), len(a)))
     kept[np.arange(len(left)), left] = 0
     sides = []
@@ -207,16 +207,16 @@ def _without(a: np.ndarray, b: np.ndarray, left: np.ndarray, *, ranks: bool) -> 
 def spearman_error(value: float, pairs: int) -> float:
     """Return the standard error of Spearman's correlation over `pairs` pairs of sentences.
 
-    `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). That is 15 % more at 0.8 than `(1 - r²) / √(n - 1)`,
-    which holds for Pearson's of normal values, and is too small for ranks.
+    `(1 - r²) √((1 + r²/2) / (n - 3))` (Bonett and Wright 2000). At 0.8, this is 15 % more than `(1 - r²) / √(n - 1)`,
+    which holds for Pearson's correlation of normal values but is too small for ranks.
     """
     return float((1 - value**2) * np.sqrt((1 + value**2 / 2) / max(pairs - 3, 1)))
 
 
 # --- grades and two scores ---------------------------------------------------------------------------------------
 
-CANDIDATES = 40  # considered per example, since no item may appear in two examples
-COUPLES = 2**21  # compared at once
+CANDIDATES = 40  # couples considered per example, because no item may appear in two examples
+COUPLES = 2**21  # couples compared at once
 
 
 class Reversal(NamedTuple):
@@ -231,10 +231,10 @@ class Reversal(NamedTuple):
 
 @dataclass(frozen=True)
 class Reversals:
-    """Couples of items, counted by which of two scores orders them correctly, and the clearest couples that changed.
+    """Couples of items, counted by which of two scores orders them correctly, and the clearest changes of order.
 
     Of two items with different grades, the one with the higher grade should have the strictly higher score. (Table 4 of
-    the SBERT-LP paper shows one couple that the new space mends, but none that it spoils.)
+    the SBERT-LP paper shows one couple whose order the new space corrects, but none whose order it spoils.)
     """
 
     kept: int
@@ -253,7 +253,7 @@ class Reversals:
 def reversals(
     gold: ArrayLike, before: ArrayLike, after: ArrayLike, *, examples: int = 5, least: float = 0.0
 ) -> Reversals:
-    """Compare two scores by grades, all (n,). Couples whose grades differ by `least` or less are ignored.
+    """Compare how two scores order items by grade, all (n,). Couples with grades at most `least` apart are ignored.
 
     >>> found = reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3])
     >>> found.couples, found.mended, found.spoilt
@@ -265,7 +265,7 @@ def reversals(
     scores = [
         numbers(name, each, like=gold).astype(np.float64) for name, each in (("before", before), ("after", after))
     ]
-    whole("examples", examples, 0, 1_000, "couples that are shown of each kind")
+    whole("examples", examples, 0, 1_000, "the number of couples shown of each kind")
     if np.ptp(gold) <= least:
         raise ValueError(
             f"all {len(gold)} grades are within {np.ptp(gold):g}, but two must be more than {least:g} apart "
@@ -286,7 +286,7 @@ def reversals(
             clearest += zip(*(each[best].tolist() for each in found), strict=True)
     shown: list[tuple[Reversal, ...]] = []
     for couples in (mended, spoilt):
-        chosen: dict[int, int] = {}  # of the clearest couples, no two share an item
+        chosen: dict[int, int] = {}  # the clearest couples; no two of them share an item
         for _, i, j in sorted(couples):
             if len(chosen) < examples and not {*chosen, *chosen.values()} & {i, j}:
                 chosen[i] = j
@@ -302,8 +302,8 @@ def reversals(
 
 # --- grades learned from embeddings ------------------------------------------------------------------------------
 
-STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # of the L2 penalty, tried from strong to weak
-HELD_OUT = 5  # every fifth training pair, in order, is held out to choose among them
+STRENGTHS = tuple(10.0**-power for power in range(1, 7))  # L2 penalties, tried from strong to weak
+HELD_OUT = 5  # every fifth training pair, in order, is held out to choose the penalty
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,8 +329,8 @@ def relatedness(
     """Learn grades from training pairs (n, d) each, and predict them for test pairs (m, d) each.
 
     Logistic regression maps |u - v| and u · v to a distribution over the integer grades, whose mean is the prediction.
-    `grades` are the integers of the scale, such as range(1, 6), or its first and last, (1, 5). The penalty is chosen by
-    the squared error on every fifth training pair; then all training pairs are used. Nothing is random.
+    `grades` are the integers of the scale, such as range(1, 6), or the first and last, (1, 5). The penalty is chosen
+    by the squared error on every fifth training pair; then all training pairs are used. The result is deterministic.
     """
     levels = sorted(set(grades))
     if len(levels) < 2 or len(levels) not in (2, levels[-1] - levels[0] + 1):
@@ -368,7 +368,7 @@ def _graded_pairs(
 
 
 def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> Vectors:
-    """Return [|u - v|, u · v] (n, 2d), each half divided by its mean length in training, since scale is arbitrary."""
+    """Return [|u - v|, u · v] (n, 2d); each half is divided by its mean training length, because scale is arbitrary."""
     d, features, seen = pair[0].shape[1], pair_features(*pair), pair_features(*train)
     scale = np.repeat([np.sqrt(squares(half).mean()) or 1.0 for half in (seen[:, :d], seen[:, d:])], d)
     if isinstance(features, np.ndarray):
@@ -397,7 +397,7 @@ def _best_strength(features: Vectors, target: np.ndarray, gold: np.ndarray, scal
     held = np.arange(len(gold)) % HELD_OUT == HELD_OUT - 1
     errors: list[float] = []
     weights = None
-    # from strong to weak, each fit starting from the last one, until it gets worse
+    # from strong to weak until the error rises; each fit starts from the previous one
     for strength in STRENGTHS:
         weights = _fit(features[~held], target[~held], strength, weights)
         errors.append(((_predict(features[held], weights, scale) - gold[held]) ** 2).mean())
@@ -407,7 +407,7 @@ def _best_strength(features: Vectors, target: np.ndarray, gold: np.ndarray, scal
 
 
 def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarray | None = None) -> np.ndarray:
-    """Minimise -mean_i sum_g target_ig log p_ig + strength/2 |W|². Return (2d + 1, r); the last row has the biases."""
+    """Minimise -mean_i sum_g target_ig log p_ig + strength/2 |W|². Return (2d + 1, r); its last row is the biases."""
     n, width = features.shape
     shape = (width + 1, target.shape[1])
 

@@ -1,8 +1,8 @@
-"""What a region of a picture is about, and what sets a selection of sentences apart from the rest: words, with counts.
+"""Words, with counts, that describe a region of a picture or set a selection of sentences apart from the rest.
 
 In: texts, counted once by `counted_words`; regions as a label for each text, or a selection as row numbers. Out:
-`Regions`, whose names are words, `PlacedName`s for a map, and `Apart`, which prints as one line. There is no list of
-stop words, so any language will do: a word counts only if it is more frequent than elsewhere, and not by chance
+`Regions`, whose names are words, `PlacedName`s for a map, and `Apart`, which prints as one line. No list of stop words
+is used, so any language works: a word counts only if it is more frequent than elsewhere by more than chance
 (`g_test`).
 """
 
@@ -25,18 +25,18 @@ from labkit.text import words
 
 TWICE = 2  # a region's word is more than this many times as frequent as elsewhere
 LEAST = 2  # occurrences below which a word says nothing
-RARE = 10.83  # G reached by chance in one table of a thousand: chi-squared with one degree of freedom
+RARE = 10.83  # by chance, one table in a thousand reaches this G: chi-squared with one degree of freedom
 TRAITS = 5  # words or classes that describe a selection
 NAMING = 3  # words in the name of a found class
-LETTERS = 24  # in a region's name; words that do not fit are left out, and none is cut
-FEW = 48  # most regions of a whole picture, and most classes that are used as regions
-CLOSE, EACH = 300, 100  # most regions of a map at close range, and sentences per region on average
-LOOKED_AT = 50_000  # sentences used for the words of a map; more would take longer and say the same
+LETTERS = 24  # characters of a region's name; words that do not fit are omitted, not cut
+FEW = 48  # maximum of regions in a whole picture, and of classes that are used as regions
+CLOSE, EACH = 300, 100  # maximum of regions in a map at close range, and their average number of sentences
+LOOKED_AT = 50_000  # sentences used for the words of a map; more would take longer without changing the words
 
 
 @dataclass(frozen=True, eq=False)
 class CountedWords:
-    """How often each of n texts contains each of V words: CSR (n, V)."""
+    """The number of times each of n texts contains each of V words: CSR (n, V)."""
 
     counts: sparse.csr_matrix
     words: tuple[str, ...]
@@ -66,7 +66,7 @@ def counted_words(texts: Sequence[str]) -> CountedWords:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """A region code for each sentence, (n,), and for each code the words that set its region apart, or ""."""
+    """The region code of each sentence, (n,), and for each code the words that set its region apart, or ""."""
 
     codes: np.ndarray
     names: tuple[str, ...]
@@ -90,7 +90,7 @@ def regions(
 
 
 def _clusters(counted: CountedWords, points: np.ndarray, count: int) -> Regions:
-    """Name the k-means clusters of the points; there are at most as many as distinct points."""
+    """Name the k-means clusters of the points, at most as many as there are distinct points."""
     return _named(counted, kmeans(points, min(count, len(np.unique(points, axis=0))), seed=0, restarts=1))
 
 
@@ -118,7 +118,7 @@ def words_on_map(
 ) -> tuple[tuple[PlacedName, ...], tuple[PlacedName, ...]]:
     """Name the regions of a map (n, 2) as a whole and at close range, the largest regions first.
 
-    As a whole it has the `regions` of a picture; at close range, clusters of about EACH points, at most CLOSE clusters.
+    The whole map has the `regions` of a picture; at close range, it has at most CLOSE clusters of about EACH points.
     Above LOOKED_AT sentences, a fixed sample of them is used.
     """
     same_length("points", points, len(texts))
@@ -130,7 +130,7 @@ def words_on_map(
 
 
 def placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
-    """Return the names of the regions that have one, each in the middle of its points, the largest region first."""
+    """Return the names of the named regions, each in the middle of its points, the largest region first."""
     sizes = np.bincount(found.codes, minlength=len(found.names))
     order = [code for code in np.argsort(-sizes, kind="stable").tolist() if found.names[code]]
     middles = [np.median(points[found.codes == code], axis=0).tolist() for code in order]
@@ -138,12 +138,12 @@ def placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
 
 
 def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> tuple[tuple[str, ...], ...]:
-    """Choose the words that set each region 0..C-1 apart, the strongest first, by a G-test over all words (`g_test`).
+    """Choose the words that set each region 0..C-1 apart, the strongest first, by a G-test of all words (`g_test`).
 
-    A word counts only if the region has it at least LEAST times and more than TWICE as often as the others, with a G of
-    at least RARE. A region may have no such word.
+    A word counts only if the region contains it at least LEAST times, its frequency there is more than TWICE that in
+    the other regions, and G is at least RARE. A region may have no such word.
     """
-    whole("most", most, 1, 100, "words of a region")
+    whole("most", most, 1, 100, "the number of words per region")
     same_length("codes", codes, counted.counts.shape[0])
     count = int(codes.max()) + 1
     members = sparse.csr_matrix((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
@@ -162,7 +162,7 @@ def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> 
 def _telling(
     inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float, *, most: int, times: int = 1
 ) -> np.ndarray:
-    """Return the places of the traits that are more than `times` as frequent inside, and not by chance."""
+    """Return the indices of the traits that are more than `times` as frequent inside, by more than chance."""
     g = g_test(inside, elsewhere, size, rest)
     counts = (inside >= min(LEAST, size)) & (inside * rest > times * elsewhere * size) & (g >= RARE)
     return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))]
@@ -171,7 +171,7 @@ def _telling(
 def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
     """Return the name of each text's cluster: the words that set it apart, or NO_CLASS for an OUTLIER.
 
-    No two clusters share a name: a number is added to the smaller one's.
+    No two clusters share a name: a number is added to the name of the smaller one.
     """
     numbers, codes, sizes = np.unique(np.asarray(clusters, np.int64), return_inverse=True, return_counts=True)
     telling, names = region_words(counted_words(texts), codes, most=NAMING), [NO_CLASS] * len(numbers)
@@ -189,7 +189,7 @@ def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) ->
 
 @dataclass(frozen=True)
 class Trait:
-    """A word or class that is more frequent in the selection: sentences with it inside and elsewhere."""
+    """A word or class that is more frequent in the selection, with its number of sentences inside and elsewhere."""
 
     name: str
     inside: int
@@ -222,19 +222,19 @@ class Apart:
 
 
 def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = ()) -> Apart:
-    """Find the words and classes that more of the selected rows have than of the rest, by a G-test.
+    """Find the words and classes that are more frequent among the selected rows than among the rest, by a G-test.
 
         G = 2 Σ O ln(O / E)   over the table: has it or not, selected or not; E: expected if the two are independent
 
-    A trait counts if at least LEAST selected sentences have it, with a larger share than in the rest, and G is at least
-    RARE. A sentence counts once, however often it contains a word.
+    A trait counts if at least LEAST selected sentences have it, their share is larger than in the rest, and G is at
+    least RARE. A sentence counts once, however often it contains a word.
     """
     n = counted.counts.shape[0]
     inside = np.zeros(n, bool)
     inside[np.asarray(chosen, np.int64)] = True
     size = int(inside.sum())
     if not 0 < size < n:
-        raise ValueError(f"chosen has {size} of {n} rows, expected some but not all")
+        raise ValueError(f"chosen has {size} of {n} rows, expected at least one but not all")
     found: list[tuple[Trait, ...]] = []
     has_word = sparse.csr_matrix((counted.counts > 0).astype(np.int64))
     tables: list[tuple[sparse.csr_matrix, Sequence[str]]] = [(has_word, counted.words)]

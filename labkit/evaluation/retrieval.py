@@ -1,12 +1,12 @@
 """Do a sentence's neighbours have its class? In: rows and labels. Out: ranks, votes and shares of correct answers.
 
-Either every sentence of a set queries all others (`hit_at`, `precision_at_r` by cosine; `own_retrieved`), or the
-nearest of another set vote on its class (`knn_right` by Euclidean distance; `voted`). `own_retrieved` and `voted` use a
-method's own similarity, which may be a cosine, a negative distance, or a mixture. Ties never flatter, and no (n, n)
-matrix is held in memory.
+Either every sentence of a set queries all others (`hit_at`, `precision_at_r` by cosine; `own_retrieved`), or its
+nearest neighbours in another set vote on its class (`knn_right` by Euclidean distance; `voted`). `own_retrieved` and
+`voted` use the method's own similarity, which may be a cosine, a negative distance, or a mixture. Ties never improve a
+score, and no (n, n) matrix is held in memory.
 
-MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) look at the R nearest of a sentence whose class has
-R other sentences. R-precision is the share of them with the same class; MAP@R also takes their order into account.
+MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) use the R nearest neighbours of a sentence whose
+class has R other sentences. R-precision is the share with the same class; MAP@R also takes their order into account.
 
     MAP@R = mean over queries of  1/R · sum over i = 1..R of  P(i)      P(i): the precision at i if the i-th has the
                                                                         same class, else 0
@@ -28,7 +28,7 @@ from labkit.progress import Progress, silent
 
 ROUNDING = 1e-12  # cosines in float64 that differ by less are tied
 VOTERS = 3
-DEEPEST = MOST_ASKING  # other members of a class, above which its R nearest are neither kept nor sorted
+DEEPEST = MOST_ASKING  # above this many other members of a class, the R nearest are neither kept nor sorted
 
 # --- embeddings, by cosine and distance --------------------------------------------------------------------------
 
@@ -41,18 +41,18 @@ def hit_at(
     most: int | None = None,
     progress: Progress = silent,
 ) -> dict[int, float]:
-    """Return Hit@k by cosine: for each k, the share of queries with one of their class among the k nearest.
+    """Return Hit@k by cosine: for each k, the share of queries with a sentence of their class among the k nearest.
 
-    In: embeddings (n, d) and labels (n,). A sentence alone in its class is no query. Ties never flatter: a sentence of
-    another class that is as near as the best of the own class ranks before it, so identical vectors hit nothing. If
-    there are more than `most` queries, a sample is used.
+    In: embeddings (n, d) and labels (n,). A sentence alone in its class is not a query. In a tie, a sentence of another
+    class ranks before the nearest one of the query's own class, so identical vectors hit nothing. Above `most` queries,
+    a sample is used.
 
     >>> hit_at([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1], [1])
     {1: 1.0}
     """
     if not isinstance(ks, Iterable):
         raise ValueError(f"ks is {ks!r}, expected a tuple of whole numbers, such as (1, 3, 10)")
-    ks = [whole("ks", k, 1, 2**31, "how many neighbours count") for k in ks]
+    ks = [whole("ks", k, 1, 2**31, "the number of neighbours that count") for k in ks]
     found = _by_cosine(embeddings, labels, most, progress, deep=False)
     return {k: float((found.ranks <= k).mean()) for k in ks}
 
@@ -80,7 +80,7 @@ def _cosines(a: Vectors, b: Vectors) -> np.ndarray:
 
 
 def _among(similarity: Any, asked: Any, rows: Any, these: Any, others: Any) -> np.ndarray:
-    """Return the similarities of some rows to others in float64, so that copies of one row are equally near."""
+    """Return the similarities of some rows to others, in float64 so that copies of one row are equally near."""
     return np.asarray(similarity(*(side.astype(np.float64, copy=False) for side in (asked[these], rows[others]))))
 
 
@@ -97,11 +97,11 @@ def _with_company(codes: np.ndarray, most: int | None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """What each of the rows in `asking` finds among all other rows, (m,) each; the last two are 0 unless `deep`."""
+    """What each row in `asking` finds among all other rows, (m,) each; the last two are 0 unless `deep` is set."""
 
     asking: np.ndarray
-    ranks: np.ndarray  # 1 + the number of rows of other classes at least as near as the nearest of the own
-    average: np.ndarray  # 1/R · the sum of P(i) over its R nearest, of which MAP@R is the mean
+    ranks: np.ndarray  # 1 + the number of rows of other classes at least as near as the nearest of its own class
+    average: np.ndarray  # 1/R · the sum of P(i) over its R nearest; MAP@R is the mean over all rows
     right: np.ndarray  # the share of its own class among its R nearest
 
 
@@ -115,7 +115,7 @@ def retrieved(
 ) -> Retrieved:
     """Find the neighbours of each row in `asking` by a `similarity` between row numbers.
 
-    A block of rows searches one tile of the others after another. With `deep`, the R nearest of each row are kept from
+    A block of rows searches the other rows one tile at a time. With `deep`, the R nearest of each row are kept from
     tile to tile.
     """
     sizes = np.bincount(codes)
@@ -132,7 +132,7 @@ def retrieved(
 def _asked(
     similarity: Callable[[np.ndarray, slice], np.ndarray], codes: np.ndarray, rows: np.ndarray, deepest: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rank of the nearest of the own class (b,), and whether each of the `deepest` nearest has it."""
+    """Return the rank of the nearest row of the same class (b,), and whether each of the `deepest` nearest has it."""
     look = lru_cache(maxsize=1)(lambda start: similarity(rows, slice(start, start + MOST_ASKING)))
     tiles = [(at.start, np.arange(at.start, at.stop)) for at in blocks(len(codes), 1, MOST_ASKING)]
     own = codes[rows][:, None]
@@ -147,8 +147,8 @@ def _asked(
         ranks += np.count_nonzero((look(start) >= best - ROUNDING) & ~same, axis=1)
         if deepest:
             here = -np.asarray(look(start), np.float64)
-            # rows of the own class are moved away by the width of a tie, so that others come first
-            here += same * (ROUNDING + 4e-16 * np.abs(here))  # relative, too, for long distances
+            # rows of the same class are moved away by the width of a tie, so that other rows come first
+            here += same * (ROUNDING + 4e-16 * np.abs(here))  # the second term is relative, for long distances
             here[rows[:, None] == columns] = np.inf
             far, of_own = _nearest(np.hstack([far, here]), np.hstack([of_own, same]), deepest)
     return ranks, of_own
@@ -156,7 +156,7 @@ def _asked(
 
 def _nearest(far: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the k smallest values of each row in order, and the entries of `own` at their places: (b, k) each."""
-    if 4 * k < far.shape[1]:  # sorting all of them would take longer
+    if 4 * k < far.shape[1]:  # sorting the whole row would take longer
         some = np.argpartition(far, k - 1, axis=1)[:, :k]
         far, own = np.take_along_axis(far, some, 1), np.take_along_axis(own, some, 1)
     order = np.argsort(far, axis=1)[:, :k]
@@ -186,10 +186,10 @@ def knn_accuracy(
 def knn_right(
     train: ArrayLike, train_labels: ArrayLike, test: ArrayLike, test_labels: ArrayLike, k: int = 3
 ) -> np.ndarray:
-    """Tell for each test row (m, d) whether its class wins the vote of its k nearest training rows (n, d): bool (m,).
+    """Return for each test row (m, d) whether its class wins the vote of its k nearest training rows (n, d): bool (m,).
 
-    Distances are Euclidean. If classes have equally many votes, the one with the nearest voter wins; of equally near
-    rows, the earlier one counts as nearer.
+    Distances are Euclidean. If classes have equal votes, the one with the nearest voter wins; if rows are equally near,
+    the earlier one counts as nearer.
 
     >>> rows, classes = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [0, 0, 1, 1]
     >>> knn_right(rows, classes, [[0.8, 0.2], [0.3, 0.7]], [0, 0])
@@ -216,10 +216,10 @@ def own_retrieved(
     progress: Progress = silent,
     deep: bool = True,
 ) -> Retrieved:
-    """Return what rows of a method retrieve by its own similarity. A row of zeros finds nothing.
+    """Return what the rows of a method retrieve by the method's own similarity. A row of zeros finds nothing.
 
-    `deep` also looks at the R nearest, unless a class has more than DEEPEST other members, as many would have to be
-    kept.
+    `deep` also examines the R nearest rows, unless a class has more than DEEPEST other members: as many rows would have
+    to be kept.
     """
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     asking, deep = _with_company(codes, most), deep and sizes.max() <= DEEPEST + 1
@@ -230,9 +230,9 @@ def own_retrieved(
 
 
 def voted(method: Any, train: Any, labels: Sequence[Any], test: Any, *, progress: Progress = silent) -> np.ndarray:
-    """Return the class that wins the vote of the VOTERS nearest training rows, for each test row: (n,) of labels.
+    """Return, for each test row, the class that wins the vote of its VOTERS nearest training rows: labels (n,).
 
-    If classes have equally many votes, the one with the nearest voter wins; of equally near rows, the earlier.
+    If classes have equal votes, the one with the nearest voter wins; if rows are equally near, the earlier one.
     """
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     won = np.empty(test.shape[0], np.int64)
@@ -250,7 +250,7 @@ def voted(method: Any, train: Any, labels: Sequence[Any], test: Any, *, progress
 
 
 def _first_largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of the k largest values of each row and these values, (m, k), in order; overwrite `values`."""
+    """Return the columns and values of each row's k largest entries, (m, k) each, in order; overwrites `values`."""
     rows = np.arange(len(values))
     columns = np.empty((len(values), min(k, values.shape[1])), np.int64)
     largest = np.empty(columns.shape)
@@ -262,14 +262,14 @@ def _first_largest(values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def not_zero(rows: Any) -> np.ndarray:
-    """Tell for each row, dense or sparse, whether it has a number other than zero: bool (n,)."""
+    """Return for each row, dense or sparse, whether it contains a number other than zero: bool (n,)."""
     if isinstance(rows, np.ndarray):
         return np.asarray(rows.any(axis=1))
     return np.asarray(abs(rows).sum(axis=1)).ravel() > 0
 
 
 def directed(embeddings: ArrayLike) -> Vectors:
-    """Check embeddings (n, d), of which each must have a direction. float32 rows stay float32 to save memory."""
+    """Check embeddings (n, d); every row must have a direction. float32 rows stay float32 to save memory."""
     rows = vectors("embeddings", embeddings, keep_single=True)
     if not not_zero(rows).all():
         unit(rows, refuse="embeddings")  # names the row

@@ -1,13 +1,13 @@
 """Score a method on a corpus, by the method's own similarity.
 
-    Pairs       accuracy, F1, precision, recall at the threshold of dev (of train if there is no dev); AUC
+    Pairs       accuracy, F1, precision, recall at the threshold chosen on dev (on train without dev); AUC
     graded      Pearson and Spearman with the grades
     Labelled    kNN accuracy from train, if it has the classes of the split; Hit@1/3/10 within the split
     Groups      Hit@1/3/10 within the split; P-coherence with its companions
     Triplets    triplet accuracy
-    Articles    triplet accuracy on the triplets that the rule "adjacent" makes of them
+    Articles    triplet accuracy on the triplets that the rule "adjacent" makes from them
     with classes   inter/intra ratio; MAP@R and R-precision
-    all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: of a
+    all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: same
                 class, labelled 1, graded at least four fifths of the highest grade, anchor and positive
 
 In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` split the scores
@@ -42,13 +42,13 @@ from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
 COMPANIONS = ("within", "between", "lift", "retrieval", "distance")
-ASKED = {"asked": "sentences", "asked_centres": "classes"}  # scores that give the size of a sample, and of what
+ASKED = {"asked": "sentences", "asked_centres": "classes"}  # scores that give the size of a sample, and its items
 OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic method's triplets
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores by name; `measure` names the leading one, and `items` are its single answers, if it has such.
+    """Scores by name; `measure` names the leading one, and `items` are its single answers, if any.
 
     >>> scores = Scores("questions", "test", "auc", {"auc": 0.75, "f1": 0.5})
     >>> print(scores, scores.headline)
@@ -68,7 +68,7 @@ class Scores:
         return self.figures[self.measure]
 
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Return the 95 % interval of each score over test units, for the scores that have their parts."""
+        """Return the 95 % interval over test units of each score that has parts."""
         found = {}
         for name, parts in self.parts.items():
             nothing = Parts(np.zeros(len(parts.above)), np.ones(len(parts.above)))
@@ -78,7 +78,7 @@ class Scores:
 
     @property
     def sample(self) -> str:
-        """Which of these scores come from a sample, as a sentence; empty if none does."""
+        """The sizes of the samples that these scores come from, in words; empty if no sample was used."""
         counts = [f"{self.figures[name]:,.0f} {what}" for name, what in ASKED.items() if name in self.figures]
         return f"from a sample: {' and '.join(counts)} used as queries" if counts else ""
 
@@ -112,7 +112,7 @@ def score(
         scored = _graded(method, part, asks) if part.graded else _pairs(method, corpus, part, split, asks)
     elif isinstance(part, Triplets):
         scored = _triplets(method, part, asks)
-        if isinstance(corpus, Articles) and "article" not in part.extra:  # another metric, so another name
+        if isinstance(corpus, Articles) and "article" not in part.extra:  # a different metric has a different name
             scored = (OPENINGS, {OPENINGS: scored[1].pop("triplet_accuracy")} | scored[1], scored[2], {})
     else:
         scored = _classes(method, corpus, part, asks)
@@ -124,12 +124,11 @@ def score(
 def require_labels(corpus: Corpus) -> None:
     """Raise ValueError if the corpus has no labels to score against."""
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("a method can be neither right nor wrong about them")
+        raise corpus.without_labels("a method can be neither right nor wrong about those")
 
 
 def scored_part(part: Corpus) -> Corpus:
-    """Return what is scored of a split: the split itself, or the triplets that the rule "adjacent" makes of its
-    articles.
+    """Return the part of a split that is scored: the split itself, or triplets of its articles by the rule "adjacent".
 
     If no article has the five sections that the rule needs, triplets of their openings are scored instead, and the
     score is called `OPENINGS`.
@@ -140,7 +139,7 @@ def scored_part(part: Corpus) -> Corpus:
 
 
 def selection(method: Any, dev: Corpus) -> tuple[str, float]:
-    """Return the score on a dev split by which settings and epochs are chosen; it needs no threshold."""
+    """Return the score on a dev split that selects settings and epochs; it needs no threshold."""
     require_labels(dev)
     dev = scored_part(dev)
     if isinstance(dev, Pairs):
@@ -214,7 +213,7 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = vars(correlation(scores, test.scores)) | _space(rows, texts, asks, near, near + count)
     parts: dict[str, Parts] = {}
-    if asks.apart and count > 2:  # of a sample, since the time grows with the square of the number of pairs
+    if asks.apart and count > 2:  # from a sample, because the time grows with the square of the number of pairs
         parts = correlation_parts(scores, test.scores, linked(test), of=sampled(np.arange(count), asks.most))
     return "spearman", figures, None, parts
 
@@ -228,7 +227,7 @@ def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
         scored: _Scored = ("hit@1", *_hits(method, rows, classes, asks))
     else:
         scored, rows = _votes(method, train, texts, classes, asks)
-    known = np.flatnonzero(not_zero(rows))  # the others have no cosine
+    known = np.flatnonzero(not_zero(rows))  # rows of zeros have no cosine
     own, names = rows[known], np.asarray(classes)[known]
     count = len(np.unique(names))
     if isinstance(test, Groups) and 1 < count < len(names):
@@ -242,7 +241,7 @@ def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
 
 
 def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], asks: _Asks) -> tuple[_Scored, Any]:
-    """Score the votes of the nearest training sentences, and hits if a class has two; also return the rows."""
+    """Score the votes of the nearest training sentences, and hits if a class has two of them; also return the rows."""
     base, rows = (method.encode(each) for each in (train.classified()[0], texts))
     asking = sampled(np.arange(len(texts)), asks.most)
     won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
@@ -260,7 +259,7 @@ def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
     right, anchors = (near > far).astype(np.int64), np.arange(len(test))
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
-    units = test.extra.get("article", range(len(test)))  # triplets of one article stand or fall together
+    units = test.extra.get("article", range(len(test)))  # triplets of one article are not independent
     return "triplet_accuracy", figures, right, {"triplet_accuracy": Parts.by(list(units), right)}
 
 
@@ -279,7 +278,7 @@ def _hits(
         at_r = {}
     single = {f"hit@{k}": ranks <= k for k in KS} | at_r
     figures = {name: float(values.mean()) for name, values in single.items()}
-    alone = int((sizes == 1).sum())  # sentences alone in their class, which are no queries
+    alone = int((sizes == 1).sum())  # sentences alone in their class, which are not queries
     figures |= ({"alone": float(alone)} if alone else {}) | _sampled("asked", len(asking), len(labels) - alone)
     parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
@@ -302,7 +301,7 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
 
 
 def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.ndarray) -> dict[str, float]:
-    """Return alignment of the positive pairs (rows a, b), and the scores of the space of the distinct sentences."""
+    """Return the alignment of positive pairs (rows a, b), and the scores of the space of the distinct sentences."""
     known = not_zero(rows)
     both = known[a] & known[b]
     figures = {"alignment": alignment(rows[a[both]], rows[b[both]])} if both.any() else {}
@@ -311,7 +310,7 @@ def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.nd
 
 
 def _compared(method: Any, *columns: Sequence[str]) -> tuple[list[str], Any, list[np.ndarray]]:
-    """Return all sentences, their rows, encoded in one call, and the similarities of the first column to each other."""
+    """Return all sentences, their rows (encoded in one call), and the similarities of column 1 to each other one."""
     texts, count = [text for column in columns for text in column], len(columns[0])
     rows = method.encode(texts)
     first, *others = (rows[start : start + count] for start in range(0, len(texts), count))

@@ -1,16 +1,16 @@
 """The threshold above which two sentences count as the same, and its uncertainty.
 
     threshold(model, corpus)         chosen on dev (else train), measured on test
-    threshold(scores, labels)        chosen and measured on the same pairs, which flatters the scores
+    threshold(scores, labels)        chosen and measured on the same pairs, so the scores are too high
 
 In: a model with `encode` and a corpus of pairs with 0/1 labels, or scores (n,) with labels (n,). Out: a `Threshold`.
 
 The cut has the highest accuracy (`best_threshold`). Its interval contains the cuts whose accuracy is not significantly
-lower. Two cuts decide differently only on the d pairs between them; if the best one is right on g more of them, g / √d
-is McNemar's statistic, and cuts up to its one-sided limit are kept. (A bootstrap of the best cut would mislead, because
-it does not converge like a mean.) In simulations a 95 % interval contained the true best cut in 94 to 100 % of samples
-of 100 to 10,000 pairs: `python -m benchmarks.threshold`. Shares have Wilson's intervals. Pairs that share a sentence
-are treated as independent.
+lower. Two cuts decide differently only on the d pairs between them; if the best cut is right on g more of them, g / √d
+is McNemar's statistic, and the interval contains the cuts up to its one-sided limit. (A bootstrap of the best cut would
+mislead, because it does not converge like a mean.) In simulations, a 95 % interval contained the true best cut in 94 to
+100 % of samples of 100 to 10,000 pairs: `python -m benchmarks.threshold`. Shares have Wilson intervals. Pairs that
+share a sentence are treated as independent.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from labkit.corpora.records import Pairs
 from labkit.evaluation.pairs import best_threshold, cuts
 from labkit.evaluation.scores import threshold_split
 
-POINTS = 50  # of the curve
-BINS = 10  # of the calibration, with equally many pairs
+POINTS = 50  # points of the curve
+BINS = 10  # bins of the calibration, with equally many pairs
 
 
 class Share(NamedTuple):
@@ -43,7 +43,7 @@ class Share(NamedTuple):
 
     @classmethod
     def of(cls, hits: np.ndarray, among: np.ndarray, level: float) -> Self:
-        """How many of `among` (n,) are `hits` (n,), both bool; 0 with the interval [0, 1] if it is none."""
+        """The share of `among` (n,) that are `hits` (n,), both bool; 0 with the interval [0, 1] if `among` is empty."""
         from scipy.stats import binomtest
 
         count, total = int((hits & among).sum()), int(among.sum())
@@ -62,7 +62,7 @@ class CurvePoint(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Pairs with similar scores: their mean score, their number, and how many of them are the same."""
+    """Pairs with similar scores: their mean score, their number, and the share of them that are the same."""
 
     score: float
     pairs: int
@@ -71,9 +71,9 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Threshold:
-    """A cut with its interval, its scores, precision and recall at other cuts, and the calibration of the scores.
+    """A cut with its interval and scores, precision and recall at other cuts, and the calibration of the scores.
 
-    `chosen_on` and `measured_on` name the pairs; precision and recall are of the pairs called the same.
+    `chosen_on` and `measured_on` name the pairs; precision and recall are those of the class "same".
 
     >>> found = threshold([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 0, 1, 1, 1])
     >>> found.threshold, found.at_precision(1.0).recall.value
@@ -92,7 +92,7 @@ class Threshold:
     measured_on: str
 
     def at_precision(self, wanted: float) -> CurvePoint:
-        """The point of the curve with the highest recall among those of at least this precision."""
+        """The point of the curve with the highest recall among those with at least this precision."""
         good = [point for point in self.curve if point.precision.value >= wanted]
         if not good:
             best = max(point.precision.value for point in self.curve)
@@ -154,12 +154,12 @@ def _threshold(
 
 
 def interval(scores: np.ndarray, same: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """The lowest and highest cut that is not significantly less accurate than the best one, one-sided."""
+    """The lowest and the highest cut that are not significantly less accurate than the best one (one-sided)."""
     ranked, right = cuts(scores, same)
     best = int(right.argmax())
     between = np.abs(np.arange(len(right)) - best)
     first, last = np.flatnonzero(right[best] - right <= ndtri(level) * np.sqrt(between))[[0, -1]].tolist()
-    # the cut `k` is between the scores k - 1 and k
+    # cut `k` is between the scores k - 1 and k
     return float(ranked[max(first - 1, 0)]), float(ranked[min(last, len(ranked) - 1)])
 
 

@@ -1,4 +1,4 @@
-"""Functions from records to plotly figures. Notebooks and app draw with the same ones. Extra: plots."""
+"""Functions from records to plotly figures. Notebooks and app use the same functions. Extra: plots."""
 
 from labkit.extras import require
 

@@ -1,4 +1,4 @@
-"""A class for the projector: the exercises of a notebook, and the common mistakes. In: a `ClassProgress`."""
+"""The progress of a class, for a projector: exercises of a notebook, and common mistakes. In: a `ClassProgress`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 ROW = 44  # pixels of an exercise or a slip, readable from the last row
 SIZE, SMALL = 18, 16
-MOST_SLIPS, WIDE, NAMED = 4, 110, 4  # slips shown, characters of one, names next to an exercise
-BESIDE = 0.55  # of the width of a class, for names on the right
-LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercise, its bar, and the number on it
+MOST_SLIPS, WIDE, NAMED = 4, 110, 4  # slips shown, characters of a slip, names next to an exercise
+BESIDE = 0.55  # room for names on the right, as a share of the width of a class
+LOOKS: tuple[tuple[str, Entries, str], ...] = (  # state of an exercise, its bar, and the number on the bar
     ("answered", {"color": POSITIVE}, "#FFFFFF"),
     (
-        "solution read",  # hatched, to differ from the next in greyscale, too
+        "solution read",  # hatched, to differ from the next one in greyscale, too
         {"color": POSITIVE, "pattern": {"shape": "/", "bgcolor": COLOURS[5], "fgcolor": POSITIVE, "solidity": 0.12}},
         "#000000",
     ),
@@ -30,9 +30,9 @@ LOOKS: tuple[tuple[str, Entries, str], ...] = (  # what was done with an exercis
 
 
 def class_progress(progress: ClassProgress, notebook: str | None = None, *, names: bool = False) -> go.Figure:
-    """Draw a bar for each exercise of a notebook that was begun, and below them the most common mistakes.
+    """Draw a bar for each exercise that students of a notebook have begun, and below the bars the most common mistakes.
 
-    `notebook` is its number, by default that of the notebook that most students work on. With `names`, students who are
+    `notebook` is its number; by default, it is the notebook that most students work on. With `names`, students who are
     stuck are named next to the bar.
     """
     number = notebook or progress.notebook
@@ -72,7 +72,7 @@ def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
 
 
 def _beside(counts: Sequence[ExerciseCount], size: int, *, names: bool) -> list[Entries]:
-    """Say at the end of its bar how many work on an exercise now, and on the right who is stuck, with `names`."""
+    """Write at the end of each bar how many students are at the exercise now; with `names`, also who is stuck."""
     said: list[tuple[str, float, int]] = [
         (f"◀ {len(each.here)} here", each.begun, place) for place, each in enumerate(counts) if each.here
     ]

@@ -1,12 +1,12 @@
-"""Sentences as points of a plane or a space, with a colour and a mark for each class.
+"""Sentences as points of a plane or a space; each class has a colour and a mark.
 
 In: a `Projection` and a `Labelled` with its sentences in the same order. Out: a plotly figure in which each point
-carries its row number (`customdata`), so that a page can find the sentence behind a click. What is drawn on top of the
-points (a typed sentence, a ring) carries none.
+carries its row number (`customdata`), so that a page can find the sentence behind a click. Marks on top of the points
+(a typed sentence, a ring) carry none.
 
 Up to 1,000 points, the figure contains their sentences as hover labels. Above 3,000 points, a GPU draws them. Above
-`MOST`, they are covered by an empty layer with the same axes, which receives the mouse events: a selected box then
-reports its corners instead of a list of tens of thousands of points.
+`MOST` points, an empty layer with the same axes covers them and receives the mouse events: a selected box then reports
+its corners instead of a list of tens of thousands of points.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from labkit.palette import CLEAR, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
 
-MOST = 5_000  # points that an event may list; more would take megabytes
+MOST = 5_000  # maximum of points in the list of an event; more would take megabytes
 
 # --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
-TRUST, MOVED = "trust", "what moved"  # columns of shares, always on a scale from 0 to 1
+TRUST, MOVED = "trust", "what moved"  # columns of shares, which are always on a scale from 0 to 1
 REST = "others"
-FEW = 12  # distinct numbers; up to this many, each gets its own colour
+FEW = 12  # up to this many distinct numbers, each gets its own colour
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Colouring:
     styles: tuple[int, ...] = ()
 
 
-# Cached for the sentences in use: with 20,000 of them, it takes longer than the rest of a picture.
+# Cached for the sentences in use: for 20,000 of them, it takes longer than the rest of a picture.
 _KEPT: WeakKeyDictionary[Labelled, dict[str, Colouring]] = WeakKeyDictionary()
 
 
@@ -71,11 +71,11 @@ def columns(shown: Labelled) -> list[str]:
 
 
 def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, order: Sequence[str] = ()) -> Colouring:
-    """Colour points by a column; the `most` most frequent names have their own colour, and the others share one.
+    """Colour points by a column; the `most` most frequent names have their own colours, and all other names share one.
 
     With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`), the place of a class in
-    it is the number of its colour, whatever else is shown. The first classes have a colour; of two with the same
-    colour, such as the 1st and the 37th, the first has it.
+    it is the number of its colour, whatever else is shown. Only the first classes have a colour; if two classes would
+    have the same one, as the 1st and the 37th would, only the first gets it.
     """
     kept = _KEPT.setdefault(shown, {})
     if column not in kept:
@@ -91,7 +91,7 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
 
 
 def _in_order(full: Colouring, most: int | None, order: Sequence[str]) -> Colouring:
-    """Order names by their place in `order`; those that are not in it come last."""
+    """Order names by their place in `order`; names that are missing there come last."""
     place = {name: number for number, name in enumerate(order)}
     places = [place.get(name, len(order) + code) for code, name in enumerate(full.names)]
     codes = sorted(range(len(full.names)), key=places.__getitem__)
@@ -104,7 +104,7 @@ def _in_order(full: Colouring, most: int | None, order: Sequence[str]) -> Colour
 
 
 def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()) -> Colouring:
-    """Keep these names alone, in this order; all others become one, if there are any."""
+    """Keep only these names, in this order; all other names, if any, become one."""
     new, rest = np.full(len(full.names), len(codes)), None
     new[list(codes)] = np.arange(len(codes))
     names, styles = tuple(full.names[code] for code in codes), tuple(styles or range(len(codes)))
@@ -145,18 +145,18 @@ DRAWN = 3_000  # points; above, WebGL draws them
 SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
 MANY = (2.5, 0.3)
 SMALLER = 0.8  # size of a point in a small picture, as a share of the usual one
-DIMMED = 0.3  # opacity in 3-D if some points have a ring, which the others would hide
+DIMMED = 0.3  # opacity in 3-D if some points have a ring, which opaque points would hide
 FADED = 0.12  # opacity of points that are not chosen, as a share of the usual one
-SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that 3-D plots have instead
+SOLID = {"triangle-up": "x", "star": "diamond-open"}  # replacements for marks that 3-D plots lack
 PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
-LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
-AROUND = 10  # points around a name, of which half are of its class
+LETTERS, WIDTH = 15, 34  # characters of a name and of a line in a small picture
+AROUND = 10  # points around a name; half of them must be of its class
 BELOW = draw.below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
-UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
+UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # position of a colour scale
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
 ENTRY, SCALE = 19, 60  # pixels of a legend line, and of a colour scale, below a picture
 WAYS = 200  # lines from old to new points; more would hide one another
-STEPS = (0, 1, -1, 2, -2)  # lines by which a name may be moved to avoid another
+STEPS = (0, 1, -1, 2, -2)  # numbers of lines by which a name may be moved to avoid another one
 
 
 def clusters(
@@ -182,15 +182,15 @@ def clusters(
 
     by        the column that colours (`labkit.figures.clusters`), with at most `most` coloured names
     order     the classes of the whole corpus, so that a class has one colour in all pictures
-    chosen    rows that stand out while the others fade; in 3-D all fade, and these have a small ring
+    chosen    rows that stand out while all other rows fade; in 3-D all rows fade, and the chosen ones have a small ring
     found     rows with a small ring            ring      the row with a large ring
     landed    typed sentences, (m, 2 or 3)
     before    earlier points, (n, 2): a line from there to here for each chosen row, the first WAYS of them
     named     whether to write the names of classes in the plane, where they do not overlap
     regions   words of regions to write instead
-    narrow    for a small screen: the legend below, no titles on axes that mean nothing
-    legend    with or without a legend, and axes that keep the full `height` either way: for pictures next to each other
-              that share one legend. None: the legend takes its room from the height
+    narrow    for a small screen: the legend is below, and axes without meaning have no titles
+    legend    whether to show a legend; either way, the axes keep the full `height`, so that pictures next to each other
+              can share one legend. None: the legend takes its room from the height
     svg       no WebGL in the plane, whatever the number of points: for browsers without it, and for print
     """
     n, dimensions = projection.points.shape
@@ -228,7 +228,7 @@ def clusters(
     if regions is not None and dimensions == 2:  # with a margin, so that no texts overlap
         axes["annotations"] = words_in(projection.points, regions, (240.0 if narrow else 400.0, inside - 60.0))
     elif named and dimensions == 2:
-        names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers have no names
+        names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers: none
         if len(names.names) > 1:
             size = (300.0 if narrow else 500.0, float(inside))
             axes["annotations"] = names_in(projection.points, names, size, chosen=chosen)
@@ -243,8 +243,7 @@ def clusters(
 def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: int) -> Entries:
     """Return the part of a layout that keeps the axes equally large with and without a legend.
 
-    The legend has its own room below them, in two columns. `numbers`: margins in pixels for what is written on the
-    axes.
+    The legend has its own room below the axes, in two columns. `numbers`: margins in pixels for labels of the axes.
     """
     names = sum(bool(trace.get("name")) and trace.get("showlegend", True) for trace in drawing)
     scales = [trace["marker"] for trace in drawing if "colorbar" in trace.get("marker", {})]
@@ -263,11 +262,11 @@ def names_in(
     *,
     chosen: Sequence[int] | np.ndarray | None = None,
 ) -> list[Entries]:
-    """Write the names of classes in the middle of their points; the legend alone has a name without room, or one that
-    would stand among the points of other classes. Classes without a `chosen` row fade with their points.
+    """Write the names of classes in the middle of their points. A name without room, or among the points of other
+    classes, is only in the legend. Classes without a `chosen` row fade with their points.
 
-    `size`: about how many pixels the picture has, at one scale for both axes; `axes` (2, 2): their ranges, if not those
-    of the points.
+    `size`: the approximate size of the picture in pixels, at one scale for both axes; `axes` (2, 2): the ranges of the
+    axes, if they are not those of the points.
     """
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
@@ -284,9 +283,9 @@ def names_in(
 
 
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
-    """Write the words of regions in the middle of their points, the largest regions first, within the picture.
+    """Write the words of regions in the middle of their points, within the picture, the largest regions first.
 
-    Words without room are left out. `size` is as in `names_in`.
+    Words without room are omitted. `size` is as in `names_in`.
     """
     low, spans = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-12)
     pixels = min(side / float(span) for side, span in zip(size, spans * 1.1, strict=True))
@@ -302,7 +301,7 @@ def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) ->
 def _without_overlap(
     wanted: Sequence[tuple[str, float, float, float, str]], pixels: float, steps: Sequence[int]
 ) -> list[Entries]:
-    """Place texts at (x, y), given their middle in pixels and anchor. Each moves by some lines, or is left out."""
+    """Place texts at (x, y), given their middle in pixels and anchor. A text without room moves, or is omitted."""
     taken: list[tuple[float, float, float]] = []  # middle, height and half of the width, in pixels
     placed = []
     for text, x, y, middle, anchor in wanted:
@@ -322,7 +321,7 @@ def traces(
 ) -> Iterator[tuple[Entries, np.ndarray]]:
     """Yield a trace for each name of a colouring, or one for all numbers, with its rows.
 
-    The legend shortens names to `letters` characters; hover labels give the full class in lines of `width` characters.
+    The legend shortens names to `letters` characters; hover labels show the full class in lines of `width` characters.
     """
     n, dimensions = points.shape
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)
@@ -330,7 +329,7 @@ def traces(
     kind = "scatter3d" if dimensions == 3 else "scattergl" if n > DRAWN else "scatter"
     about = _about(shown, colours) if n <= READABLE else []
     names = list(enumerate(draw.telling(colours.names, letters) if colours.names else (colours.column,)))
-    for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest is drawn below all others
+    for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest is drawn first
         rest = code == colours.rest or name == NO_CLASS  # points without a class are as faint as the rest
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
         marker = _marker(colours, colours.rest if rest else code, rows) | {
@@ -370,7 +369,7 @@ def traces(
 
 
 def _about(shown: Labelled, colours: Colouring) -> list[str]:
-    """Return what a hover label adds to each sentence: its name in the column that colours, or class and value."""
+    """Return the second part of each hover label: the sentence's name in the colouring column, or class and value."""
     if colours.values is None:
         whole = colouring(shown, colours.column)  # `colours` may call several names REST
         return [whole.names[code] for code in whole.codes.tolist()]
@@ -392,7 +391,7 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
 
 
 def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entries]:
-    """Return a line for each of these rows from its earlier point, marked by a small ring, to its point."""
+    """Return a line for each of these rows: from its earlier point, marked by a small ring, to its current point."""
     rows = rows[:WAYS]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
@@ -418,7 +417,7 @@ def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name:
 
 
 def _plane(projection: Projection, *, titles: bool, covered: bool) -> Entries:
-    """Return axes without numbers, since only nearness can be read off. `covered`: also the axes of `_cover`."""
+    """Return axes without numbers, because only nearness is meaningful. `covered`: also the axes of `_cover`."""
     x, y = ({"title": f"{projection.name} {number}"} if titles else {} for number in (1, 2))
     axes = {"xaxis": PLAIN | x, "yaxis": PLAIN | y | {"scaleanchor": "x"}}
     if covered:

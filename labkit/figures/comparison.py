@@ -1,4 +1,4 @@
-"""Figures of comparisons: runs with the best on top, variants over seeds, and a paper's numbers next to ours.
+"""Figures of comparisons: runs, the best on top; variants over seeds; and a paper's values next to ours.
 
 In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of an ablation. Out: plotly figures.
 """
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
 
-ROW, AROUND = 34, 110  # pixels of a row, and of everything else
+ROW, AROUND = 34, 110  # height in pixels of a row, and of everything else
 OVER: Entries = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}  # a name above its row
 
 
 def _in_rows(traces: list[Entries], names: Sequence[str], title: str, **layout: Any) -> go.Figure:
-    """Draw a row for each name, which is markup, the first on top."""
+    """Draw a row for each name, the first on top; names may contain markup."""
     rows = {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]}
     layout = {"height": AROUND + ROW * len(names)} | layout
     return draw.figure_of(traces, xaxis={"title": title}, yaxis=draw.BARE | rows, **layout)
@@ -46,9 +46,9 @@ LOOKS = {  # verdict -> colour, pattern
 
 
 def leader_bars(lines: Sequence[Line]) -> go.Figure:
-    """Draw a bar for each line, the mean of the score that judges it, and a tick for every seed.
+    """Draw a bar for each line, as long as the mean of the score that judges it, and a tick for every seed.
 
-    The name of a run is above its bar, so that bars have the full width even on a phone.
+    The name of a run is above its bar, so that bars can use the full width even on a phone.
     """
     figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
@@ -67,7 +67,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     if several:
         values, rows = [each.scores.figures[figure] for each, _ in several], [place for _, place in several]
         stroke = {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}}
-        traces.append(draw.marks(values, rows, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
+        traces.append(draw.marks(values, rows, stroke, name="one seed", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
     names = [
         f"{draw.short(line.name, 26)} · {SAW}" if line.saw_test else draw.short(line.name, 48) for _, line in shown
     ]
@@ -87,7 +87,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     )
 
 
-# --- beside the paper --------------------------------------------------------------------------------------------
+# --- next to the paper -------------------------------------------------------------------------------------------
 
 TABLE_ROW, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 
@@ -95,10 +95,10 @@ TABLE_ROW, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 def ours_beside_paper(
     table: TableResult, column: str, *, rows: Sequence[str] = (), height: int | None = None
 ) -> go.Figure:
-    """Draw one column of a paper's table, all of it or these rows: an open diamond is the paper's value, a disc ours.
+    """Draw one column of a paper's table, or some rows of it: an open diamond is the paper's value, a disc is ours.
 
-    The error bar is the interval of the mean, or the spread over the seeds where there is none. A disc with a
-    remark, such as that the model was trained on these texts, is open and has an asterisk.
+    The error bar is the interval of the mean or, without an interval, the spread over seeds. A disc with a remark,
+    such as that the model was trained on these texts, is open and has an asterisk.
     """
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}")
@@ -146,10 +146,10 @@ def _ends(figure: Figure) -> tuple[float, float]:
 
 
 def seed_dots(ablation: Figures, measure: str) -> go.Figure:
-    """Draw a line for each variant: a dot for each seed, their mean and spread, by `measure`.
+    """Draw a line for each variant, by `measure`: a dot for each seed, and the mean and spread of all seeds.
 
-    A variant that was measured once (nothing random in it) has its mean alone. An open mean is shown to be behind the
-    best, by an interval over seeds; a filled one is not.
+    A deterministic variant was measured once and shows only its mean. An open mean is behind the best one by an
+    interval over seeds; a filled mean is not shown to be behind.
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
@@ -184,8 +184,8 @@ def label_curves(
 ) -> go.Figure:
     """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
-    The error bars are the spread over the seeds. Zero labels, which a log axis cannot show, are at its left end.
-    `levels` are variants that use no label, each drawn as a horizontal line.
+    The error bars are the spread over seeds. A log axis cannot show zero labels, so they are at its left end.
+    `levels` are variants that use no labels, each drawn as a horizontal line.
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
     place = {count: count or min(filter(None, counts)) / 2 for count in counts}
@@ -218,8 +218,8 @@ CLAIM_HEIGHT = 54  # pixels of a claim
 def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) -> go.Figure:
     """Draw a line for each claim: its lead with the printed settings (hollow), and with those chosen on dev (filled).
 
-    Both are in the same column, of the same row over the same other row, unless the claim lets them be picked: then
-    those that decide it on tuned rows. Left of 0, the other row leads.
+    Both leads compare the same two rows in the same column. If the claim leaves them open, they are those that decide
+    it on tuned rows. Left of 0, the other row leads.
     """
     names, before, after = zip(*leads, strict=True)
     looks = ((before, "as printed", "circle-open", COLOURS[1], -0.16), (after, "tuned", "circle", COLOURS[0], 0.16))
@@ -244,7 +244,7 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
     return draw.figure_of(
         traces,
         annotations=lines,
-        xaxis={"title": "lead, with its 95 % interval", "zerolinecolor": INK, "zerolinewidth": 2},
+        xaxis={"title": "lead and its 95 % interval", "zerolinecolor": INK, "zerolinewidth": 2},
         yaxis=draw.EMPTY | {"range": [len(leads) - 0.5, -0.8]},
         height=AROUND + CLAIM_HEIGHT * len(leads),
         legend=draw.ABOVE,

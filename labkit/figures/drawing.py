@@ -1,10 +1,10 @@
-"""What all figures share: a figure made in one pass, its traces, shapes and panels, and sentences as labels.
+"""Functions for all figures: a figure made in one pass, traces, shapes and panels, and sentences as labels.
 
 Traces and layout are plain dicts with plotly's own names; a `go.Figure` comes out.
 
-Plotly validates what it is given, and each `add_trace`, `add_shape` or `update_layout` validates and copies once more.
-A square with fourteen lines takes ten times as long when it is drawn step by step, which thirty visitors notice. So
-the modules of this package only collect dicts, and this is the one place that makes a figure of them.
+Plotly validates its input, and each `add_trace`, `add_shape` or `update_layout` validates and copies it again. Drawing
+a square with fourteen lines step by step takes ten times as long, which thirty visitors notice. The modules of this
+package therefore only collect dicts, and only this module makes figures from them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from labkit.palette import CLEAR, DASHES, FAINT, INK, look
 
 # --- one figure --------------------------------------------------------------------------------------------------
 
-Entries = dict[str, Any]  # of a trace, an axis, a shape, ...: plotly's name -> value
+Entries = dict[str, Any]  # plotly's name -> value, for a trace, an axis, a shape, ...
 
 
 def figure_of(traces: Iterable[Entries], *, frames: Iterable[Entries] = (), **layout: Any) -> go.Figure:
-    """Make a figure of the traces, the last on top, with a transparent background for light and dark pages.
+    """Make a figure from the traces, the last one on top, with a transparent background for light and dark pages.
 
     >>> figure_of([{"type": "bar", "y": [1, 2]}], height=200).layout.height
     200
@@ -50,7 +50,7 @@ def margin(top: int) -> Entries:
 
 # --- traces, notes and shapes --------------------------------------------------------------------------------------
 
-NAME = "<extra>%{fullData.name}</extra>"  # the end of a hover label, which shows the name of the trace
+NAME = "<extra>%{fullData.name}</extra>"  # the end of a hover label; shows the name of the trace
 
 
 def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float | None = 2.5, **more: Any) -> Entries:
@@ -121,22 +121,22 @@ EMPTY = BARE | {"showticklabels": False}  # an axis without lines and numbers
 
 
 def below(y: float) -> Entries:
-    """Return a legend below the figure, its upper edge at `y` of the figure's height, which is negative."""
+    """Return a legend below the figure; its upper edge is at `y`, a negative share of the figure's height."""
     return {"orientation": "h", "y": y, "yanchor": "top", "x": 0}
 
 
 def ticks(names: Sequence[str], most: int) -> Entries:
-    """Return the part of an axis that puts a name, shortened, at each whole number."""
+    """Return the part of an axis that puts a shortened name at each whole number."""
     return {"tickvals": list(range(len(names))), "ticktext": [short(name, most) for name in names]}
 
 
 def panel_suffix(panel: int) -> str:
-    """Return plotly's suffix of x and y for this panel: nothing for the first, then its number."""
+    """Return plotly's suffix of x and y for this panel: empty for the first panel, otherwise its number."""
     return "" if panel == 1 else str(panel)
 
 
 def on(panel: int) -> Entries:
-    """Return the axes of a panel, as a trace names them.
+    """Return the axes of a panel, as a trace refers to them.
 
     >>> on(1), on(2)
     ({'xaxis': 'x', 'yaxis': 'y'}, {'xaxis': 'x2', 'yaxis': 'y2'})
@@ -162,8 +162,8 @@ def side_by_side(
 ) -> Entries:
     """Return the layout of panels of one size, row by row from the top left, with their titles and axes.
 
-    All panels share one row unless there are fewer `columns`. `gap` is the space between columns and between rows; `x`
-    and `y` are set on each axis. With `shared`, the panels of a row share the scale of the first.
+    All panels are in one row unless `columns` is smaller. `gap` is the space between columns and between rows; `x` and
+    `y` are set on each axis. With `shared`, the panels of a row share the scale of the first one.
     """
     columns = columns or len(titles)
     rows, (across, upwards) = -(-len(titles) // columns), gap if isinstance(gap, tuple) else (gap, gap)
@@ -177,7 +177,7 @@ def side_by_side(
 
 
 def stacked(shares: Sequence[float], *, gap: float, x: Entries, y: Entries) -> Entries:
-    """Return the layout of panels on top of one another, the first at the top, each with its share of the height."""
+    """Return the layout of panels stacked from top to bottom, each with its share of the height."""
     return _panels(x, y, len(shares), 1, row_heights=list(shares), vertical_spacing=gap)
 
 
@@ -202,16 +202,16 @@ def short(text: str, most: int) -> str:
     return escape(text if len(text) <= most else text[: most - 1].rstrip("</> ") + "…", quote=False)
 
 
-@lru_cache(50_000)  # a picture is drawn again at every move
+@lru_cache(50_000)  # a picture is redrawn at every move
 def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
     """Wrap a sentence into a few short lines for a hover label."""
     return "<br>".join(short(line, width + 10) for line in wrap(text, width)[:most])
 
 
 def telling(names: Sequence[str], most: int) -> list[str]:
-    """Shorten names to the words that tell them apart: those that the fewest other names have.
+    """Shorten names to their most distinctive words: those that occur in the fewest other names.
 
-    Shortened names that are still the same are numbered.
+    Shortened names that are still equal are numbered.
 
     >>> telling(["Any advice on getting a visa", "Any advice on a guitar", "choir"], 12)
     ['getting visa', 'guitar', 'choir']

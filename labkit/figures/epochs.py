@@ -1,4 +1,4 @@
-"""Figures over epochs: a run's probe moving through the space, its cosines, and training curves.
+"""Figures over epochs: a run's probe as it moves through the space, its cosines, and training curves.
 
 In: a `Journey`, `EpochCosines`, or histories by name. Out: plotly figures.
 """
@@ -19,11 +19,11 @@ from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
-# --- the picture that travels ------------------------------------------------------------------------------------
+# --- the moving picture ------------------------------------------------------------------------------------------
 
-LETTERS = 12  # of a name in the legend
-NAMED_IN = 230.0  # pixels of the width in which names have room
-STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
+LETTERS = 12  # characters of a name in the legend
+NAMED_IN = 230.0  # width in pixels in which names have room
+STEP, TRAVEL = 800, 600  # milliseconds from one epoch to the next, and of the movement
 CURVES = (  # attribute of a Journey, name, colour, dash
     ("space", "in the space", COLOURS[0], "solid"),
     ("drawn", "in the picture", COLOURS[3], "dash"),
@@ -44,7 +44,7 @@ def clusters_over_epochs(
     legend: bool | None = None,
     height: int = 600,
 ) -> go.Figure:
-    """Draw a run's probe over the epochs: points that move within fixed axes, and below them curves of inter / intra.
+    """Draw a run's probe over the epochs: points that move within fixed axes, above curves of inter / intra.
 
     The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
     by default the last, and its button plays from the first epoch up to it. Everything else is as in `clusters`.
@@ -110,7 +110,7 @@ def _still(points: np.ndarray, marker: Entries) -> Entries:
 
 
 def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entries) -> Entries:
-    """Return what moves: the points of each trace, the rings, the dots on the curves, the texts, as plain lists."""
+    """Return the moving parts as plain lists: points of each trace, rings, dots on the curves, and texts."""
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
@@ -126,7 +126,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
 def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int) -> Entries:
     """Return the epoch in the corner and the names of classes, which travel with their points.
 
-    An annotation would stay as it is until the picture rests. There are `longest` names in each frame, some empty.
+    They are not annotations, which would stay until the picture rests. Each frame has `longest` names, some empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
     pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
@@ -170,11 +170,11 @@ def _menu(journey: Journey, at: int) -> Entries:
     return looks | where | {"buttons": buttons}
 
 
-# --- curves of trainings -----------------------------------------------------------------------------------------
+# --- training curves ---------------------------------------------------------------------------------------------
 
 
 def curve_columns(histories: Mapping[str, History]) -> list[str]:
-    """Return the columns worth drawing: first what is minimised, then the scores on dev.
+    """Return the columns worth drawing: first the losses, then the scores on dev.
 
     >>> curve_columns({"a": History(({"epoch": 1, "loss": 2.0, "gradient": 0.1, "dev_auc": 0.7},))})
     ['loss', 'dev_auc']
@@ -191,9 +191,9 @@ LINE, AROUND = 15, 90  # pixels from one label to the next, and of what is above
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
-    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel.
+    """Draw a panel for each column and a line for each run; a run without a column is missing from its panel.
 
-    At its end, a line of one run has its last value, and a line of a single panel its run's name, if there is room.
+    If there is room, a label at the end of a line shows its last value (one run) or its run's name (one panel).
     """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
@@ -212,11 +212,11 @@ def training_curves(
     epochs = max(len(history) for history in histories.values())
     x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
     rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
-    if rows > 1:  # short names, as there are many
+    if rows > 1:  # many panels need short names
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     gap = (0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
-    for panel, name in enumerate(columns, 1):  # of a single epoch, plotly would draw a share from -0.5 to 1.5
+    for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
             layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
@@ -247,13 +247,13 @@ def _end_labels(histories: Mapping[str, History], column: str, panel: int, heigh
     return labels
 
 
-RIDGES = 9  # epochs that are drawn below each other
+RIDGES = 9  # epochs drawn, one below the other
 
 
 def cosine_ridges(run: EpochCosines) -> go.Figure:
     """Draw the distribution of cosines of positive and negative pairs: two hills per epoch, the first epoch on top.
 
-    The hills of an epoch share one scale, on which the higher one has full height; their two means are on the right.
+    The hills of an epoch share a scale that gives the higher one full height; their two means are on the right.
     """
     count = len(run.epochs)
     chosen = np.unique(np.linspace(0, count - 1, min(count, RIDGES)).round().astype(int)).tolist()

@@ -1,7 +1,7 @@
 """Figures of FILM: its rows, and its rule of mutual neighbours.
 
-In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. What a row of L adds
-to one similarity is in `similarity`, next to its parts by words.
+In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. The part of a row of L
+in one similarity is drawn by `similarity`, like the parts by words.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 # --- rows of L ---------------------------------------------------------------------------------------------------
 
 
-SMALL = 300  # pixels; a lower picture is one of many
+SMALL = 300  # pixels; a picture of smaller height is one of many
 
 
 def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
-    """Draw the words that pull a row up and down, each by its effect `L[l, w] · rms(x_w)`.
+    """Draw the words that pull a row up or down, and the effect of each, `L[l, w] · rms(x_w)`.
 
     A small picture has no title below its axis.
     """
@@ -55,7 +55,7 @@ RATES = (  # attribute, name, colour, dash
 
 
 def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
-    """Draw the rule for every k: four rates on the left, two log losses on the right; dotted is the k chosen on dev."""
+    """Draw the rule for every k: four rates (left) and two log losses (right). The k chosen on dev is dotted."""
     rates: dict[str, Any] = rule.test.rates
     curves = [(1, rates[attribute], *look) for attribute, *look in RATES]
     curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))

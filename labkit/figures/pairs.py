@@ -2,8 +2,8 @@
 
 In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
 
-The squares of a batch have a row for each anchor and a column for each other sentence, classes next to one another;
-`anchor` is the row with a frame. Cells are labelled with the numbers of row and column; a table has the sentences.
+The square of a batch has a row for each anchor and a column for each other sentence, sorted by class; the row `anchor`
+has a frame. Cells are labelled with the numbers of row and column; a table lists the sentences.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 # --- a batch as a square -----------------------------------------------------------------------------------------
 
 BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickfont": {"size": 12}}  # below the square
-DECADES = 4  # of weights below the largest that still have a colour
+DECADES = 4  # weights this many powers of ten below the largest still have a colour
 
 
 def similarity_heatmap(examined: Examined, *, anchor: int | None = None, height: int = 340) -> go.Figure:
-    """Draw the cosine of every two sentences of the batch."""
+    """Draw the cosines of all pairs of sentences in the batch."""
     lowest = min(0.0, float(examined.similarity.min()))
     hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
     heat = draw.cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
@@ -40,9 +40,9 @@ def similarity_heatmap(examined: Examined, *, anchor: int | None = None, height:
 def weight_heatmap(
     examined: Examined, *, anchor: int | None = None, names: bool = True, clickable: bool = False, height: int = 340
 ) -> go.Figure:
-    """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, no colour is 0.
+    """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, and 0 has no colour.
 
-    With `clickable`, an invisible mark on each cell, with its row and column as `customdata`, takes clicks.
+    With `clickable`, an invisible mark on each cell takes clicks; its `customdata` is the row and the column.
     """
     largest = float(examined.weight.max()) or 1.0
     depth = np.clip(1 + np.log10(np.maximum(examined.weight / largest, 1e-300)) / DECADES, 0, 1)
@@ -59,7 +59,7 @@ def weight_heatmap(
 
 
 def _targets(examined: Examined) -> Entries:
-    """Return an invisible mark on each cell, since a click on a heatmap itself selects nothing."""
+    """Return an invisible mark on each cell, because a click on the heatmap itself selects nothing."""
     rows, columns = (each.ravel() for each in np.indices(examined.weight.shape))
     marker = {"symbol": "square", "size": 9, "opacity": 0}
     hover = {"hovertemplate": "row %{y}, column %{x}: weight %{text}<extra></extra>"}
@@ -100,7 +100,7 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
 # --- one anchor as bars ------------------------------------------------------------------------------------------
 
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
-BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of a kind as wide as its smallest gap
+BAR_WIDTH = 0.85  # share of a bar's place; by default, plotly makes bars of a kind as wide as its smallest gap
 
 
 def anchor_bars(
@@ -112,11 +112,11 @@ def anchor_bars(
     before: np.ndarray | None = None,
     height: int = 430,
 ) -> go.Figure:
-    """Draw the anchor's others, the most similar on the left: similarities above, weights below.
+    """Draw the anchor's pairs, the most similar on the left: similarities above, weights below.
 
     An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
-    lines are the two limits of its rule. With `heaviest`, the axis of the weights ends there, so that two pictures can
-    be compared. `before` (m,): other weights of the anchor, drawn as outlines.
+    lines are the two limits of the miner's rule. `heaviest` is the end of the axis of weights, so that two pictures can
+    be compared. `before` (m,): earlier weights of the anchor, drawn as outlines.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
@@ -144,7 +144,7 @@ def anchor_bars(
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
             (examined.ceiling(anchor), "positives below are kept", POSITIVE),
         ):
-            if np.isfinite(value):  # else the anchor has no pair that defines the limit
+            if np.isfinite(value):  # otherwise the anchor has no pair that defines the limit
                 ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{draw.NAME}"
                 traces.append(
                     draw.curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | draw.on(1)
@@ -175,7 +175,7 @@ def anchor_bars(
 
 
 def triplet_losses() -> go.Figure:
-    """Draw the losses of `labkit.thematic` and their slopes over d⁺ - d⁻, which is above 0 in the wrong order."""
+    """Draw the losses of `labkit.thematic` and their slopes over d⁺ - d⁻, which is above 0 if the order is wrong."""
     import torch  # takes seconds, and no other figure needs it
 
     from labkit.thematic.network import LOSSES
@@ -203,8 +203,8 @@ def triplet_losses() -> go.Figure:
 # --- weights as curves and arrows --------------------------------------------------------------------------------
 
 ARROW_LENGTH = 0.75  # length of the arrow for weight 1, on a circle of radius 1
-LEAST = 1e-6  # smaller weights are drawn here, since a log axis has no 0
-STYLES = (  # colour, mark and dash of a loss, in the order of the table of losses; no two are alike in two of them
+LEAST = 1e-6  # smaller weights are drawn here, because a log axis has no 0
+STYLES = (  # colour, mark and dash of a loss, in the order of the table of losses; no two losses share two of these
     (COLOURS[2], MARKS[0], "solid"),
     (COLOURS[5], MARKS[2], "dot"),
     (COLOURS[3], MARKS[1], "dash"),
@@ -226,7 +226,7 @@ def look_of_loss(loss: str) -> tuple[str, str, str, str]:
 
 
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
-    """Draw positives left, negatives right: a mark is a pair of the anchor, the line its hardest pair moved along."""
+    """Draw positives left, negatives right: a mark is a pair of the anchor; a line shows its hardest pair moved."""
     if not curves:
         raise ValueError("curves are empty; choose an anchor for which the miner keeps a pair")
     traces: list[Entries] = []
@@ -254,8 +254,8 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
 def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
     """Draw a circle for each loss: the anchor on top, its positive on the left, its negative on the right.
 
-    Thin arrows are as long as the weight, along the anchor's vector: the chain rule's gradient. Thick arrows are their
-    component along the circle, since vectors keep their length.
+    Thin arrows, along the anchor's vector, have the weight as their length: the chain rule's gradient. Thick arrows are
+    the component along the circle, because vectors keep their length.
     """
     if not triplets:
         raise ValueError("triplets are empty; `one_triplet` returns one for each loss")

@@ -29,9 +29,9 @@ THICK = 9.0  # pixels of the largest weight
 def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
     """Draw a sentence in the middle and its neighbours around it; `side` is before or after, on the same scale.
 
-    The distance from the centre is that of the vectors at length 1, √(2 - 2 cosine); the line is thicker for a larger
-    weight, blue if it adds, orange and dotted if it subtracts. A filled mark is a neighbour on both sides, in the same
-    direction in both stars; a hollow one is near here only.
+    The distance from the centre is that of the unit vectors, √(2 - 2 cosine). Lines are thicker for larger weights;
+    they are blue for positive weights, and orange and dotted for negative ones. A filled mark is a neighbour on both
+    sides, in the same direction in both stars; a hollow mark is a neighbour on this side only.
     """
     spokes = {"before": sentence.before, "after": sentence.after}[side]
     both_sides = (*sentence.before, *sentence.after)
@@ -47,7 +47,7 @@ def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
     hover = {"hovertemplate": f"{draw.hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
     marker = {"symbol": "star", "size": 15, "color": INK}
     centre = {"type": "scatterpolar", "r": [0], "theta": [0], "mode": "markers", "marker": marker, "showlegend": False}
-    between = -180.0 / len(numbers)  # the scale is where no spoke is
+    between = -180.0 / len(numbers)  # the scale is placed between two spokes
     scale = {"range": [0, max(reach, 1e-6)], "nticks": 4, "tickfont": {"size": 11, "color": INK}, "angle": between}
     radial = scale | {"gridcolor": FAINT, "linecolor": CLEAR, "tickangle": 0, "ticks": ""}
     angular = {"showticklabels": False, "ticks": "", "gridcolor": CLEAR, "linecolor": FAINT}
@@ -103,7 +103,7 @@ def _outward(angle: float) -> str:
 
 # --- pairs that changed order ------------------------------------------------------------------------------------
 
-KINDS = (  # field of the record, what it says, colour, colour of the text on it
+KINDS = (  # field of the record, its name, colour, colour of the text on it
     ("kept", "right in both", "#A0A0A0", "#000000"),
     ("mended", "mended", POSITIVE, "#FFFFFF"),
     ("spoilt", "spoilt", NEGATIVE, "#000000"),
@@ -112,7 +112,7 @@ KINDS = (  # field of the record, what it says, colour, colour of the text on it
 
 
 def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
-    """Draw one bar of all couples of pairs, split by which space orders them correctly."""
+    """Draw all couples of pairs as one bar, split by which space orders them correctly."""
     parts = []
     for field, name, colour, ink in KINDS:
         count = getattr(changed.found, field)
@@ -143,7 +143,7 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
     )
 
 
-# --- k and p tried -----------------------------------------------------------------------------------------------
+# --- choices of k and p-------------------------------------------------------------------------------------------
 
 NAMES = {
     "raw": "raw",
@@ -192,7 +192,7 @@ def tried_curves(trial: Tried) -> go.Figure:
 
 
 def chosen_bars(trial: Tried) -> go.Figure:
-    """Draw the score on test of each method with its best settings on dev, written at the end of its bar."""
+    """Draw the score on test of each method with its best settings on dev; the score is at the end of the bar."""
     names = []
     for point in trial.chosen:
         size = f"p={point.size}" if point.transform != "all-but-the-top" else f"{point.size} removed"
@@ -225,13 +225,13 @@ def chosen_bars(trial: Tried) -> go.Figure:
 
 
 def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
-    """Draw a curled line of the plane, and next to it the one number that each method gives every point of it.
+    """Draw a curled line of the plane, and next to it the number that each method assigns to every point.
 
     `points` (n, 2), `along` (n,) the position of each point along the line; `numbers`: name of a method -> a number for
-    each point. In every panel, colours and ticks give the position along the line.
+    each point. In every panel, colours and ticks show the position along the line.
 
-    A method has unrolled the line if its numbers rise, or fall, all the way. They are scaled to 0 to 1 and flipped to
-    rise, since such a method determines neither sign nor scale.
+    A method has unrolled the line if its numbers always rise or always fall. They are scaled to 0 to 1 and flipped so
+    that they rise, because such a method determines neither sign nor scale.
     """
     points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
     share = _share(along)

@@ -1,7 +1,7 @@
 """Figures of similarity: its values on labelled pairs, the threshold, and the parts of one similarity.
 
-In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures. If two hills
-of cosines overlap, or a cloud has no slope, the similarity does not tell.
+In: a cosine and a label or score for each pair, or an `Explanation` of one pair. Out: plotly figures. If two hills of
+cosines overlap, or a cloud has no slope, the similarity does not distinguish the pairs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 450) -> go.Figure:
-    """Draw the distribution of cosines for each of the two labels, as shares of their pairs."""
+    """Draw the distribution of cosines for each of the two labels, as shares of the pairs with this label."""
     kinds = [(cosine[labels == label], *look) for label, *look in ((1, "the same", ""), (0, "not the same", "/"))]
     return _hills(kinds, (), height)
 
@@ -65,7 +65,7 @@ def _hills(kinds: Sequence[tuple[np.ndarray, str, str]], means: Sequence[float],
 
 
 def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
-    """Draw human scores against the cosine."""
+    """Draw human scores over cosines."""
     hover = {"customdata": np.arange(len(scores)), "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>"}
     cloud = draw.marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
     return draw.figure_of(
@@ -80,8 +80,8 @@ def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
 
 READABLE = 200  # cells of a square; with more, numbers are too small to read
 NOTHING = 0.02  # share of the largest part below which a part has no colour
-# From orange through transparent to blue, as dark as black text on it allows. All but the transparent middle is opaque,
-# so that it is readable on light and dark pages.
+# From orange through transparent to blue, as dark as black text on it allows. All colours except the transparent middle
+# are opaque, so that text is readable on light and dark pages.
 LEAST, STRONGEST = ("#FAECCC", "#D6E8F3"), (NEGATIVE, "#4297C9")
 CARDS = [
     [0, STRONGEST[0]], [0.5 - NOTHING / 2, LEAST[0]], [0.5 - NOTHING / 2, CLEAR],
@@ -89,14 +89,14 @@ CARDS = [
 ]  # fmt: skip
 NARROWEST, BETWEEN, APART = 6, 0.6, 2  # characters: the narrowest card, the gap between two cards, and before `(rest)`
 LINE, CELL, SQUARE = 42, 30, (120, 480)  # pixels: a line of cards, a cell, the lowest and the highest square
-SLANT, STEEP = -40, -90  # of the names below the square
+SLANT, STEEP = -40, -90  # angles of the names below the square
 TITLE, LETTER = 30, 7  # pixels: the title above the square, a letter of the names below it
-FINE = 0.1  # largest part below which numbers have three digits
+FINE = 0.1  # if the largest part is below this, numbers have three digits
 LEAST_GAP = 5e-4
 
 
 def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.Figure:
-    """Draw two sentences word by word, each word on a card with its own part; below, which words of a and b meet.
+    """Draw two sentences, each word on a card with its own part, and below them a square of word pairs.
 
     `across`: characters per line; more than 44 do not fit on a phone. `most`: words per side of the square.
     """
@@ -163,7 +163,7 @@ def _laid(names: Sequence[str], across: int) -> list[tuple[float, float, int]]:
 
 
 def _card(share: float) -> tuple[str, str]:
-    """Return the colour of a part, as a share of the largest, and that of letters on it."""
+    """Return the colour of a part, given as a share of the largest one, and the colour of letters on it."""
     if abs(share) < NOTHING:
         return CLEAR, INK
     pale, strong = (hex_to_rgb(end[share > 0]) for end in (LEAST, STRONGEST))
@@ -171,9 +171,9 @@ def _card(share: float) -> tuple[str, str]:
 
 
 def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
-    """Draw which word of a meets which of b, in sentence order: the cells add up to the similarity.
+    """Draw a cell for each word of a and each word of b, in sentence order; the cells add up to the similarity.
 
-    Of longer sentences, the `most` words with the largest parts are shown.
+    If a sentence has more than `most` words, those with the largest parts are shown.
     """
     square, lines, x, y = _square(explanation, most, letters=16)
     what, rows = _what(explanation), len(y["tickvals"])
@@ -190,7 +190,7 @@ def _square(
     e = explanation
     if not e.word_pairs:
         raise ValueError(
-            "explanation has no pair of words, because one sentence has no word from training; choose other sentences"
+            "explanation has no word pairs, because training saw no word of one sentence; choose other sentences"
         )
     rows, columns = _largest(e.own_a, most), _largest(e.own_b, most)
     z = np.array(e.parts)[np.ix_(rows, columns)]
@@ -222,7 +222,7 @@ def _largest(own: Sequence[float], most: int) -> list[int]:
 
 
 def _number(part: float, largest: float = 1.0, sign: str = "-") -> str:
-    """Format a part with as many digits as the largest one needs; what rounds to 0 has no sign.
+    """Format a part with as many digits as the largest one needs; a part that rounds to 0 has no sign.
 
     >>> _number(0.124, 0.5, "+"), _number(-0.0124, 0.05), _number(-0.001, 0.5)
     ('+0.12', '-0.012', '0.00')
@@ -265,16 +265,16 @@ def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, 
 
 
 def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """Draw a step for each of the strongest rows, one for the words in common (TF-IDF), one for all other rows."""
+    """Draw a step for each of the strongest rows, one for the words in common (TF-IDF), and one for all other rows."""
     parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
     parts += [("words in common", explanation.shared)] if explanation.shared else []
     return _steps(parts, explanation.similarity)
 
 
 def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """Draw a step for each word of both sentences, half of its row or column; a: the first sentence, b: the second.
+    """Draw a step for each word of both sentences: half of its row or column. a is the first sentence, b the second.
 
-    A gap is a step of its own. Parts that do not add up (left-out) are drawn as bars without a total.
+    The gap, if any, is a step of its own. Parts that do not add up (left-out) are drawn as bars without a total.
     """
     e = explanation
     named = [(f"{word} ({side})", part) for side, words in (("a", e.words_a), ("b", e.words_b)) for word, part in words]
@@ -286,13 +286,13 @@ def explained_words(explanation: Explanation, *, top: int = 10) -> go.Figure:
 
 
 def _with_rest(parts: list[tuple[str, float]], top: int, what: str) -> list[tuple[str, float]]:
-    """Keep the first parts, and sum all others into one."""
+    """Keep the first parts, and replace all other parts by their sum."""
     rest = parts[top:]
     return parts[:top] + ([(f"{len(rest)} other {what}", sum(part for _, part in rest))] if rest else [])
 
 
 def _steps(parts: Sequence[tuple[str, float]], total: float | None = None) -> go.Figure:
-    """Draw steps from 0 to the total, or without one a bar for each part, with room for the numbers at their ends."""
+    """Draw steps from 0 to the total or, without a total, a bar for each part; leave room for numbers at their ends."""
     names, values = [name for name, _ in parts], [part for _, part in parts]
     texts, levels = [f"{value:+.2f}" for value in values], [0.0, *values]
     drawn: Entries = {"type": "bar", "marker": {"color": [POSITIVE if value > 0 else NEGATIVE for value in values]}}

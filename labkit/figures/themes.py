@@ -1,7 +1,7 @@
 """Figures of the thematic network: sections and clusters of articles, the words of a sentence, and its encoders.
 
-In: records of `labkit.thematic`. Out: plotly figures. Sections and clusters have numbers, in the figure and in the
-tables, so they can be read without colour.
+In: records of `labkit.thematic`. Out: plotly figures. Sections and clusters are numbered in figures and tables, so they
+can be identified without colour.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 # --- sections and clusters ---------------------------------------------------------------------------------------
 
-LIGHT = ("#7FB8D8", "#F2CF80", "#80CEB9", "#EAAE80", "#E5BBD3", "#AAD9F4")  # the six colours, half as strong
+LIGHT = ("#7FB8D8", "#F2CF80", "#80CEB9", "#EAAE80", "#E5BBD3", "#AAD9F4")  # the six colours at half strength
 STRONG = {0, 3}  # blue and vermilion, which carry white text
 WAVE = [[0, CLEAR], [1e-6, "#D6E8F3"], [1, POSITIVE]]  # transparent at 0; dark text is readable on all others
 
 
 def section_ribbon(themes: Themes, *, height: int = 190) -> go.Figure:
-    """Draw a cell per sentence, in reading order: its section above, its clusters below, framed where they differ."""
+    """Draw a cell per sentence, in reading order: section above, clusters below, with a frame where they differ."""
     names = ("section", "k-means", "Iclust")
     numbers = np.stack([themes.article.truth, themes.kmeans.found, themes.iclust.found])
     n = numbers.shape[1]
@@ -67,7 +67,7 @@ def _numbered(name: str, numbers: list[int]) -> Entries:
 
 
 def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330) -> go.Figure:
-    """Draw how many sentences of each section are in each cluster; a cluster has the number of its section."""
+    """Draw the number of sentences of each section in each cluster; a cluster has the number of its section."""
     counts, k = clustering.counts, len(themes.article.sections)
     places = list(range(k))
     hover = {"hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>"}
@@ -98,7 +98,7 @@ def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330)
 
 
 def attention_bars(attended: Attended) -> go.Figure:
-    """Draw each word in order: a bar for its share of the vector, a mark for the attention itself."""
+    """Draw a bar for each word's share of the vector, and a mark for its attention, in sentence order."""
     places, even = list(range(len(attended.words))), 1 / len(attended.words)
     marker = {"symbol": "diamond", "size": 9, "color": NEGATIVE, "line": {"width": 1, "color": "#000000"}}
     share = {"name": "share of the vector", "hovertemplate": "share %{y:.1%}<extra></extra>"}

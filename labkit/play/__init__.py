@@ -31,20 +31,20 @@ DIMENSIONS = (2, 3, 32)
 
 @dataclass(frozen=True)
 class Playground:
-    """The page as HTML; a notebook shows it in a frame."""
+    """The page as HTML, which a notebook shows in a frame."""
 
     html: str = field(repr=False)
-    height: int = 780  # of the frame, in pixels
+    height: int = 780  # height of the frame in pixels
 
     def _repr_html_(self) -> str:
-        """Return a frame with the page in it, which can reach neither the notebook nor the network."""
+        """Return a frame with the page, which can access neither the notebook nor the network."""
         return (
             f'<iframe srcdoc="{escape(self.html)}" title="Play: a pair loss at work" sandbox="allow-scripts" '
             f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, which any browser opens."""
+        """Write the page to a file that any browser can open."""
         write_text(Path(path), self.html)
         return Path(path)
 
@@ -56,9 +56,9 @@ def playground(
     miner: str | None = None,
     dimension: int | None = None,
 ) -> Playground:
-    """Return the page with the bundled sentences and their scenes, or with those of a labelled corpus or file.
+    """Return the page with the bundled sentences and their scenes, or with sentences of a labelled corpus or file.
 
-    With a given loss, miner or dimension the page starts without the scenes.
+    If a loss, miner or dimension is given, the page starts without the scenes.
 
     >>> playground("topics", loss="contrastive", miner="hardest")
     Playground(height=780)

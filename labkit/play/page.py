@@ -24,7 +24,7 @@ def build_page(sentences: PlaySentences, *, scenes: bool, start: Mapping[str, An
     """Return the page, with the scenes for the bundled sentences, or without them for other sentences."""
     data = {"name": sentences.name, "classes": sentences.classes, "rows": sentences.rows, "scenes": scenes}
     data |= {"start": dict(start)} if start else {}
-    # so that no sentence can end its script, or open a comment there
+    # so that no sentence can end the script element, or open a comment in it
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = (HERE / "page.html").read_text("utf-8")
     head, _, rest = template.partition("/*STYLE*/")
@@ -35,7 +35,7 @@ def build_page(sentences: PlaySentences, *, scenes: bool, start: Mapping[str, An
 
 @cache
 def script() -> str:
-    """Return the modules as one script: each a function called at once, in the order of their imports."""
+    """Return the modules as one script, in import order: each becomes a function that is called at once."""
     done: dict[str, str] = {}
     _add(ENTRY, done)
     return "\n".join(done.values())

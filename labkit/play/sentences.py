@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from labkit.corpora import Corpus, Labelled, load
 
-CLASSES, EACH, LONGEST = 12, 60, 300  # most classes, most sentences of one, most characters of a sentence shown
+CLASSES, EACH, LONGEST = 12, 60, 300  # maximum of classes, of sentences per class, of characters shown per sentence
 TOPICS = (
     "astronomy", "baking", "choir", "cooking", "cycling", "gardening",
     "guitar", "hardware", "housing", "money", "programming", "running",
 )  # fmt: skip
-OPENING = 3  # words; the small talk at the start is the same in all topics
-LENGTHS = range(4, 17)  # number of words that can be read at a glance
+OPENING = 3  # words; all topics share the same small talk at the start
+LENGTHS = range(4, 17)  # numbers of words that can be read at a glance
 EVERY = 5  # every fifth sentence stays unseen if the corpus has no splits
 
 
@@ -37,7 +37,7 @@ def bundled() -> PlaySentences:
     topics = load("topics")
     assert isinstance(topics, Labelled)
     posts = list(zip(topics.texts, topics.labels, strict=True))
-    labels: defaultdict[str, set[str]] = defaultdict(set)  # of a sentence and of its opening
+    labels: defaultdict[str, set[str]] = defaultdict(set)  # labels of a sentence and of its opening
     for sentence, label in _sentences(posts):
         labels[sentence].add(label)
         labels[_opening(sentence)].add(label)
@@ -95,5 +95,5 @@ def _opening(sentence: str) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether all but two words of one are in the other: the same template, filled in differently."""
+    """Whether at most two words of one are missing from the other: the same template, filled in differently."""
     return len(set(one.split()) - set(other.split())) <= 2

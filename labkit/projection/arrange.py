@@ -1,8 +1,8 @@
-"""Embeddings to a picture with its quality, by one of four methods: PCA, t-SNE, UMAP (umap-learn), and LLE.
+"""Turn embeddings into a picture and measure its quality. Methods: PCA, t-SNE, UMAP (umap-learn), and LLE.
 
 In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as given: pass
-rows of unit length if near should mean a large cosine. `pca` and `tsne` are fast enough for a page. UMAP and LLE are
-imported only when they are used. The first UMAP picture in a process compiles for seconds.
+unit rows if near should mean a large cosine. `pca` and `tsne` are fast enough for a page. UMAP and LLE are imported
+only when needed, and the first UMAP picture in a process takes seconds to compile.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from labkit.projection.picture import (
 from labkit.projection.placement import place
 
 SOLID = ("pca", "umap")  # methods that also work in 3 dimensions
-STARTED = ("tsne", "umap")  # methods that can start from a picture and place other rows in one
+STARTED = ("tsne", "umap")  # methods that can start from a picture, and place other rows in it
 
 
 def project(
@@ -55,11 +55,11 @@ def project(
 ) -> Projection:
     """Return a picture of the embeddings.
 
-    perplexity    t-SNE: how many neighbours count; lowered to a third of the other points if there are few
+    perplexity    t-SNE: how many neighbours count; at most a third of the other points
     neighbours    UMAP, LLE: how many neighbours a point has
-    start         t-SNE, UMAP: points (n, p) to start from, such as those of the epoch before
-    landmarks     t-SNE, UMAP: with more rows than this, only a random sample of this size is arranged, and the others
-                  are placed among them (`labkit.projection.placement`)
+    start         t-SNE, UMAP: points (n, p) to start from, such as those of the previous epoch
+    landmarks     t-SNE, UMAP: above this number of rows, only a random sample of this size is arranged, and all other
+                  rows are placed among them (`labkit.projection.placement`)
     measure       whether to compute `quality`, which takes up to a second
 
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
@@ -73,13 +73,13 @@ def project(
         raise ValueError(f"method is {method!r}, expected one of {', '.join(NAMES)}")
     if dimensions not in ((2, 3) if method in SOLID else (2,)):
         raise ValueError(
-            f"dimensions is {dimensions!r}, but method {method!r} supports only 2; in 3 there are {' and '.join(SOLID)}"
+            f"dimensions is {dimensions!r}, but method {method!r} supports only 2; for 3 use {' or '.join(SOLID)}"
         )
     if (start is not None) + (landmarks is not None) > (method in STARTED):
-        raise ValueError(f"start or landmarks, not both, apply to {' and '.join(STARTED)}, and method is {method!r}")
-    whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
+        raise ValueError(f"method is {method!r}: give start or landmarks, not both, and only to {' or '.join(STARTED)}")
+    whole("neighbours", neighbours, 2, 10_000, "the neighbours of a point in UMAP and LLE")
     settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
-    if landmarks is not None and n > whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged first"):
+    if landmarks is not None and n > whole("landmarks", landmarks, LEAST, 1_000_000, "rows that are arranged first"):
         chosen = sampled(np.arange(n), landmarks, seed)
         how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
         picture = project(rows[chosen], method, dimensions, seed, progress, **how)
@@ -112,7 +112,7 @@ def project(
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
-    """Return the plane of largest variance at once: linear, so that far apart means far apart.
+    """Return the plane of largest variance, quickly; the map is linear, so points far apart are far apart in the space.
 
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
     >>> pca(rows).points.shape
@@ -122,7 +122,7 @@ def pca(vectors: Any, *, seed: int = 0) -> Projection:
 
 
 def tsne(vectors: Any, *, seed: int = 0) -> Projection:
-    """Return a t-SNE picture of the vectors at unit length, so that near means a large cosine; without its quality.
+    """Return a t-SNE picture of the normalised vectors, so that near means a large cosine; its quality is not measured.
 
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
     >>> tsne(rows).points.shape
@@ -136,14 +136,14 @@ PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}
 
 # --- UMAP and LLE ------------------------------------------------------------------------------------------------
 
-COMPILED = (  # by UMAP, in every process
+COMPILED = (  # compiled by UMAP, in every process
     "utils.fast_knn_indices",
     "umap_.smooth_knn_dist",
     "umap_.compute_membership_strengths",
     "layouts._nb_optimize_layout_euclidean_single_epoch",
 )
-APPROXIMATE = 4_096  # points from which UMAP's own neighbour search would compile for half a minute ...
-EXACT = 50_000  # ... and up to which an exact search takes no longer than that
+APPROXIMATE = 4_096  # from this number of points, UMAP's own neighbour search would take half a minute to compile
+EXACT = 50_000  # up to this number of points, an exact search takes no longer than that
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -152,7 +152,7 @@ _ONE_AT_A_TIME = threading.Lock()
 def _alone() -> Iterator[None]:
     """Run the block alone: two threads in code compiled by numba abort the process.
 
-    Torch's number of threads, which umap-learn may change, and with it the last digits of results, is restored.
+    Torch's number of threads, which umap-learn may change and which affects the last digits of results, is restored.
     """
     torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be importing it
     with _ONE_AT_A_TIME:
@@ -169,7 +169,7 @@ def by_umap(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Run UMAP from `start`, or from PCA's picture; its spectral start fails on a disconnected neighbour graph.
 
-    Between APPROXIMATE and EXACT points, it gets the nearest of each row, in the dtypes for which it is compiled.
+    Between APPROXIMATE and EXACT points, UMAP is given each row's nearest rows, in the dtypes for which it is compiled.
     """
     filled = dense(rows, seed).astype(np.float32)
     count = min(neighbours, len(filled) - 1)
@@ -184,7 +184,7 @@ def by_umap(
         import umap
 
         for name in COMPILED:
-            with suppress(AttributeError, RuntimeError):  # not compiled in this release, or nowhere to write
+            with suppress(AttributeError, RuntimeError):  # not compiled in this release, or no writable folder
                 attrgetter(name)(umap).enable_caching()
         model = umap.UMAP(
             n_neighbors=count,
@@ -195,14 +195,14 @@ def by_umap(
             precomputed_knn=near,
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # from its own dependencies
+            warnings.simplefilter("ignore")  # warnings of its own dependencies
             points = model.fit_transform(filled)
     progress(1, 1, "UMAP")
     return np.asarray(points, dtype=np.float32), {"neighbours": count, "min_distance": model.min_dist}
 
 
 def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
-    """Scale the start to a square of 20, as UMAP expects; the noise separates points on one spot."""
+    """Scale the start to a square of side 20, as UMAP expects; noise separates coinciding points."""
     centred = points - points.mean(axis=0)
     largest = np.abs(centred).max()
     noise = np.random.default_rng(seed).normal(scale=1e-3, size=points.shape)
@@ -212,8 +212,8 @@ def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
 def by_lle(rows: Vectors, neighbours: int, seed: int, progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
     """Return the two directions after the constant one.
 
-    If the neighbour graph is disconnected, they would only separate its parts, one dot each. So the number of
-    neighbours is doubled until the graph is connected, and the settings give the number used.
+    If the neighbour graph is disconnected, they would only separate its parts, one dot each. The number of neighbours
+    is therefore doubled until the graph is connected, and the settings report the number used.
     """
     from labkit.sbert_lp import LocalityPreserving
 

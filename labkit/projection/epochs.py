@@ -1,10 +1,10 @@
-"""A picture of each epoch of a training, arranged so that points can be followed; the journey of a run.
+"""A picture of each epoch of a run, arranged so that points can be followed; the journey of a run.
 
-PCA     keeps its unit: classes that move together, or a space that collapses, are visible. With `common`, one basis
-        computed from the vectors of all epochs serves all pictures: nothing is rotated, and points move on straight
-        lines where their vectors do.
-t-SNE   starts from the points of the epoch before, and so does UMAP. Their unit means nothing, nor does LLE's: all
-        epochs are drawn with the mean square radius of the first.
+PCA     keeps its unit, so classes that move together, or a space that collapses, are visible. With `common`, all
+        pictures share one basis, computed from the vectors of all epochs: nothing is rotated, and points move in
+        straight lines where their vectors do.
+others  have units without meaning, so all epochs are drawn with the mean square radius of the first. t-SNE and UMAP
+        start from the points of the previous epoch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
         min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB    (Schönemann 1966)
 
-    Rotation and reflection only: a scale fitted to each pair would hide that a picture shrinks.
+    R only rotates and reflects: a scale fitted to each pair would hide that a picture shrinks.
     """
     A, B = (np.asarray(each, np.float64) - np.mean(each, axis=0, dtype=np.float64) for each in (points, onto))
     R: np.ndarray = orthogonal_procrustes(A, B)[0]
@@ -41,7 +41,7 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
 
 def aligned(projection: Projection, onto: Projection | None = None, *, scale: float = 1.0) -> Projection:
-    """Centre the picture, multiply it by `scale` and rotate it onto the other one; PCA's basis is changed with it."""
+    """Centre the picture, multiply it by `scale` and rotate it onto the other one; PCA's basis changes accordingly."""
     middle = projection.points.mean(axis=0, dtype=np.float64)
     R = np.eye(len(middle)) if onto is None else procrustes(projection.points, onto.points)
     points = scale * (projection.points - middle) @ R
@@ -72,7 +72,7 @@ def _scale(picture: Projection, onto: Projection) -> float:
 
 
 def limits(projections: Sequence[Projection]) -> np.ndarray:
-    """Return axes that contain every point of every picture, (p, 2) lowest and highest, with a margin."""
+    """Return the ranges of axes that contain all points of all pictures, with a margin: lowest and highest, (p, 2)."""
     points = np.concatenate([each.points for each in projections])
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.05 * np.where(high > low, high - low, 1)
@@ -95,8 +95,8 @@ def epochs(
         raise ValueError("snapshots is empty; train with a probe")
     spaces = [checked_embeddings(each) for each in snapshots]
     if common and method != "pca":
-        raise ValueError(f"common is True with method {method!r}, but only 'pca' has a basis to share")
-    if common:  # of all vectors together, around their common mean, so that a drift is visible, too
+        raise ValueError(f"common is True with method {method!r}, but only 'pca' has a basis; omit common")
+    if common:  # PCA of all vectors around their common mean, so that a drift is visible, too
         together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
         basis = leading_directions(together, 2, 0).basis
         assert basis is not None
@@ -125,7 +125,7 @@ def _by_basis(basis: Basis, rows: Any, measure: bool) -> Projection:
 class Journey:
     """How the space of a run developed: a picture of each epoch (e,), with scores in the space and in the picture.
 
-    `axes` (2, 2) contain all pictures. `unit` is what `epochs` count: a recorder counts steps.
+    `axes` (2, 2) contain all pictures. `unit` is what `epochs` counts; for a recorder, it is steps.
     """
 
     shown: Labelled
@@ -168,7 +168,7 @@ def journey(
 ) -> Journey:
     """Return the pictures by `method`, as in `labkit.projection.epochs`; `common`: PCA with one basis for all epochs.
 
-    arrange    makes the pictures and is called like `epochs`; the app passes one that works in another process
+    arrange    makes the pictures, called like `epochs`; the app passes a function that uses another process
     """
     shown = probe(snapshots)
     spaces = [unit(vectors) for vectors in snapshots.vectors]
@@ -184,7 +184,7 @@ def journey(
 
 
 def in_classes_of(travelled: Journey, corpus: Corpus) -> Journey:
-    """Rename the classes of the probe as `points` names them, since a run only numbers the classes of pairs."""
+    """Rename the classes of the probe as in `points`, because a run only numbers the classes of pairs."""
     names, texts = classes_by_sentence(corpus), travelled.shown.texts
     if not all(text in names for text in texts):
         return travelled

@@ -1,4 +1,4 @@
-"""What a picture is: its points, how it was made, and how far it can be trusted. PCA, the only linear picture."""
+"""A picture: its points, its settings, and how far it can be trusted. Also PCA, the only linear picture."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 # --- records -----------------------------------------------------------------------------------------------------
 
-NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "lle": "LLE"}  # names in text
+NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP", "lle": "LLE"}  # names for readers
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How much of the embedding space is left in the picture.
+    """How much of the embedding space the picture preserves.
 
-    trustworthiness    1: the k nearest in the picture are also near in the embedding space
+    trustworthiness    1 if the k nearest in the picture are also near in the embedding space
     preserved          share of the k nearest in the embedding space that are among the k nearest in the picture
-    points, of         the number of points measured, and of all points: a sample if there are more than a few thousand
+    points, of         the number of points measured, and of all points: above a few thousand, a sample is measured
     kl                 t-SNE: KL(P||Q), which it minimises         shown    PCA: share of the variance
     """
 
@@ -51,21 +51,21 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has one."""
+    """y = (x - centre) directions + offset, which maps rows (n, d) to points (n, p). Only PCA has a basis."""
 
     centre: np.ndarray
     directions: np.ndarray
     offset: np.ndarray
 
     def __call__(self, rows: Any) -> np.ndarray:
-        """Map dense or sparse rows; sparse rows are not filled up."""
+        """Map dense or sparse rows; sparse rows are not made dense."""
         points = rows @ self.directions - self.centre @ self.directions + self.offset
         return np.asarray(points, dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Points float32 (n, 2) or (n, 3), with the `settings` used. `name` is for readers, `method` for `project`.
+    """Points float32 (n, 2) or (n, 3), and the `settings` used. `name` is for readers, `method` for `project`.
 
     `shown`, `kl`: as in `Quality`; `basis`: PCA's, for new sentences.
 
@@ -117,7 +117,7 @@ def variance_shown(rows: Vectors, points: np.ndarray) -> float | None:
 
 
 def varies(rows: Vectors) -> bool:
-    """Return whether any row differs from the first."""
+    """Return whether any row differs from the first one."""
     return bool(abs(rows - rows[[0] * rows.shape[0]]).max() > 0)
 
 
@@ -132,8 +132,8 @@ def quality(
 ) -> Quality:
     """Compare neighbours in the embedding space with neighbours in the picture, both Euclidean.
 
-    Above SAMPLE points only a sample is measured, within itself, since every pair is compared. `kl` and `shown` are
-    passed through.
+    Above SAMPLE points, only a sample is measured, and neighbours are sought within it, because every pair is compared.
+    `kl` and `shown` are passed through.
     """
     from sklearn.manifold import trustworthiness  # takes a second, and stored pictures need none
 
@@ -148,8 +148,8 @@ def quality(
 def trust(embeddings: Any, points: np.ndarray, k: int | None = None) -> np.ndarray:
     """Return the share of each point's k nearest in the embedding space that are among its k nearest in the picture.
 
-    (n, d) and (n, p) to (n,). The mean over all points is `Quality.preserved`; k is as in `quality`, and no point is
-    left out.
+    (n, d) and (n, p) to (n,). The mean over all points is `Quality.preserved`. k is as in `quality`, but all points are
+    measured.
 
     >>> from labkit.projection import pca
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
@@ -162,14 +162,14 @@ def trust(embeddings: Any, points: np.ndarray, k: int | None = None) -> np.ndarr
     return 1 - movement(rows, points, k).new / k
 
 
-# --- embeddings as the projections take them ---------------------------------------------------------------------
+# --- embeddings as the projections need them ---------------------------------------------------------------------
 
-LEAST = 4  # points; with fewer, there is nothing to arrange
+LEAST = 4  # minimum of points; fewer cannot be arranged
 STRONGEST = 50  # directions that sparse rows keep for methods that need dense rows
 
 
 def checked_embeddings(embeddings: Any) -> Vectors:
-    """Check embeddings (n, d): float32 stays, all else becomes float64; CSR stays CSR."""
+    """Check embeddings (n, d): float32 stays float32, all else becomes float64, and CSR stays CSR."""
     rows = vectors("embeddings", embeddings, keep_single=True)
     if rows.shape[0] < LEAST:
         raise ValueError(f"embeddings has {rows.shape[0]} rows, expected at least {LEAST}; choose more sentences")
@@ -194,8 +194,8 @@ def atlas_bytes(picture: Projection, shown: Labelled, embeddings: Any, *, k: int
 
         embedding-atlas picture.parquet --text text --x x --y y --neighbors neighbors
 
-    `embeddings` are unit rows (n, d), dense or CSR; distances are 1 - cosine. Above 20,000 sentences the neighbours,
-    which would take minutes, are left out.
+    `embeddings` are unit rows (n, d), dense or CSR; distances are 1 - cosine. Above 20,000 sentences, the neighbours
+    are omitted, because they would take minutes.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,9 +1,9 @@
-"""New sentences in a picture that is already drawn: where they land, and which sentences are near them in the space.
+"""Place new sentences in a picture that is already drawn, and find the sentences near them in the space.
 
 PCA          its own basis, exactly: y = (x - centre) directions + offset
 t-SNE, UMAP  y = Σ_j w_j y_j over the k nearest embeddings. w_j = exp(-β d_j²) / Σ, with β such that about three of them
-             count (`t_sne.conditional`): the conditional similarity of t-SNE, with a small perplexity
-LLE          y = Σ_j w_j y_j with the weights that best rebuild x from its neighbours, Σ w = 1, as in LLE itself
+             count (`t_sne.conditional`): the conditional similarity of t-SNE with a small perplexity
+LLE          y = Σ_j w_j y_j with the weights that best reconstruct x from its neighbours, Σ w = 1, as in LLE itself
 
 A sentence whose embedding is in the picture lands on its point. All of this also holds after rotation and scaling.
 """
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = 10
 COUNTING = 3.0  # perplexity of the weights; more would pull every sentence to the middle of its cluster
-COPY = 1e-6  # of the largest embedding's length; closer rows are copies
+COPY = 1e-6  # rows closer than this share of the largest embedding's length are copies
 
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """New points float32 (m, p), `how` they were found, and whose weighted mean they are: (m, k) each, None for PCA."""
+    """New points float32 (m, p), `how` they were found, and the rows and weights of their means (m, k), if any."""
 
     points: np.ndarray
     how: str
@@ -42,7 +42,7 @@ class Placement:
 
 
 def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
-    """Place new embeddings in a picture made from `embeddings`, which are in the order of its points.
+    """Place new embeddings in a picture made from `embeddings`, whose order is that of the picture's points.
 
     >>> from labkit.projection import tsne
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
@@ -52,21 +52,21 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     rows = checked_embeddings(embeddings)
     if rows.shape[0] != len(projection.points):
         raise ValueError(
-            f"embeddings has {rows.shape[0]} rows, expected {len(projection.points)} like the picture; "
+            f"embeddings has {rows.shape[0]} rows, expected {len(projection.points)} as in the picture; "
             "use the vectors that it was made from"
         )
     fresh = vectors("new", new, like=rows, keep_single=True)
     if projection.basis is not None:
         return Placement(projection.basis(fresh), "PCA's own basis, exactly")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
-    from labkit.sbert_lp.graph import mixed, mixtures  # imports scikit-learn, which takes a second
+    from labkit.sbert_lp.graph import mixed, mixtures  # this imports scikit-learn, which takes a second
 
     k = min(int(wanted), rows.shape[0])
     copy_within = COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])
     if projection.method == "lle":
-        how, weigh = f"the mixture of its {k} nearest embeddings that rebuilds it best", None
+        how, weigh = f"the mixture of its {k} nearest embeddings that reconstructs it best", None
     else:
-        how = f"the mean of its {k} nearest embeddings' points, the nearer the more (about {COUNTING:g} count)"
+        how = f"the mean of its {k} nearest embeddings' points, weighted by nearness (about {COUNTING:g} count)"
         weigh = partial(conditional, perplexity=min(COUNTING, (k + 1) / 2))
     near, weights = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
     return Placement(mixed(projection.points, near, weights).astype(np.float32), how, near, weights)
@@ -74,7 +74,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
 
 @dataclass(frozen=True)
 class SimilarSentence:
-    """A sentence near the query: its row among the sentences shown, and the similarity."""
+    """A sentence near the query: its row among the sentences shown, and its similarity to the query."""
 
     row: int
     similarity: float
@@ -85,7 +85,7 @@ class SimilarSentence:
 def neighbours(
     method: Method, asked: Any, embeddings: Any, shown: Labelled, *, k: int = 8, without: int | None = None
 ) -> tuple[SimilarSentence, ...]:
-    """Return the k nearest of the sentences shown; `without` is the row of the query itself. Ties by row."""
+    """Return the k nearest of the sentences shown, ties by row; `without` is the row of the query itself."""
     similarity = np.asarray(method.similarity(asked, embeddings))[0]
     if len(similarity) != len(shown):
         raise ValueError(f"embeddings has {len(similarity)} rows, expected {len(shown)}, one for each sentence shown")
@@ -105,9 +105,9 @@ def matching(texts: Sequence[str], query: str, *, most: int = 500) -> list[int]:
 
 
 def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]:
-    """Return the words of a sentence that a method has never seen, and whether it knows any of its words.
+    """Return the words of a sentence that a method has never seen, and whether it knows at least one word.
 
-    If it knows none, the vector says nothing. A method without a vocabulary of its own (SBERT, a matrix of vectors)
+    If it knows none, the vector is meaningless. A method without a vocabulary of its own (SBERT, a matrix of vectors)
     reads all words.
     """
     from labkit.text import words
@@ -119,7 +119,7 @@ def unknown_words(method: Method, sentence: str) -> tuple[tuple[str, ...], bool]
 
 
 def _knows(method: Any) -> Callable[[str], bool]:
-    """Return a function that tells whether a word contributes to the vectors of the method, or of its base."""
+    """Return a function that says whether a word contributes to the vectors of the method or of its base."""
     while hasattr(method, "base"):
         method = method.base
     if hasattr(method, "vectorizer"):

@@ -1,7 +1,7 @@
-"""t-SNE: points that are neighbours stay neighbours. Distances mean something within clusters, but not between them.
+"""t-SNE: neighbours stay neighbours. Distances are meaningful within clusters, but not between them.
 
 In: rows (n, d). Out: points (n, 2) and KL(P||Q). Up to EXACT points, our own exact descent is used, whose time grows
-with n²; above, openTSNE, whose repulsive forces are approximate and whose time grows with n.
+with n². Above EXACT points, openTSNE is used: its repulsive forces are approximate, and its time grows with n.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from labkit.projection.picture import dense, leading_directions
 
 # --- affinities: how near is near --------------------------------------------------------------------------------
 
-BISECTIONS = 60  # at most, enough for the last digit from any start
+BISECTIONS = 60  # the maximum: enough for the last digit from any start
 CLOSE = 1e-5  # tolerance of the entropy
 
 
@@ -39,7 +39,7 @@ def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
     k = min(n - 1, math.ceil(3 * perplexity))
     nearest, distances = nearest_rows(rows, rows, k + 1)
     others = nearest != np.arange(n)[:, None]
-    others[others.all(axis=1), -1] = False  # with more than k copies, the row itself may be missing
+    others[others.all(axis=1), -1] = False  # if a row has more than k copies, its own index may be missing
     p = conditional(distances[others].reshape(n, k) ** 2, perplexity)
     one_sided = sparse.csr_array((p.ravel(), nearest[others], np.arange(0, n * k + 1, k)), shape=(n, n))
     return sparse.csr_array((one_sided + one_sided.T) / (2 * n))
@@ -50,9 +50,9 @@ def conditional(squared: np.ndarray, perplexity: float) -> np.ndarray:
 
         p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)    β_i such that -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
 
-    Distances are in ascending order; β is found by bisection, all rows at once. k copies of a row share equally.
+    Distances are in ascending order; β is found by bisection for all rows at once. k copies of a row share equally.
     """
-    beyond = squared - squared[:, :1]  # the same p, and exp never underflows for all of a row
+    beyond = squared - squared[:, :1]  # gives the same p, and exp never underflows for a whole row
     scale = beyond.mean(axis=1, keepdims=True)
     beyond = beyond / np.where(scale > 0, scale, 1)
     wanted = math.log(perplexity)
@@ -83,8 +83,8 @@ def forces(P: sparse.csr_array) -> Forces:
         q_ij = 1 / (1 + |y_i - y_j|²)                       Z = Σ_{i≠j} q_ij
         ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j) = 4 (pull_i - push_i / Z)    (van der Maaten & Hinton: 5)
 
-    The sums are plain loops compiled by numba, once per machine; the inner loop is vectorised over j, and no q_ij is
-    stored.
+    The sums are plain loops, compiled by numba once per machine; the inner loop is vectorised over j, and the q_ij are
+    not stored.
     """
     starts, columns, p = P.indptr.astype(np.int64), P.indices.astype(np.int64), P.data.astype(np.float32)
 
@@ -108,13 +108,13 @@ def divergence(P: sparse.csr_array, points: np.ndarray, Z: float) -> float:
 def _compiled(loops: Callable[..., Any]) -> Any:
     """Compile the loops with numba at the first call, and cache them on disk if possible.
 
-    Sums may be reordered, so that a processor adds many terms at once; `nogil` lets other threads run meanwhile.
+    Sums may be reordered, so that a processor can add many terms at once; `nogil` lets other threads run meanwhile.
     """
     require("projection", "numba")
     from numba import njit
 
     compiled = njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(loops)
-    with suppress(RuntimeError):  # nowhere to write, so each process compiles for itself
+    with suppress(RuntimeError):  # no folder is writable, so each process compiles for itself
         compiled.enable_caching()
     return compiled
 
@@ -153,14 +153,14 @@ def _push(points):  # type: ignore[no-untyped-def]
     return force, Z - len(x)  # every q_ii is 1
 
 
-# --- the way down ------------------------------------------------------------------------------------------------
+# --- the descent -------------------------------------------------------------------------------------------------
 
-LONGEST_STEP = 5.0  # of a point, in the picture's units, so that none is thrown out of it
+LONGEST_STEP = 5.0  # the limit for a point, in the picture's units, so that no point leaves the picture
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A number of iterations with the attraction times `exaggeration`; a step is `rate` · n · gain · gradient / 4."""
+    """Iterations in which attraction is multiplied by `exaggeration`; a step is `rate` · n · gain · gradient / 4."""
 
     iterations: int
     exaggeration: float
@@ -169,10 +169,10 @@ class Phase:
 
 
 def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
-    """Return the phases for `count` points; `near`: from a picture that is nearly right and must not be torn apart.
+    """Return the phases for `count` points; `near`: the start is nearly right and must not be torn apart.
 
-    With small steps after the exaggeration, 300 long iterations reach a lower KL than 1,000 of the usual kind. Above
-    10,000 points, each further 100 points need one more iteration to come to rest.
+    With a phase of small steps after the exaggeration, 300 iterations of long steps reach a lower KL than 1,000 usual
+    ones. Above 10,000 points, each further 100 points need one more iteration to converge.
     """
     last = Phase(300 + max(0, count - 10_000) // 100, 1.0, 1.0, 0.9)
     release = Phase(50, 1.0, 1 / 4, 0.5)
@@ -182,10 +182,10 @@ def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
 def descend(
     P: sparse.csr_array, start: np.ndarray, phases: Sequence[Phase] | None = None, *, progress: Progress = silent
 ) -> tuple[np.ndarray, float]:
-    """Run gradient descent with momentum and a gain per coordinate from a start (n, 2): the points, and their KL.
+    """Run gradient descent with momentum and a gain per coordinate from a start (n, 2); return the points and their KL.
 
-    `phases` are by default those from a distant start. A gain falls to 0.8 of its value if its coordinate has overshot
-    the minimum, else it grows by 0.2 (Jacobs 1988).
+    The default `phases` are those for a distant start. A gain falls to 0.8 of its value if its coordinate has overshot
+    the minimum; otherwise it grows by 0.2 (Jacobs 1988).
     """
     phases = phases_for(len(start)) if phases is None else phases
     at = forces(P)
@@ -206,10 +206,10 @@ def descend(
     return Y, divergence(P, Y, at(Y)[2])
 
 
-# --- the whole, by either form -----------------------------------------------------------------------------------
+# --- exact or approximate ----------------------------------------------------------------------------------------
 
-EXACT = 20_000  # most points; `benchmarks.projection` compares both forms
-SMALL = 1e-4  # spread of a start, so small that clusters can still pass through one another
+EXACT = 20_000  # maximum of points for the exact form; `benchmarks.projection` compares both
+SMALL = 1e-4  # spread of a start; it is so small that clusters can still pass through one another
 EARLY, LATE = 250, 500  # openTSNE's iterations
 
 
@@ -231,14 +231,14 @@ def arrange(
 
 
 def fitting(perplexity: float, count: int) -> float:
-    """Lower the perplexity if needed: three times as many neighbours are used, of at most count - 1."""
+    """Lower the perplexity if needed: three times as many neighbours are used, and only count - 1 exist."""
     if not perplexity >= 1:
         raise ValueError(f"perplexity is {perplexity}, expected at least 1, usually 5 to 50")
     return max(1.0, min(float(perplexity), (count - 1) / 3))
 
 
 def from_afar(rows: Vectors, seed: int) -> np.ndarray:
-    """Return the PCA picture scaled down, with a little noise that separates points on one line."""
+    """Return the PCA picture scaled down, with a little noise that separates points on the same line."""
     points = leading_directions(rows, 2, seed).points.astype(np.float64)
     noise = np.random.default_rng(seed).standard_normal(points.shape)
     spread = points[:, 0].std()

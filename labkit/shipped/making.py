@@ -1,8 +1,8 @@
-"""Measure and rebuild what is bundled: the data cards `data/NAME.md`, and the runs with their scores and pictures.
+"""Measure and rebuild bundled files: the data cards `data/NAME.md`, and the runs with their scores and pictures.
 
-`python -m labkit.shipped.making` measures all bundled corpora again, and writes the numbers between two marks of their
+`python -m labkit.shipped.making` measures all bundled corpora again and writes the numbers between two marks of their
 cards and into a table in `data/README.md`. `labkit data make runs` trains the runs with `labkit train` and the settings
-of `DEMONSTRATIONS`; their scores, pictures and table come from here.
+of `DEMONSTRATIONS`; this module computes their scores, pictures and table.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _write(card: Path, block: str) -> None:
 
 
 def main(folder: Path = DATA) -> None:
-    """Write the numbers of every corpus into its card."""
+    """Write the measured numbers of every corpus into its card."""
     from labkit.baselines.difficulty import difficulty
 
     table = [
@@ -130,7 +130,7 @@ def standing_of(method: Method, corpus: Corpus) -> Standing:
 
 
 def draw_all(trained: Iterable[tuple[Method, Corpus]], corpora: Iterable[Corpus], folder: Path) -> None:
-    """Write the pictures of runs, and of `PLAIN` fitted to every corpus; others in the folder are removed."""
+    """Write the pictures of runs, and of `PLAIN` fitted to every corpus; remove all other pictures in the folder."""
     plain = [Experiment(name, corpus) for corpus in corpora for name in PLAIN]
     fitted = ((one.fit(), one.opened()) for one in plain)
     with terminal("picture") as progress:
@@ -143,7 +143,7 @@ def draw_all(trained: Iterable[tuple[Method, Corpus]], corpora: Iterable[Corpus]
 def _draw(method: Method, corpus: Corpus, folder: Path, progress: Progress) -> Path:
     """Write all pictures of a fitted method's vectors of the corpus's test sentences to one file.
 
-    PCA of sparse rows is left out: its basis is as long as the vocabulary, and it is computed in a moment.
+    PCA of sparse rows is omitted: its basis is as long as the vocabulary, and it can be computed in a moment.
     """
     shown = pictured(corpus)
     rows = unit(method.encode(shown.texts).astype(np.float32))

@@ -1,11 +1,11 @@
-"""Precomputed pictures: UMAP compiles for most of a minute, too long for the first page.
+"""Precomputed pictures, because compiling UMAP takes most of a minute, too long for the first page.
 
-In: the origin of the vectors (`Origin`) and their sentences. Out: the stored `Projection` of exactly these, normalised,
-or None. A picture's file is named by a hash of its inputs, so that no other is ever shown. The origins of baseline
-vectors are stored, because the table of methods needs torch, which takes seconds to import.
+In: the origin of the vectors (`Origin`) and their sentences. Out: the stored `Projection` of exactly these vectors,
+normalised, or None. A picture's file is named by a hash of its inputs, so that no wrong picture is ever shown. The
+origins of baseline vectors are stored, because the table of methods needs torch, which takes seconds to import.
 
     shown = pictured(corpus)                                       the sentences of test, with their classes
-    picture(Origin.of(method), shown.texts, "umap")                None if there is none; compute it with `project`
+    picture(Origin.of(method), shown.texts, "umap")                None if none is stored; compute it with `project`
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PICTURES = DATA / "pictures"
 SHAPES = (("pca", 2), ("pca", 3), ("tsne", 2), ("umap", 2), ("umap", 3))  # method, dimensions
 MOST = 1_100  # sentences: the size of the largest test split
 FILE = "origins.json"
-FORMAT = 1  # raised when the pictures change
+FORMAT = 1  # to be raised when the pictures change
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Origin:
 
 
 def pictured(corpus: Corpus) -> Labelled:
-    """The sentences that pictures show: the distinct ones of the test split with a class."""
+    """The sentences that pictures show: the distinct sentences of the test split that have a class."""
     return points(corpus.part("test"), classes=len(corpus), most=MOST)
 
 

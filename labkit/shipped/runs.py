@@ -1,9 +1,9 @@
 """The bundled runs, with which every method can be tried without training, and their scores.
 
 `DEMONSTRATIONS` lists them: a method, a corpus and the settings that differ from the defaults. `labkit train` with
-these gives the run in `data/runs/NAME`. They were chosen on dev, small first and good second: a few hundred kilobytes
-each. `standing(name)` compares a run on test with the plain mean of word vectors (better, worse or open), and also with
-its base if it has one.
+these settings gives the run in `data/runs/NAME`. The settings were chosen on dev, first for size (a few hundred
+kilobytes) and then for quality. `standing(name)` compares a run on test with the plain mean of word vectors (better,
+worse or open), and also with its base if it has one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Demonstration(Experiment):
         return (self.folder / "run.json").is_file()
 
 
-# : the same for all three, so that only loss and miner differ; so small a mean needs a smaller margin
+# : equal for all three runs, so that only loss and miner differ; such a small mean needs a smaller margin
 _TOPICS = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6, "learning_rate": 0.003}
 
 DEMONSTRATIONS: dict[str, Demonstration] = {
@@ -66,7 +66,7 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
             {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
         ),
         Demonstration("film", "questions", {"dimension": 30}),
-        # all sentences together, as in the paper; placing the test sentences by their neighbours does worse on dev
+        # all sentences together, as in the paper; placing test sentences using their neighbours scores lower on dev
         Demonstration("sbert-lp", "topics", {"base": "sif", "dimension": 24, "neighbours": 10, "embedded": "all"}),
     )
 }
@@ -74,7 +74,7 @@ DEMONSTRATIONS: dict[str, Demonstration] = {
 
 @dataclass(frozen=True)
 class Standing:
-    """The `measure` on test (larger is better) for the run and the baseline, and the lead of one over the other.
+    """The `measure` on test (larger is better) of the run and of the baseline, and the lead of the run.
 
     `beside` names the baseline; `base` is the comparison with the base of the run, if it has one.
     """
@@ -116,7 +116,7 @@ class Standing:
 
 
 def standing(name: str) -> Standing | None:
-    """The standing of the run of that name; None if it was not measured, or for another model."""
+    """The standing of the run of that name; None if it was not measured, or was measured for another model."""
     if name not in DEMONSTRATIONS:
         raise ValueError(f"name is {name!r}, expected one of {', '.join(DEMONSTRATIONS)}")
     shipped = DEMONSTRATIONS[name]

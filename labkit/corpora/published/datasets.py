@@ -1,6 +1,6 @@
 """`PUBLISHED`, the table of all published datasets: address, licence and expected number of rows.
 
-Wikipedia's dump and the GloVe vectors contain no sentences, so labkit only lists their addresses.
+Wikipedia's dump and the GloVe vectors contain no rows of sentences, so labkit only lists their addresses.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SST_CITATION = "Socher et al. (2013): Recursive Deep Models for Semantic Compos
 _RESEARCH = "none stated; research use"
 _TREC = "https://cogcomp.seas.upenn.edu/Data/QA/QC"
 _MULTI30K = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
-# rows of each set and city, in its three files
+# number of rows of each set and city, in its three files
 _PLACES = {
     "osm_fsq/sin": 19_243, "osm_yelp/sin": 21_588, "osm_fsq/edi": 17_386, "osm_yelp/edi": 18_733,
     "osm_fsq/pit": 5_001, "osm_yelp/pit": 5_116, "osm_fsq/tor": 17_858, "osm_yelp/tor": 27_969,

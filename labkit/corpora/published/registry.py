@@ -1,8 +1,8 @@
-"""A published dataset: find it on this machine, read it, or download it. `datasets.py` has the table.
+"""Find a published dataset on this machine, read it, or download it. `datasets.py` has the table.
 
-A dataset is looked for in two places. The folder named by the environment variable LABKIT_DATA has the plain form:
-gzipped TSV or JSONL files. The user's cache folder has the released form (`releases.py`). Rows without text or label
-are skipped with a note, and a release with an unexpected number of rows is refused.
+A dataset may be in two places. The folder named by the environment variable LABKIT_DATA has the plain form: gzipped TSV
+or JSONL files. The user's cache folder has the released form (`releases.py`). Rows without text or label are skipped
+with a note, and a release with an unexpected number of rows is rejected.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Source:
     """One file of a release."""
 
     address: str  # of the file, or of the page that leads to it if it must be downloaded by hand
-    file: str = ""  # its name in the set's folder; without one, the last part of the address
+    file: str = ""  # its name in the set's folder; by default, the last part of the address
     sha256: str | None = None  # None: the release states none
     by_hand: str = ""  # why it must be downloaded by hand, and how
     only: tuple[str, ...] = ()  # for an archive: unpack only the members with these names
-    limit: int = 2**30  # for an archive: the most bytes it may unpack to
+    limit: int = 2**30  # for an archive: the maximum of unpacked bytes
 
     @property
     def name(self) -> str:
@@ -56,12 +56,12 @@ class Published:
     licence: str
     citation: str
     sources: tuple[Source, ...] = ()
-    parse: Parser | None = None  # None: labkit reads at most the plain form, not the release
+    parse: Parser | None = None  # None: labkit can read at most the plain form, not the release
     # a pattern of file names -> labelled rows in all matching files
     files: Mapping[str, int] = field(default_factory=dict)
-    # the files of the plain form -> the split of all rows, "" if the file has a column or no splits
+    # a file of the plain form -> the split of all its rows, or "" if it has a column of splits or no splits
     plain: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, str] = field(default_factory=dict)  # class names of the plain form -> those of labkit
+    classes: Mapping[str, str] = field(default_factory=dict)  # class names of the plain form -> labkit's names
     note: str = ""
     kind: ClassVar[str] = "published"
 
@@ -81,7 +81,7 @@ class Published:
         return Path(named) if named and any((Path(named) / file).is_file() for file in self.plain) else None
 
     def here(self, folder: Path | str | None = None) -> Path | None:
-        """The file or folder to read from, None if the set must be downloaded first."""
+        """The file or folder to read, or None if the set must be downloaded first."""
         if plain := self._plain_in(folder):
             first, *others = self.plain
             return (plain / first).parent if others else plain / first
@@ -90,7 +90,7 @@ class Published:
         return where if any(_present(where, name) for name in names) else None
 
     def missing(self, folder: Path | str | None = None) -> list[str]:
-        """The files that the plain form lacks, or the name of the set if no form of it is here."""
+        """The files missing from the plain form, or the name of the set if this machine has neither form."""
         if plain := self._plain_in(folder):
             return [file for file in self.plain if not (plain / file).is_file()]
         return [] if self.here(folder) else [self.name]
@@ -102,11 +102,11 @@ class Published:
         return [path for path in paths if path.is_file()]
 
     def size(self) -> int:
-        """Size on disk of its files."""
+        """The size of its files on disk."""
         return sum(path.stat().st_size for path in self.paths())
 
     def load(self, folder: Path | str | None = None) -> Corpus:
-        """Load the corpus; a note names what is skipped or missing."""
+        """Load the corpus; notes name skipped rows and missing files."""
         if self.shape == "vectors":
             raise ValueError(
                 f"{self.name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors"
@@ -136,7 +136,7 @@ class Published:
         return corpus
 
     def plain_rows(self, folder: Path) -> ReleaseRows:
-        """The rows of the plain form, in the format of the release parsers; all files must be there."""
+        """The rows of the plain form, in the format of the release parsers; no file may be missing."""
         for file in self.missing(folder):
             raise ValueError(f"{file} is missing from {folder}, although other files of {self.name} are there; add it")
         for file, split in self.plain.items():
@@ -174,7 +174,7 @@ class Published:
         return from_columns(SHAPES_BY_NAME[self.shape], columns, self.name), read
 
     def fetch(self, *, progress: Progress = silent) -> list[Source]:
-        """Download and unpack the release into the cache folder; return what you must download there by hand.
+        """Download and unpack the release into the cache folder; return the files that you must download by hand.
 
         Existing files are checked and not downloaded again.
         """
@@ -257,7 +257,7 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
             registry.fetch(target.name, downloader=receive)
     except NoRoom:
         raise
-    except OSError as reason:  # as are all network errors
+    except OSError as reason:  # includes all network errors
         raise ValueError(
             f"{target.name} could not be downloaded ({reason}). Check your connection and try again, or download it "
             f"from the dataset's page into {target.parent}"

@@ -1,8 +1,8 @@
 """Parsers for the official releases of published datasets.
 
 A parser takes the folder of a release and yields (file, row): the file's name within the folder and the columns of one
-row, including `split` if the release has splits. Rows without text or label are yielded as they are; `registry.py`
-drops and counts them. Most parsers are made by `tabbed` or `one_file_a_class`.
+row, including `split` if the release has splits. Rows without text or label are also yielded; `registry.py` drops and
+counts them. Most parsers are made with `tabbed` or `one_file_a_class`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SUBJECTIVITY = {"0": "objective", "1": "subjective"}
 
 
 def find_file(folder: Path, name: str) -> Path:
-    """The file of this name, anywhere in the folder; of several, the one that is least deep."""
+    """The file of this name, anywhere in the folder; if there are several, the one nearest to the top."""
     matches = [path for path in folder.rglob(name) if path.is_file() and "__MACOSX" not in path.parts]
     if not matches:
         raise ValueError(f"{name} is not in {folder}; download the set again or put the file there by hand")
@@ -63,7 +63,7 @@ def file_lines(path: Path, *encodings: str) -> Iterator[str]:
 def table_rows(
     path: Path, columns: Sequence[str], *, header: Sequence[str] = (), quoted: bool = False
 ) -> Iterator[ReleaseRow]:
-    """These columns of a tab-separated file, named by its first line or, if it has no header, by `header`.
+    """These columns of a tab-separated file, named by its first line or, without a header line, by `header`.
 
     Missing cells are empty. Without `quoted`, quotation marks are ordinary characters: most of these files have
     unpaired ones.
@@ -90,9 +90,9 @@ def tabbed(
     quoted: bool = False,
     change: Callable[[ReleaseRow], ReleaseRow] = dict,
 ) -> Parser:
-    """Make a parser of tab-separated files: file -> the split of its rows, and our column -> the file's.
+    """Make a parser of tab-separated files: file -> the split of its rows, and our column -> the file's column.
 
-    `header` names the columns if the first line does not; `change` corrects a row; split "" means none.
+    `header` names the columns if the first line does not; `change` corrects a row; "" means no split.
     """
 
     def parse(folder: Path) -> ReleaseRows:
@@ -119,7 +119,7 @@ def one_file_a_class(**files: str) -> Parser:
 
 # --- pairs with a label ----------------------------------------------------------------------------------------
 
-# Quora's own files, with quoted cells, some of them empty, and GLUE's, whose test.tsv has no labels
+# Quora's own files have quoted cells, some of them empty; the test.tsv of GLUE's files has no labels
 _QUESTIONS = {"text_a": "question1", "text_b": "question2", "label": "is_duplicate"}
 _QUESTIONS |= {name: name for name in ("id", "qid1", "qid2")}
 quora = tabbed({"quora_duplicate_questions.tsv": ""}, _QUESTIONS, quoted=True)
