@@ -1,4 +1,4 @@
-"""A frozen sentence-transformers model, used as it was trained.
+"""A frozen sentence-transformers model, used without further training.
 
 `labkit.pretrained` opens it. The run folder stores the model's name and the sha256 of its weights, but not the weights.
 In: sentences, truncated to the model's maximum length. Out: float32 (n, d).
@@ -22,7 +22,7 @@ from labkit.training.transformer import parts_of_model, ways_of_model
 
 PROBE = "A sentence to know the model by."
 _PART = 32  # batches of similar length between two progress updates
-_SAME = 1e-3  # difference of a unit vector's numbers between devices and versions
+_SAME = 1e-3  # largest difference between a unit vector's entries across devices and versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Sbert(Method):
         finite(self.probe[None], [PROBE], f"model {self.settings.model!r}")
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]), reverse=True)  # the slowest first
+        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]), reverse=True)  # slowest first
         rows = np.empty((len(sentences), len(self.probe)), dtype=np.float32)
         part = _PART * batch_size
         for start in range(0, len(order), part):

@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 
 def resumes(kept: str = "") -> str:
-    """The message with the command that resumes; `kept` says where the results are."""
+    """The message with the command that resumes; `kept` says where the results so far are."""
     return f"stopped; {kept}`{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
 
 
@@ -56,7 +56,7 @@ def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
 
 
 def set_verbosity(wanted: str = "") -> None:
-    """Print only results and errors ("quiet"), or every step too ("verbose")."""
+    """Print only results and errors ("quiet"), or also every step ("verbose")."""
     global _verbosity
     if wanted and _verbosity not in ("", wanted):
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
@@ -162,7 +162,7 @@ def json_value(value: Any) -> Any:
         return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [json_value(each) for each in value]
-    value = value.item() if hasattr(value, "item") else value  # a number of numpy's
+    value = value.item() if hasattr(value, "item") else value  # a numpy number
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value

@@ -75,7 +75,7 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
 
 
 def without_notes(wikitext: str) -> str:
-    """Remove comments and references first, which saves the slow parser a third of its work."""
+    """Remove comments and references before parsing, which saves the slow parser a third of its work."""
     return _REFERENCE.sub("", _COMMENT.sub("", wikitext))
 
 
@@ -89,7 +89,7 @@ def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _paragraphs(wikitext: str, silent: frozenset[str]) -> tuple[tuple[str, ...], int]:
-    """Running text between blank lines, and how many paragraphs had leftover markup."""
+    """The paragraphs of running text, and the number of paragraphs with leftover markup."""
     unclosed = len(_OPEN.findall(wikitext)) - len(_CLOSE.findall(wikitext))
     if unclosed * len(wikitext) > _COSTLY:
         return (), 1
