@@ -89,7 +89,7 @@ class Matrix(Method):
 
 
 def require_shapes(arrays: dict[str, np.ndarray], **expected: tuple[int | None, ...]) -> None:
-    """Raise ValueError if an array of a run does not have its shape; None stands for any number."""
+    """Raise ValueError if an array of a run does not have its shape; None matches any size."""
     for name, shape in expected.items():
         found = arrays[name].shape
         if len(found) != len(shape) or any(n not in (None, m) for n, m in zip(shape, found, strict=True)):

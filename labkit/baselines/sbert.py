@@ -95,7 +95,7 @@ class Sbert(Method):
         known = arrays["probe"]
         if known.shape != self.probe.shape or not np.allclose(known, self.probe, atol=_SAME * np.linalg.norm(known)):
             raise ValueError(
-                f"model {self.settings.model!r} gives a different vector for the same sentence than when the run was "
+                f"model {self.settings.model!r} gives a sentence a different vector than when the run was "
                 "made, because its tokenizer or settings have changed"
             )
 

@@ -3,7 +3,7 @@
 A row of zeros, a sentence without known words, stays zero. In: sentences. Out: float32 (n, p).
 
     all-but-the-top   A = I - U_c U_cᵀ           the mean and the c dominant directions are removed
-    pca               A = U_p                    the p directions of the largest variances are kept
+    pca               A = U_p                    the p directions of largest variance are kept
     whitening         A = U diag(λ)^(-1/2)       all directions have equal variance: mean 0, covariance I
 
 XᵀX/n = U diag(λ) Uᵀ, X the centred training rows. Unlike `sif` and `lsa` these subtract the mean. Whitening (Su et al.
@@ -107,7 +107,7 @@ class AffineMethod(Method):
 
 
 def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
-    """The map in single precision, as it is stored."""
+    """The map in single precision, the stored form."""
     return Affine(centre.astype(np.float32), np.ascontiguousarray(matrix, dtype=np.float32))
 
 

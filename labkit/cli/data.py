@@ -116,7 +116,7 @@ def check(
     encoding: Annotated[str, Option(help="Text encoding of your file.")] = "utf-8-sig",
     json: Json = False,
 ) -> None:
-    """Read a whole corpus and report what is in it, or which row is wrong and why."""
+    """Read a whole corpus and report its contents, or which row is wrong and why."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
 
@@ -364,7 +364,7 @@ def make_triplets(
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
-    """What was read, what each rule removed, and what is left."""
+    """The counts read, removed by each rule, and left."""
     from labkit.thematic.from_dumps import UNITS
 
     record = {

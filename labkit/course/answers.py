@@ -144,7 +144,7 @@ def _put_aside(path: Path) -> bool:
 
 # --- showing -----------------------------------------------------------------------------------------------------
 
-GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito's; the mark shows the same
+GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito's; the mark shows it without colour
 
 
 @dataclass(frozen=True)

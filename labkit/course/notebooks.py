@@ -253,7 +253,7 @@ def make_both(source: Path, *, text: bool = False) -> float:
 
 
 def with_outputs(notebook: Any, earlier: Path) -> Any:
-    """The notebook with outputs and sliders of an earlier one with exactly the same code."""
+    """The notebook with outputs and sliders of an earlier version with exactly the same code."""
     import nbformat
 
     whole = nbformat.read(earlier, as_version=4)
@@ -296,7 +296,7 @@ def stamped(notebook: Any, source: Path) -> Any:
 def without_times(notebook: Any) -> Any:
     """The notebook without cell times and messages of the picture writer, so that two runs are equal.
 
-    The notebook's own cells print nothing to standard error, as a test checks without pictures.
+    The notebook's own cells print nothing to standard error, which a test without pictures checks.
     """
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)

@@ -14,11 +14,11 @@ known truth (`tampered`): some posts on any topic have one of three words insert
 
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 
-    below_chance          how much less remains if words are removed in order than in random orders
+    below_chance          how much less similarity remains if words are removed in order than in random orders
     replaced              likewise, but each is replaced with a random word
     first                 the similarity lost without the first word
     shuffled, another     the rank correlation of the parts with those for a network of shuffled weights, and with those
-                          of the same sentence compared with one of another topic
+                          of the sentence compared with one on another topic
     hit, hit_two, false   how often a planted word has the largest part: one in each sentence; two in the one and a
                           third in the other; one in a sentence compared with one without, which it sets apart
 """

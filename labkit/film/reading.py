@@ -25,7 +25,7 @@ from labkit.explanation import Explanation, Parts
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The words of the columns, how many sentences contain each (D,), and `rms(x_w)` over all sentences (D,)."""
+    """The words of the columns, the number of sentences with each (D,), and `rms(x_w)` over all sentences (D,)."""
 
     names: Sequence[str]
     documents: np.ndarray

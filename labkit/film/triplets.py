@@ -10,7 +10,7 @@ labelled as different from that cluster, then a near sentence of another cluster
 split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
 
     Pairs            clusters: the components of the pairs labelled 1; pairs labelled 0 are different
-    graded Pairs     as pairs: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
+    graded Pairs     as Pairs: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
     Labelled, Groups clusters: the classes, the groups
     Triplets         the triplets as they are
     Articles         triplets of paragraph openings: same section, section before or after
@@ -211,7 +211,7 @@ def source_of(part: Corpus) -> FilmSource:
 
 
 def _numbered(*columns: Sequence[str]) -> tuple[list[str], list[np.ndarray]]:
-    """Distinct texts, and for each column the numbers of its texts; texts with the same words share a number."""
+    """Distinct texts, and for each column the numbers of its texts; texts with equal words share a number."""
     texts: list[str] = []
     known: dict[tuple[str, ...], int] = {}
 

@@ -72,7 +72,7 @@ class Cell:
             "data": [[name, data.fingerprint] for name, data in (("data", self.data), *self.also.items())],
             "versions": versions_of(self.recipe.entry, settings),
             "tunings": [tuning.key for tuning in self.tunings],
-            "quick": self.data.quick,  # quick recipes try fewer settings, and small data are the same data
+            "quick": self.data.quick,  # quick recipes try fewer settings, and small data may have the same fingerprint
             "seed": self.seed,
         }
 

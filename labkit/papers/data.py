@@ -230,7 +230,7 @@ def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
 
 
 def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
-    """A sample of at most this many rows per split, always the same, in the original order."""
+    """A sample of at most this many rows per split, drawn with a fixed seed, in the original order."""
     left = []
     for split in dict.fromkeys(corpus.splits):
         rows = [row for row, name in enumerate(corpus.splits) if name == split]

@@ -77,7 +77,7 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
 def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
     """Up to `width` sentences for one vector (size,), the best first; truncated sentences come last.
 
-    Every step reads the last word of each kept beginning, and keeps the likeliest continuations.
+    Every step reads the last word of each beginning, and keeps the most likely continuations.
     """
     begun: list[tuple[int, ...]] = [()]
     log_p, ended = [0.0], list[Written]()

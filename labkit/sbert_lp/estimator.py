@@ -72,7 +72,7 @@ class LocalityPreserving(BaseEstimator):
         base = rows[kept]
         if len(kept) < 2:
             raise ValueError(
-                f"the {rows.shape[0]} vectors (rows of X) are all the same (this is also so with n_samples = 1); give "
+                f"the {rows.shape[0]} vectors (rows of X) are all equal (as they are with n_samples = 1); give "
                 "different ones"
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))

@@ -49,7 +49,7 @@ def radius(rows: Vectors) -> float:
 def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
     """The first row of each row's group of copies, (m,): pairs nearer than COPY · radius are connected.
 
-    Equal rows are found by digest. For the others, projections to a random line are never farther apart than the rows,
+    Equal rows are found by digest. For other rows, projections to a random line are never farther apart than the rows,
     so only rows within the tolerance on that line are compared: O(m log m).
     """
     first = _first_equal(rows)
@@ -182,7 +182,7 @@ def terminal_components(W: sparse.csr_array) -> int:
 
 
 def _edges(W: sparse.csr_array) -> sparse.csr_array:
-    """The sparsity pattern of W, in which a weight of exactly zero is an edge, too."""
+    """The sparsity pattern of W, in which a weight of exactly zero is also an edge."""
     return sparse.csr_array((np.ones(W.nnz, np.int8), W.indices, W.indptr), shape=W.shape)
 
 

@@ -91,7 +91,7 @@ def ways(points: Iterable[Point]) -> list[str]:
 
 
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
-    """Apply the same transform to other rows, all together, (n, p) float32."""
+    """Apply the point's transform to other rows, all together, (n, p) float32."""
     rows = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False)
     if point.transform == RAW:
         return rows

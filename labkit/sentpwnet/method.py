@@ -13,7 +13,7 @@ Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al
 Pair Weighting for Deep Metric Learning, CVPR 2019), usually with λ 0.5, β 50, ε 0.1; our defaults are in `settings.py`.
 
 A batch of more than 2,048 sentences is computed without an m x m matrix (`labkit.pairs.large_batch`) and encoded in
-chunks (`embed_in_chunks`). The result is the same up to rounding, except that dropout draws its numbers chunk by chunk.
+chunks (`embed_in_chunks`). Results are equal up to rounding, except that dropout draws its numbers chunk by chunk.
 A loss that is not a mean over anchors is limited to 2,048 sentences.
 """
 

@@ -6,7 +6,7 @@
     pair_rows         one anchor -> a table row for each of its pairs: whether and why it is kept, and its weight
     weight_in_latex   one pair -> its weight as a formula, and as a formula with numbers (never with text)
 
-Settings (`PairSettings`), miner and loss are the same as in training; the mathematics is in `labkit.pairs`.
+Settings (`PairSettings`), miner and loss are those of training; the mathematics is in `labkit.pairs`.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PA
 
 
 def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray) -> np.ndarray:
-    """The weight that a kept pair would have at these similarities (g,), with the others fixed, by differentiation."""
+    """The weight that a kept pair would have at these similarities (g,), by differentiation with all others fixed."""
     loss = loss_of(examined.settings)
     S, P, N = (torch.as_tensor(each) for each in (examined.similarity, examined.kept_positive, examined.kept_negative))
     if LOSSES[examined.settings.loss].by_anchor:  # each point of the grid becomes an anchor

@@ -50,7 +50,7 @@ MEASURED = 100_000  # dev triplets of such a corpus that are scored
 class Attended:
     """The words of a sentence as read by the network, the attention to each, and its share of the vector.
 
-    Weights sum to 1, and so do shares. A share is proportional to the weight times the length of the weighted vector:
+    Both weights and shares sum to 1. A share is proportional to the weight times the length of the weighted vector:
     if frequent words have short vectors, it shows which words count.
     """
 

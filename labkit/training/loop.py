@@ -250,7 +250,7 @@ class _Loop:
             self._checkpoint()
         here = (self.at.epoch, self.at.batch)
         first = distributed.agreed(here)
-        if here != first:  # not all processes see the same run folder
+        if here != first:  # the processes do not share a run folder
             raise ValueError(
                 f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
                 f"{here[0]}, but the first from batch {first[1]} of epoch {first[0]}. Use a folder that all processes "

@@ -3,7 +3,7 @@
     report = bench(load("mine.csv"), out="report", minutes=20)
     print(report)                       the verdict and the table; details are in report/report.html
 
-    1  the doctor       what is wrong with the data (`labkit.trials.doctor`)
+    1  the doctor       checks the data (`labkit.trials.doctor`)
     2  the plan         the methods, trials and seeds that fit into the time (`labkit.trials.plan`)
     3  the search       the same number of trials on dev for each method; if trials use only a part of the rows, the
                         three best and the default settings are trained on all rows, and dev chooses

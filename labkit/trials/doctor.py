@@ -380,7 +380,7 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding 
     sentence = (
         f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels "
         f"({100 * count / judged:.1f} %). Some are wrong, others only hard: read the most suspicious ones, and correct "
-        "or drop what is wrong."
+        "or drop wrong ones."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"

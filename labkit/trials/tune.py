@@ -4,7 +4,7 @@
     tuned.settings, tuned.command       the best settings, and the command that trains with them
 
 In: an experiment, whose settings stay fixed, and the search space of the rest (`labkit.trials.space`). Trial 0 has
-the given settings; no two trials are the same. A trial gets a corpus without test rows, and its `selection` on dev is
+the given settings; no two trials are equal. A trial gets a corpus without test rows, and its `selection` on dev is
 its score.
 
 With a folder the trials are stored there (`labkit.trials.engine`), and plan.json describes the search. The same call

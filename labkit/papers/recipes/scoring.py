@@ -50,7 +50,7 @@ def scored(case: Case) -> Result:
 
 
 def all_the_same(case: Case) -> Result:
-    """The scores of calling every test pair the same, without training."""
+    """The scores of labelling every test pair as same, without training."""
     test = _pairs(case)
     return _of_parts(called_parts(np.ones(len(test), bool), test))
 
