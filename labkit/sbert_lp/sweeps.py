@@ -225,7 +225,7 @@ class Tried:
         if LP not in figure:
             return "There are too few sentences for any of the requested neighbourhoods."
         gap = figure[LP] - figure[RAW]
-        way = "makes no reliable difference" if abs(gap) <= self.noise else "helps" if gap > 0 else "hurts"
+        way = "makes no difference beyond chance" if abs(gap) <= self.noise else "helps" if gap > 0 else "hurts"
         return (
             f"On test, locality preserving {way} here: {figure[LP]:.3f} against {figure[RAW]:.3f} for the "
             f"unchanged vectors ({gap:+.3f}; differences within ± {self.noise:.3f} may be chance)."
