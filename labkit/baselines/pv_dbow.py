@@ -29,7 +29,7 @@ from labkit.training import Training
 from labkit.training.trained import Trained
 
 POWER = 0.75  # power of a word's frequency among the noise, as in word2vec
-NEAR = 1e-2  # inference stops once it is within this share of the vector's length of the minimum
+NEAR = 1e-2  # inference stops when its distance from the minimum is this share of the vector's length
 STEPS = 200  # maximum; about twenty are usual, and a hundred for extreme settings
 
 

@@ -51,7 +51,7 @@ class Sbert(Method):
 
     @classmethod
     def around(cls, model: Any) -> Self:
-        """Wrap an open model: it encodes and explains, but cannot be saved as a run."""
+        """Wrap an open model; the method encodes and explains, but cannot be saved as a run."""
         method = cls(model="already open")
         method.model, method.probe = model, _probed(model)
         method._origin = ("none", "", 0)

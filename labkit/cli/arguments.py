@@ -50,7 +50,7 @@ class Command(TyperCommand):
 
 
 class Program(TyperGroup):
-    """A group of commands with these options: `labkit -q train`."""
+    """A group of commands with the options --quiet and --verbose: `labkit -q train`."""
 
     def __init__(self, *given: Any, params: Any = None, **how: Any) -> None:
         super().__init__(*given, params=[*(params or ()), *get_command(_verbosity).params], **how)
@@ -154,7 +154,7 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 
 
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
-    """The given corpus or, if none is given, the one the run was trained on."""
+    """The given corpus or, if none is given, the corpus that the run was trained on."""
     from labkit.corpora import CORPORA
     from labkit.scale import is_folder
 

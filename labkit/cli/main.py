@@ -262,7 +262,7 @@ def _run() -> None:
 
 
 def _leave(end: SystemExit) -> None:
-    """End one of several processes without finalising Python, because a thread that is still working would abort it."""
+    """End one of several processes without finalising Python, because a running thread would abort the shutdown."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(end.code if isinstance(end.code, int) else 1)

@@ -80,7 +80,7 @@ def remark(line: str) -> None:
 
 
 def above_bar(line: str) -> None:
-    """Print a line that is not a result above the progress bar, not through it."""
+    """Print a line that is not a result above the progress bar."""
     from tqdm import tqdm
 
     if _verbosity != "quiet" and first_process():
@@ -127,7 +127,7 @@ def write_output(text: str) -> None:
 
 @contextmanager
 def standard_output() -> Iterator[None]:
-    """End quietly when the reader stops (`| head`); turn a full disk into one sentence."""
+    """End quietly when the reader stops (`| head`); turn a full disk into a one-line error."""
     try:
         yield
     except BrokenPipeError:

@@ -132,7 +132,7 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
             raise ValueError(f"--out {str(place)!r} holds an interrupted run; add --resume or choose another")
         yield place
     finally:
-        with suppress(OSError):  # it is not empty
+        with suppress(OSError):  # the folder is not empty
             place.rmdir()
 
 
@@ -325,7 +325,7 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
     """Whether the folder holds this run, finished; ValueError if it holds a different finished run."""
     from labkit.runs import difference, finished, has_checkpoint, read_record
 
-    if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if it was killed at the very end
+    if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if the run was killed at the very end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
     if other := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):

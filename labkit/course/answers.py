@@ -58,7 +58,7 @@ class Attempts:
 
     @property
     def mark(self) -> str:
-        """One sign: ◐ the solution was read, ● answered without it, ○ still open."""
+        """One sign: ◐ solution read, ● answered without the solution, ○ still open."""
         return "◐" if self.seen else "●" if self.right else "○"
 
     @property

@@ -21,7 +21,7 @@ from labkit.course.notebooks import questions
 
 MOST_BYTES = 2**20  # per file, a hundred times what a course needs
 STATES = {"●": "answered", "◐": "solution read", "○": "stuck"}  # of an exercise that was begun
-FEWEST = 2  # students who must have made a mistake before it is shown, so that it identifies nobody
+FEWEST = 2  # students who must make a mistake before it is shown, so that it identifies nobody
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from labkit.course.notebooks import exercises_in, question, solution_of, sources
 Check: TypeAlias = Callable[[Any, np.random.Generator], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
 Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and finally the message
-Edits: TypeAlias = tuple[str, ...]  # a piece of the solution, one or more to replace it with, and finally the message
+Edits: TypeAlias = tuple[str, ...]  # a piece of the solution, one or more replacements, and finally the message
 Cases: TypeAlias = Iterable[tuple[Any, ...]]
 Arrays: TypeAlias = tuple[np.ndarray, ...]
 CHECKS: dict[str, Check] = {}

@@ -267,7 +267,7 @@ def with_outputs(notebook: Any, earlier: Path) -> Any:
 
 
 def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
-    """Run a notebook from top to bottom in a new kernel in an empty folder; return it with the seconds it took.
+    """Run a notebook from top to bottom in a new kernel in an empty folder; return the notebook and the running time.
 
     `errors`: continue after a failing cell, as a reader would.
     """

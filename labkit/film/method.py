@@ -34,7 +34,7 @@ from labkit.progress import Progress, note
 from labkit.settings import Conditions
 
 SHARES = tuple(number / 10 for number in range(11))
-UNDECIDED = 0.5  # the share if there is no dev split to choose it
+UNDECIDED = 0.5  # the share without a dev split to choose it
 DEV_ROWS = 2_000  # with classes, every sentence is compared with every other one
 CANDIDATES = 10  # neighbours searched per near negative
 
@@ -166,7 +166,7 @@ class Film(Method):
             return Y.astype(np.float32)
         return sparse.hstack([np.sqrt(self.share) * X, np.sqrt(1 - self.share) * Y], "csr", dtype=np.float32)
 
-    # --- reading it ---------------------------------------------------------------------------------------------
+    # --- reading L ----------------------------------------------------------------------------------------------
 
     @property
     def ways(self) -> tuple[str, ...]:

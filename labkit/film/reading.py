@@ -133,7 +133,7 @@ def readable(L: np.ndarray, words: Terms) -> np.ndarray:
 
 
 def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> np.ndarray:
-    """The mean |cosine| between each row's effects and those of its partner in the other fits, (d,).
+    """The mean |cosine| between each row's effects and its partner's effects in the other fits, (d,).
 
     Partners maximise the total. 1: the row recurs in every fit.
     """

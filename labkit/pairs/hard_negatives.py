@@ -41,7 +41,7 @@ class Mined:
     similarities: np.ndarray  # (n, 2): anchor to positive, and anchor to negative
     pairs: int  # anchors with a positive
     candidates: int  # within the range of ranks, over all pairs
-    dropped: Mapping[str, int]  # rule -> candidates dropped among those that the earlier rules left
+    dropped: Mapping[str, int]  # rule -> candidates dropped, of the candidates that earlier rules left
     short: int  # pairs with fewer negatives than requested
 
     def __len__(self) -> int:

@@ -28,7 +28,7 @@ from labkit.pairs.mining import check_epsilon
 _NUMBERS_AT_ONCE = 1 << 18  # in a block of positives
 _FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
 _ROOM = 0.5  # pairs that may be listed, per number in V
-_SIDE = {True: 512, False: 4096}  # of a tile: on a CPU it fits the cache
+_SIDE = {True: 512, False: 4096}  # side of a tile; on a CPU the tile fits into the cache
 _STRIP = 1 << 22  # number of similarities in a strip of anchors: 16 MB
 
 Masks = tuple[Tensor, Tensor]
@@ -104,7 +104,7 @@ def by_anchors(
 
 
 def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:
-    """Batch statistics from `sums` (6,): positives and negatives, those kept, and the weights of those kept."""
+    """Batch statistics from `sums` (6,): positives and negatives, kept pairs, and the weights of kept pairs."""
     positives, negatives, kept_P, kept_N, pull, push = sums.tolist()
     return {
         "kept_positives": kept_P / positives if positives else 1.0,  # without pairs, none are dropped

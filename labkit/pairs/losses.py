@@ -392,7 +392,7 @@ def _mean_over_triplets(S: Tensor, P: Tensor, N: Tensor, cost: Callable[[Tensor]
     """Mean over the anchors of the summed cost of `S_n - S_p` over their triplets, without an (m, m, m) tensor."""
     anchors, positives = P.nonzero(as_tuple=True)
     few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, recomputed in the backward pass
-    if len(anchors) <= few:  # checkpointing would save nothing here, and its first use costs seconds of imports
+    if len(anchors) <= few:  # checkpointing would save nothing here, and its import takes seconds
         return _triplet_terms(S, N, anchors, positives, cost) / len(S)
     parts = [
         checkpoint(_triplet_terms, S, N, a, p, cost, use_reentrant=False, preserve_rng_state=False)

@@ -67,10 +67,10 @@ class _PairLoss(nn.Module):
 
 @cache
 def _pml_class() -> type[_PairLoss]:
-    """The module class that pytorch-metric-learning's wrappers accept, if that library is installed.
+    """The module class that pytorch-metric-learning's wrappers accept, if the library is installed.
 
-    One wrapper accepts only subclasses of it, two accept only class names on a list. MultiSimilarityLoss is the one on
-    the list with the same inputs as ours.
+    One wrapper accepts only subclasses of its base class, two accept only class names on a list. MultiSimilarityLoss is
+    the name on that list with the same inputs as our losses.
     """
     try:
         from pytorch_metric_learning.losses import BaseMetricLossFunction

@@ -402,7 +402,7 @@ def _on_ours(claim: Claim, runs: Mapping[Place, Runs], table: Table) -> Judgemen
 
 
 def _leads(claim: Claim, figures: Figures, tuned: Mapping[Place, Runs]) -> tuple[ShownLead | None, ShownLead | None]:
-    """The lead with the printed settings and with those chosen on dev, if a row of the claim has both.
+    """The leads with the printed settings and with the settings chosen on dev, if a row of the claim has both.
 
     Both leads use the pair of rows and the column that decide the claim with tuned settings; otherwise the effect of
     tuning could not be seen. If rows may be picked, they are picked again in that column. If one of these rows has only

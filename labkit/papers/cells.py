@@ -317,7 +317,7 @@ def compute(
     runs: Path | None = None,
     progress: Progress = silent,
 ) -> Computed:
-    """Take the cells from the store or compute them; `again` computes all of them, `only_stored` none.
+    """Take the cells from the store or compute them; `again` computes all of them, `only_stored` computes none.
 
     Training runs are stored in the `runs` folder, if given: interrupted runs resume there, and other cells reuse them.
     A row with missing data or a faulty recipe is noted and does not stop the others.

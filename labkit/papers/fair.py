@@ -39,7 +39,7 @@ FAIR = (
 
 
 def tuned_and_printed(row: Row, printed: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> tuple[Row, Row]:
-    """The row with its settings chosen on dev, under its own name, and the row with the printed settings.
+    """The row with settings chosen on dev, under its own name, and the row with the printed settings.
 
     `first` gives further settings for the first trial.
     """

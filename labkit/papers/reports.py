@@ -217,7 +217,7 @@ def _at_an_end(value: Any, tried: str) -> bool:
     if ".." not in tried:
         return False
     low, high = map(float, tried.split(".."))
-    by_log = low > 0 and high >= 10 * low  # as `labkit.trials.space` draws it
+    by_log = low > 0 and high >= 10 * low  # as in `labkit.trials.space`
     way = log(value / low) / log(high / low) if by_log else (value - low) / (high - low)
     return way > 0.97 or (way < 0.03 and low != 0)
 

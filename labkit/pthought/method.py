@@ -59,7 +59,7 @@ class PThoughtSettings(EncoderTraining):
     max_length: int = setting(50, "maximum number of words to read and to write", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Training settings need epochs; a file has its own word vectors."""
+        """Training settings apply only with epochs; a vector file determines the word vectors."""
         made_here = self.vectors in ("ppmi", "random")
         trained: Conditions = dict.fromkeys(("partners", "dropout", "tune"), (self.epochs > 0, EPOCHS))
         own: Conditions = {

@@ -207,7 +207,7 @@ class Model(nn.Module):
 
 
 def objective(losses: Mapping[str, Tensor], emphasis: float) -> Tensor:
-    """Eq. 10 with λ = `emphasis`; with one decoder, its loss.
+    """Eq. 10 with λ = `emphasis`; with one decoder, that decoder's loss.
 
     >>> import torch
     >>> objective({"auto": torch.tensor(2.0), "paraphrase": torch.tensor(3.0)}, 0.5)

@@ -24,7 +24,7 @@ from labkit.arrays import positive_peaks
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.graph import terminal_components, weak_components
 
-Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a block of them
+Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a block of vectors
 
 # --- the density of eigenvalues ----------------------------------------------------------------------------------
 
@@ -75,10 +75,10 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
 
 SPARE = 2.5  # the cut is placed where this many times the requested number of eigenvalues are below it
 DEGREES = (8, 120)
-AGAIN = (4, 40)  # eigenvectors requested when searching for missed ones, at least and at most
+AGAIN = (4, 40)  # minimum and maximum number of eigenvectors to request when searching for missed ones
 TOLERANCE = 1e-7  # tolerance of the search
 GLANCE = 1e-4  # tolerance of the check for missed eigenvalues; values up to its square may be missed
-SAME = 1e-6  # relative: a value below the last one found by less than this does not count as smaller
+SAME = 1e-6  # relative: a value is smaller than the last one found only if it differs by more than this
 ZERO = 1e-10  # an eigenvalue below this belongs to the null space
 
 

@@ -210,7 +210,7 @@ SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128))
 
 @dataclass(frozen=True)
 class Tried:
-    """Every transform on dev, and the best of each on test."""
+    """Every transform on dev, and the best point of each transform on test."""
 
     measure: str
     points: tuple[Point, ...]

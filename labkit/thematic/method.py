@@ -143,7 +143,7 @@ class Thematic(TrainedReader):
 
     @property
     def encoders(self) -> list[Any]:
-        """The networks: one, or for `both` one for sentences and one for titles."""
+        """The networks: a single one or, for `both`, one for sentences and one for titles."""
         return list(self.network)
 
 

@@ -173,7 +173,7 @@ class SectionAgreement:
 def section_agreement(
     method: Method, articles: Articles, *, seed: int = 0, restarts: int = 10, progress: Progress = silent
 ) -> SectionAgreement:
-    """Cluster the sentences of each article that has 5 to 12 sections, and compare.
+    """Cluster the sentences of each article with 5 to 12 sections, and compare the clusters with the sections.
 
     Sections and sentences are those used for triplets: sentences of 5 to 50 tokens that open a paragraph; subsections
     belong to the section above them.

@@ -376,7 +376,7 @@ def parts_of_tokens(
 
 
 def _without_length(modules: Iterable[nn.Module]) -> list[nn.Module]:
-    """The modules without trailing ones that only normalise, which the cosine ignores."""
+    """The modules, without trailing modules that only normalise, because the cosine ignores length."""
     kept = list(modules)
     while kept and type(kept[-1]).__name__ == "Normalize":
         kept.pop()

@@ -135,7 +135,7 @@ def _write(report: Report, folder: Path) -> None:
 
 
 def with_test(corpus: Corpus, test: Corpus) -> Corpus:
-    """The corpus with the rows of another as its test split; its own test rows are added to dev."""
+    """The corpus with another corpus's rows as its test split; its own test rows are added to dev."""
     if type(test) is not type(corpus):
         raise ValueError(
             f"the test rows are {type(test).__name__}, the corpus {type(corpus).__name__}; give both the same columns"
@@ -290,7 +290,7 @@ class _Comparison:
             engine.run(trials, self.corpus, self.metric, self.folder, workers=self.plan.workers, progress=told)
 
     def choice(self, name: str) -> dict[str, Any]:
-        """What the search chose for a method; empty if it is not finished."""
+        """The settings that the search chose for a method; empty if the search is not finished."""
         file = self.folder / "chosen" / f"{name}.json"
         return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 

@@ -59,7 +59,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of a trial by name, the first being its main score; or why it failed.
+    """The scores of a trial by name, the main score first; or why the trial failed.
 
     `notes` are further values, ready for JSON.
     """
@@ -246,7 +246,7 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
 
 
 def without_test(corpus: Corpus) -> Corpus:
-    """The corpus without its test rows, so that they cannot be used."""
+    """The corpus without test rows, so that no trial can use them."""
     if "test" not in corpus.sizes:
         return corpus
     return corpus.take(row for row, split in enumerate(corpus.splits) if split != "test")

@@ -20,7 +20,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Mistake:
-    """Two sentences, their label, the method's answer, and the words it relied on."""
+    """Two sentences, their label, the method's answer, and the words that the method relied on."""
 
     a: str
     b: str

@@ -34,7 +34,7 @@ from labkit.trials.space import SAMPLERS, Dial, optuna_study, optuna_version, pr
 
 @dataclass(frozen=True)
 class TunedTrial:
-    """One trial: the values tried, and its dev score; None if the training failed, for this `reason`."""
+    """One trial: the values tried, and its dev score; None if training failed, with the `reason`."""
 
     number: int
     tried: Mapping[str, Any]
@@ -105,7 +105,7 @@ def tune(
     progress: Progress = silent,
     after_trial: Callable[[TunedTrial], None] = lambda trial: None,
 ) -> Tuned:
-    """Search settings around those of the experiment, and report which score best on dev.
+    """Search settings around the experiment's own, and report which settings score best on dev.
 
     Each trial uses the same `part` of the training rows and this share of the `epochs`. The first has the given
     settings, with the values in `first`. A trial that fails with a ValueError, for example because its loss is not

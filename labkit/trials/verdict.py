@@ -54,7 +54,7 @@ class Ranked:
 
 
 def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
-    """The runs of two methods, paired by seed: those that both have, or all if one has a single run."""
+    """The runs of two methods, paired by seed: seeds that both have, or all seeds if one method has a single run."""
     both = sorted(set(first) & set(second)) if min(len(first), len(second)) > 1 else None
     return [first[seed] for seed in both or sorted(first)], [second[seed] for seed in both or sorted(second)]
 

@@ -104,7 +104,7 @@ def logistic_on_frozen(case: Case) -> Result:
         rows, at = _together(case, parts)
         rows = unit(rows)
         sides = [(features(part, lambda texts: rows[at(texts)]), _labels(part)) for part in parts.values()]
-    else:  # learns its words from the training sentences
+    else:  # the method learns its words from the training sentences
         method = case.fitted(parts["train"])
         sides = [(features(part, lambda texts: unit(method.encode(texts))), _labels(part)) for part in parts.values()]
     right = logistic_right(*chain.from_iterable(sides))

@@ -60,7 +60,7 @@ class PairReader:
         self.settings = settings or CrossSettings()
 
     def fit(self, corpus: Pairs, *, seed: int = 0, progress: Progress = silent) -> None:
-        """Learn from the training pairs; dev, if there is one, selects the epoch."""
+        """Learn from the training pairs; dev, if available, selects the epoch."""
         self.reader, vectors = reader_and_vectors(corpus, dimension=self.settings.dimension, seed=seed)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -131,7 +131,7 @@ def bi_encoder(case: Case) -> Result:
 
 
 def cross_encoder(case: Case) -> Result:
-    """Read the query with each sentence, after training the scorer on the pairs."""
+    """Train the scorer on the pairs, then read the query with each sentence."""
     corpus = case.corpus
     assert isinstance(corpus, Pairs)
     reader = PairReader(CrossSettings.of(case.settings))

@@ -54,7 +54,7 @@ def differing_words(case: Case) -> Result:
     both = {"back at random": at_random, "knows": _knows(method, pairs)}
     parts: dict[str, Parts] = {}
     for way in method.ways:
-        if way != "neighbours":  # these are other sentences, none of which is known to be right
+        if way != "neighbours":  # its parts are other sentences, none of which is known to be right
             found = {pair: _lost_by(method, way, pair) for pair in _each(pairs)}
             figures = {**_hits(pairs, found), "back": _backs(method, pairs, found), **both}
             parts |= {f"{way} {name}": each for name, each in figures.items()}
@@ -134,7 +134,7 @@ def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
 def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
     """The words of each side that remain after aligning as many words as possible in order."""
     one, other = words(pair.text_a), words(pair.text_b)
-    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # how many words can be aligned from i and j on
+    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # number of words that can be aligned from i and j on
     for i, j in product(reversed(range(len(one))), reversed(range(len(other)))):
         common[i, j] = max(common[i + 1, j], common[i, j + 1], common[i + 1, j + 1] + (one[i] == other[j]))
     left: tuple[set[str], set[str]] = set(), set()
