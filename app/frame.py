@@ -23,6 +23,7 @@ import classroom
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
+from trainings import Owned
 
 from labkit.atomic import amount, sentence_of
 from labkit.spreadsheet import spreadsheet
@@ -303,6 +304,24 @@ def csv_button(rows: Rows, key: str) -> None:
 def download(label: str, content: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
     """A button that saves a file, whose content is made when somebody asks for it."""
     st.download_button(label, content, file, kind, key=key, on_click="ignore")
+
+
+MODEL = 100 * 2**20  # bytes of a run that can be downloaded: it is packed in memory
+
+
+def save_model(folder: Path, key: str) -> None:
+    """A button that saves a run, for who may still see it when they click: another one may have its name by then."""
+    size, sees = Owned(folder, "").size, classroom.sight()
+    if size > MODEL:
+        st.caption(f"This model is too large to download ({amount(size)}; the limit is {amount(MODEL)}).")
+        return
+
+    def content() -> bytes:
+        if not sees(folder):
+            raise ValueError("this run is not yours, and no longer shared")
+        return zipped(folder)
+
+    download("Model as ZIP", content, f"{folder.name}.zip", "application/zip", key)
 
 
 def zipped(folder: Path) -> bytes:

@@ -92,8 +92,8 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     texts = [text for group in groups_of_test(opened) for text in group]
     left, right = st.columns([4, 1])
     with left:
-        _, sentence = choosing.row_and_text("A test sentence, or your own", texts[:300], "sentence", typed=True)
-    sentence = sentence[:LONGEST].strip()
+        row, sentence = choosing.row_and_text("A test sentence, or your own", texts[:300], "sentence", typed=True)
+    sentence = sentence[:LONGEST].strip() or texts[row]
     width = right.slider("Beam", 2, 10, 5, key="beam", help="Beam width: candidates kept at each step.", **frame.KEEP)
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
     ways = {"greedy": None, "beam": beam}

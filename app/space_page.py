@@ -432,7 +432,6 @@ ORDER_FOUND = 'sorted(set(found), key=lambda name: (name == "none", -found.count
 FOUND_CODE = """\
 from dataclasses import replace
 from labkit.evaluation.classes import found_clusters
-from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.evaluation.regions import found_classes
 found = found_classes(shown.texts, found_clusters({rows}, {way!r}, {count}))
 shown = replace(shown, labels=found)"""

@@ -282,10 +282,10 @@ def save_vectors(side: Side) -> None:
     }
     if side.picture.points.shape[1] == 2:
         files["Picture for embedding-atlas"] = atlas, "picture.parquet"
-    if (folder := side.space.folder) is not None:
-        files["Model as ZIP"] = partial(frame.zipped, folder), f"{folder.name}.zip"
     for label, (content, file) in files.items():
         frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
+    if side.space.folder is not None:
+        frame.save_model(side.space.folder, f"{side.name}-model")
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:

@@ -24,6 +24,8 @@ DATA, TRAIN, RUNS, CURVES, WHICH = VIEWS = ["Data", "Train", "Runs", "Curves", "
 START = "start-training"  # in the session: somebody has pressed the button next to the data
 EVERY = 1.5  # seconds between two looks at what runs
 REPORT_HEIGHT = 900  # pixels
+# a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
+NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
 **Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
 learn. What is missing to 1 is left to learn.
@@ -56,9 +58,14 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
     left, right = st.columns([2, 5], gap="large")
     with left:
         if opened is not None:
-            job = train_presets.job_of(opened)
-            choosing.say_who_reads(opened)
-            pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
+            above, settings = (
+                st.container(),
+                st.container(),
+            )  # the button stays in sight, however many settings there are
+            with above:
+                job = train_presets.job_of(opened, settings)
+                choosing.say_who_reads(opened)
+                pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
             if st.session_state.pop(START, False) or pressed:
                 train_queue.submit(queue, job, opened)
         train_queue.show_limits()
@@ -109,7 +116,8 @@ def show_report(job: Job) -> None:
             st.caption("Measuring what each method costs, to plan the available time.")
     elif page.is_file():
         frame.download("The report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
-        st.iframe(page.read_text(encoding="utf-8"), height=REPORT_HEIGHT, alt="The report of the comparison")
+        framed = NO_SCRIPT + page.read_text(encoding="utf-8")
+        st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
     st.code(shlex.join(["labkit", *job.words(Path("report"))]), language="bash", wrap_lines=True)
 
 

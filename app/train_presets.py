@@ -147,8 +147,8 @@ def presets_for(shape: str) -> list[Preset]:
     return [each for each in PRESETS if shape in each.shapes and (not each.needs or find_spec(each.needs))]
 
 
-def job_of(opened: cached.Opened) -> Job:
-    """What is to be trained, as chosen; only settings that are not the method's own are part of it."""
+def job_of(opened: cached.Opened, place: Any) -> Job:
+    """What is to be trained, as chosen, with its settings in a place; only those that are changed are part of it."""
     from labkit.methods import METHODS, SUMMARIES
 
     offered = {each.name: each for each in presets_for(type(opened.corpus).__name__)}
@@ -159,7 +159,7 @@ def job_of(opened: cached.Opened) -> Job:
     every = choices(METHODS[method].Settings)
     start = [replace(choice, default=own.get(choice.name, choice.default)) for choice in every]
     key = f"preset.{method}." if preset else f"{method}."
-    with st.expander("All settings", expanded=preset is None, icon=":material/tune:"):
+    with place.expander("All settings", expanded=preset is None, icon=":material/tune:"):
         values, columns = {}, st.columns(2)
         for number, choice in enumerate(read_settings(method, start, key, opened)):
             with columns[number % 2]:

@@ -168,8 +168,7 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
                 see_it_move(job)
-            content, file = partial(frame.zipped, Path(job.folder)), f"{job.name}.zip"
-            frame.download("Model as ZIP", content, file, "application/zip", f"zip-{job.id}")
+            frame.save_model(Path(job.folder), f"zip-{job.id}")
         if not may_touch(queue, job):
             return
         if job.state in ("waiting", "running"):

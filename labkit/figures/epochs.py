@@ -185,7 +185,7 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
 
 
 ABREAST = 3  # panels per row
-LINE = 15  # pixels from one label to the next
+LINE, AROUND = 15, 90  # pixels from one label to the next, and of what is above and below the panels
 
 
 def training_curves(
@@ -193,7 +193,7 @@ def training_curves(
 ) -> go.Figure:
     """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel.
 
-    At its end, a line of one run has its last value, and a line of a single panel the name of its run.
+    At its end, a line of one run has its last value, and a line of a single panel its run's name, if there is room.
     """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
@@ -201,7 +201,8 @@ def training_curves(
             "histories have neither a loss nor a dev score; use a method that trains in epochs, or choose the columns"
         )
     traces: list[Entries] = []
-    alone, labels = len(histories) == 1, len(columns) == 1 or len(histories) == 1
+    alone, room = len(histories) == 1, LINE * len(histories) <= height - AROUND
+    labels = alone or (len(columns) == 1 and room)  # else a legend
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
@@ -234,7 +235,7 @@ def _end_labels(histories: Mapping[str, History], column: str, panel: int, heigh
     lines = {name: zip(each.column("epoch"), each.column(column), strict=True) for name, each in known.items()}
     points = {name: [point for point in line if point[1] == point[1]] for name, line in lines.items()}  # without NaN
     values = [value for line in points.values() for _, value in line] or [0.0]
-    scale = (height - 90) / ((max(values) - min(values)) or 1.0)  # pixels for 1
+    scale = (height - AROUND) / ((max(values) - min(values)) or 1.0)  # pixels for 1
     labels, lowest, axes = [], float("inf"), draw.on(panel)
     where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
     ends = [(*line[-1], name) for name, line in points.items() if line]

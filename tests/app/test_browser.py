@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import classroom
 import pytest
+from trainings import Job, write_job
 
 from tests.waiting import HANG
 
@@ -379,6 +380,28 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     listener.quiet(address)
 
 
+HIT = "parent.hit = 1"
+EVIL = (
+    f"<!doctype html><p>bag leads<script>{HIT}</script><img src=x onerror='{HIT}'><a href='javascript:{HIT}'>here</a>"
+)
+
+
+def test_no_script_of_a_report_runs(tmp_path: Path, listener: Listener) -> None:
+    folder, view = tmp_path / "runs" / "bench-topics", listener.view
+    folder.mkdir(parents=True)
+    (folder / "report.html").write_text(EVIL)
+    (tmp_path / "runs" / ".jobs").mkdir()
+    job = Job("bench", "topics", settings={"minutes": 5}, id="0001", folder=str(folder), state="finished")
+    write_job(tmp_path / "runs" / ".jobs", job)
+    with started(tmp_path) as (address, _):
+        view.goto(f"{address}/train?view=Which+method%3F")
+        report = view.frame_locator("iframe[srcdoc]")
+        report.get_by_text("bag leads").wait_for()
+        report.get_by_text("here").click()
+        listener.settle()
+        assert not view.evaluate("'hit' in globalThis")
+
+
 # --- a classroom --------------------------------------------------------------------------------------------------
 
 
@@ -411,7 +434,7 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     before = view.locator(points).count()
     choose_method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
     choose_method.fill("tfidf")
-    choose_method.press("Enter")
+    choose_method.press("Enter")  # no list opens where Train is so far below that the box is out of sight
     view.get_by_label("Shortest n-gram", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
     stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name

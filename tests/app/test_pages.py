@@ -477,6 +477,7 @@ def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path)
         assert any(one.text in text and f"{one.log_probability:.2f}" in text for text in found)
     assert len([text for text in found if text.strip()[:1] in "-0"]) == 2 * (1 + 3)
     shows_no_markup(typed(f"{EVIL} !!"))
+    assert not typed("  ").error
 
 
 # --- themes -------------------------------------------------------------------------------------------------------

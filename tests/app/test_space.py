@@ -201,6 +201,7 @@ def test_vectors_without_epochs_and_a_deleted_run(opened: Opened, run: Path, tmp
     assert any(code.value.startswith("labkit train sentpwnet --corpus topics") for code in page.code)
     shutil.copytree(run / "small", tmp_path / "small")
     page = with_runs(opened, tmp_path)
+    assert [button.label for button in page.get("download_button")].count("Model as ZIP") == 1
     shutil.rmtree(tmp_path / "small")
     assert fine(page.run()).selectbox(key="left").value == "mean-vectors"
 

@@ -228,7 +228,9 @@ def test_a_finished_training_opens_its_space_before_and_after(
     (Path(job.folder) / "go").touch()
     until(lambda: waiting.job(job.id).state == "finished")
     del page.session_state["file"]  # another corpus was looked at in the meantime
-    fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
+    fine(page.run())
+    assert "Model as ZIP" in [button.label for button in page.get("download_button")]
+    fine(page.button(key=f"move-{job.id}").click().run())
     settings = {"corpus": "your own file", "left": "mean word vectors", "right": f"run {job.name}"}
     assert where == [("space_page.py", settings)]
     assert page.session_state["file"].name == "mine.csv"
@@ -253,13 +255,14 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
     (Path(job.folder) / "planned.json").write_text(json.dumps(plan))
     assert "2 methods (tfidf, bag), 8 trials each" in texts(fine(page.run()))
     (Path(job.folder) / "report.json").write_text('{"finished": true}')
-    (Path(job.folder) / "report.html").write_text("<!doctype html><p>bag leads")
+    (Path(job.folder) / "report.html").write_text("<!doctype html><p>bag leads<script>parent.hit = 1</script>")
     (Path(job.folder) / "go").touch()
     until(lambda: not waiting.live)
     assert waiting.job(job.id).state == "finished"  # what counts is the report on disk
     fine(page.run())
     (frame,) = page.get("iframe")
     assert "bag leads" in frame.proto.srcdoc
+    assert frame.proto.srcdoc.index("default-src 'none'") < frame.proto.srcdoc.index("bag leads")  # no script runs
     assert [button.label for button in page.get("download_button")].count("The report as HTML") == 1
     shows_no_markup(page)
     (Path(job.folder) / "report.json").write_text("[" * 100_000)  # damaged
@@ -320,6 +323,40 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     assert waiting.jobs() == []
     assert not Path(job.folder).exists()
     assert all_owned(waiting.runs) == []
+
+
+def test_a_model_is_saved_for_who_may_see_it_when_they_click(
+    opened: Opened, came: SimpleNamespace, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened("space_page")
+    frame, folder = import_module("frame"), tmp_path / "runs" / "small"
+    shutil.copytree(run / "small", folder)
+    kept: list[Any] = []
+    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **more: kept.append(content))
+    monkeypatch.setattr(frame, "zipped", lambda folder: b"packed")
+
+    def buttons(*names: str) -> list[Any]:
+        kept.clear()
+        for came.name in names:
+            frame.save_model(folder, "key")
+        return list(kept)
+
+    write_owned(Owned(folder, "a" * 16, shared=True))
+    owner, other = buttons("a" * 16, "b" * 16)
+    came.name = ""  # a click comes from where Streamlit knows no visitor
+    assert (owner(), other()) == (b"packed", b"packed")
+    write_owned(Owned(folder, "a" * 16))
+    assert owner() == b"packed"
+    with pytest.raises(ValueError, match="no longer shared"):
+        other()
+    write_owned(Owned(folder, "b" * 16))  # deleted, and its name is now that of another visitor's run
+    with pytest.raises(ValueError, match="not yours"):
+        owner()
+    came.role, present = "teacher", import_module("classroom").PRESENT
+    monkeypatch.setattr(present, "guarded", True)
+    assert [click() for click in buttons("c" * 16)] == [b"packed"]
+    monkeypatch.setattr(frame, "MODEL", 1000)
+    assert buttons("a" * 16) == []  # it would be packed in memory
 
 
 # --- the page Teacher ---------------------------------------------------------------------------------------------

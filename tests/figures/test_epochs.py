@@ -42,6 +42,9 @@ def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> 
     assert [label.text.split()[-1] for label in labels] == ["high", "near", "low"]
     assert [label.y for label in labels] == [0.9, 0.899, 0.1]
     assert labels[1].yshift < -10 < labels[0].yshift == labels[2].yshift == 0
+    many = training_curves({f"run {number}": histories["low"] for number in range(30)}, ["dev_auc"], height=390)
+    assert not [label for label in many.layout.annotations if label.x == 2]  # 30 names would run out of the picture
+    assert all(line.showlegend for line in many.data)
     alone = training_curves({"high": histories["high"]}, ["dev_auc"]).layout.annotations
     assert [label.text for label in alone if label.x == 2] == ["0.9"]
 
