@@ -4,8 +4,8 @@
     sif            v_s = 1/|s| Σ_w a / (a + p(w)) v_w, minus common directions: v_s - Uᵀ U v_s
 
 Smooth inverse frequency (Arora, Liang and Ma 2017) favours rare words: p(w) is the share of w among all training words,
-U has the first principal directions of the sentence vectors. These are not centred (algorithm 1), so the first
-direction is close to their mean. In: sentences. Out: float32 (n, d), not of length 1; zeros without a known word.
+and U has the first principal directions of the sentence vectors, which are not centred (algorithm 1), so the first
+direction is close to their mean. In: sentences. Out: float32 (n, d), not normalised; zeros without a known word.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class MeanVectors(Method):
         if settings.vectors == "ppmi":
             cut = tokenised(train_sentences(corpus))
             vectors = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
-        else:  # for all words of the corpus, in any split
+        else:  # read the vectors of all words of the corpus, in any split
             seen = Vocabulary.of(words(text) for text in corpus.sentences())
             vectors = load_vectors(settings.vectors, seen, seed=seed)
         known = np.flatnonzero(vectors.known)
@@ -122,7 +122,7 @@ class SifSettings(MeanVectorsSettings):
 
 
 class Sif(MeanVectors):
-    """Weighted averages without their common direction; its word vectors are the weighted ones.
+    """Weighted averages without their common directions; the method stores weighted word vectors.
 
     >>> from labkit import Sif, load
     >>> method = Sif(components=1).fit(load("questions").take(range(100)))
@@ -179,5 +179,5 @@ def shares(vectors: WordVectors, texts: Iterable[str]) -> np.ndarray:
 def principal_directions(rows: np.ndarray, count: int) -> np.ndarray:
     """The `count` right singular vectors of rows (n, d) with the largest singular values: float32 (count, d)."""
     double = rows.astype(np.float64)
-    ascending = np.linalg.eigh(double.T @ double).eigenvectors  # in columns
+    ascending = np.linalg.eigh(double.T @ double).eigenvectors  # as columns
     return np.ascontiguousarray(ascending[:, ::-1][:, :count].T, dtype=np.float32)

@@ -9,7 +9,7 @@
 
 A `Matrix` looks up sentences in a file of `labkit.embedding_files`. If the file names no sentences, its rows belong to
 the corpus's distinct sentences, all splits, in order of first appearance; the empty text is a row of zeros. It is not
-in the table of methods, because it learns nothing and knows no other sentence.
+in the table of methods, because it learns nothing and cannot encode other sentences.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Matrix(Method):
 
 
 def require_shapes(arrays: dict[str, np.ndarray], **expected: tuple[int | None, ...]) -> None:
-    """Raise ValueError if an array of a run does not have its shape; None stands for any number."""
+    """Raise ValueError if an array of a run does not have its shape; None matches any size."""
     for name, shape in expected.items():
         found = arrays[name].shape
         if len(found) != len(shape) or any(n not in (None, m) for n, m in zip(shape, found, strict=True)):
@@ -155,7 +155,7 @@ def packed(base: Method) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def unpacked(arrays: dict[str, np.ndarray], words: dict[str, Any]) -> Method:
-    """Restore the base from such a state; the base raises ValueError if it does not fit."""
+    """Restore the base from such a state; the base raises ValueError if the state does not fit."""
     known = words["base"]
     kind = Matrix if known["method"] == Matrix.name else METHODS[known["method"]]
     base = kind(settings_of(kind.Settings, known["settings"]))

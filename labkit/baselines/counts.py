@@ -2,10 +2,10 @@
 
     x_w = tf(w) idf(w), idf(w) = log((1 + n) / (1 + n_w)) + 1, and the row at length 1
 
-n training sentences, n_w of them with w, as in scikit-learn. A sentence without a known word is a row of zeros.
+n training sentences, of which n_w contain w, as in scikit-learn. A sentence without a known word is a row of zeros.
 
 `Lsa`, latent semantic analysis, keeps the leading directions of these rows X: X ≈ U Σ Vᵀ with the d largest singular
-values, and a sentence x becomes x V (n, d), not normalised. Words in the same sentences then share directions.
+values, and a sentence x becomes x V (n, d), not normalised. Words that occur in the same sentences share directions.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Lsa(Tfidf):
         X = self.vectorizer.transform(train_sentences(corpus))
         progress(0, None, "singular vectors")
         rank = min(self.settings.dimension, *X.shape)
-        # this many iterations and spare directions lose a thousandth of the exact result, in a fraction of the time
+        # this many iterations and spare directions are exact to a thousandth and take a fraction of the time
         _, _, transposed = randomized_svd(X, rank, n_iter=10, n_oversamples=50, random_state=seed)
         self.directions = np.ascontiguousarray(transposed.T, dtype=np.float32)
         return History()

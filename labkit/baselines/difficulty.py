@@ -1,4 +1,4 @@
-"""How hard is a corpus? The test scores of three methods without labels: random vectors, TF-IDF, mean word vectors.
+"""How hard is a corpus? The test scores of three methods that use no labels: random vectors, TF-IDF, mean word vectors.
 
 A corpus is uninformative if one of the last two methods solves it, or if both score at chance.
 """

@@ -3,8 +3,8 @@
     f(d) = mean over the sentence's words w of [softplus(-d·u_w)] + k · Σ_v p_v softplus(d·u_v) + ρ/2 |d|²
 
 Training draws k noise words for each word from p (frequencies to the power 3/4) and updates d and u. The vector of a
-new sentence is inferred with u fixed. f is then convex in d and uses the expectation over the noise, so that the result
-is unique. In: sentences. Out: float32 (n, size), zeros for one without a known word.
+new sentence is inferred with u fixed. f is then convex in d and uses the expectation over the noise, so the result
+is unique. In: sentences. Out: float32 (n, size), zeros for a sentence without a known word.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from labkit.training import Training
 from labkit.training.trained import Trained
 
 POWER = 0.75  # power of a word's frequency among the noise, as in word2vec
-NEAR = 1e-2  # inference stops once it is within this share of the vector's length of the minimum
-STEPS = 200  # at most; about twenty are usual, and a hundred for extreme settings
+NEAR = 1e-2  # inference stops when its distance from the minimum is this share of the vector's length
+STEPS = 200  # maximum; about twenty are usual, and a hundred for extreme settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class PvDbow(Trained):
 
     name = "pv-dbow"
     Settings = PvDbowSettings
-    version = 2  # inference runs to the minimum
+    version = 2  # inference now runs to the minimum
 
     vocabulary: Vocabulary
     shares: np.ndarray  # p, float64 (V,): 0 for padding and the unknown word
@@ -83,7 +83,7 @@ class PvDbow(Trained):
         return WordsTask(network, rows, self, seed)
 
     def _dev(self, corpus: Corpus, task: WordsTask) -> None:
-        return None  # without labels there is nothing to select by
+        return None  # without labels no score can select an epoch
 
     def _known_words(self, tokenised: Sequence[str]) -> list[int]:
         return [number for number in self.vocabulary.encode(tokenised) if number > 1]
@@ -181,7 +181,7 @@ class Paragraphs(nn.Module):
 
 
 class WordsTask:
-    """Batches of sentences; each word against `noise` drawn words."""
+    """Batches of sentences; each word is contrasted with `noise` drawn words."""
 
     def __init__(self, network: Paragraphs, rows: list[list[int]], method: PvDbow, seed: int) -> None:
         self.module, self._settings, self._seed = network, method.settings, seed
@@ -211,7 +211,7 @@ class WordsTask:
     def _products(self, d: Tensor, drawn: Tensor) -> Tensor:
         """The products d·u of sentence vectors (n, size) and the words drawn for them (n, length, k), (n, length, k).
 
-        Words recur within a batch, so one matrix product with each distinct word is cheaper, unless it would hold more
+        Words recur within a batch, so one matrix product with all distinct words is cheaper, unless it would hold more
         numbers than one vector per drawn word.
         """
         each, places = drawn.unique(return_inverse=True)

@@ -1,4 +1,4 @@
-"""A frozen sentence-transformers model, used as it was trained.
+"""A frozen sentence-transformers model, used without further training.
 
 `labkit.pretrained` opens it. The run folder stores the model's name and the sha256 of its weights, but not the weights.
 In: sentences, truncated to the model's maximum length. Out: float32 (n, d).
@@ -22,7 +22,7 @@ from labkit.training.transformer import parts_of_model, ways_of_model
 
 PROBE = "A sentence to know the model by."
 _PART = 32  # batches of similar length between two progress updates
-_SAME = 1e-3  # difference of a unit vector's numbers between devices and versions
+_SAME = 1e-3  # largest difference between a unit vector's entries across devices and versions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Sbert(Method):
 
     @classmethod
     def around(cls, model: Any) -> Self:
-        """Wrap an open model: it encodes and explains, but cannot be saved as a run."""
+        """Wrap an open model; the method encodes and explains, but cannot be saved as a run."""
         method = cls(model="already open")
         method.model, method.probe = model, _probed(model)
         method._origin = ("none", "", 0)
@@ -69,7 +69,7 @@ class Sbert(Method):
         finite(self.probe[None], [PROBE], f"model {self.settings.model!r}")
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
-        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]), reverse=True)  # the slowest first
+        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]), reverse=True)  # slowest first
         rows = np.empty((len(sentences), len(self.probe)), dtype=np.float32)
         part = _PART * batch_size
         for start in range(0, len(order), part):
@@ -95,7 +95,7 @@ class Sbert(Method):
         known = arrays["probe"]
         if known.shape != self.probe.shape or not np.allclose(known, self.probe, atol=_SAME * np.linalg.norm(known)):
             raise ValueError(
-                f"model {self.settings.model!r} gives a different vector for the same sentence than when the run was "
+                f"model {self.settings.model!r} gives a sentence a different vector than when the run was "
                 "made, because its tokenizer or settings have changed"
             )
 

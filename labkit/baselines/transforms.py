@@ -1,9 +1,9 @@
 """Affine maps of a base's vectors: y = (x - μ) A. Each method computes its own μ and A.
 
-A row of zeros stays a row of zeros: it is a sentence without known words. In: sentences. Out: float32 (n, p).
+A row of zeros, a sentence without known words, stays zero. In: sentences. Out: float32 (n, p).
 
     all-but-the-top   A = I - U_c U_cᵀ           the mean and the c dominant directions are removed
-    pca               A = U_p                    the p directions of the largest variances are kept
+    pca               A = U_p                    the p directions of largest variance are kept
     whitening         A = U diag(λ)^(-1/2)       all directions have equal variance: mean 0, covariance I
 
 XᵀX/n = U diag(λ) Uᵀ, X the centred training rows. Unlike `sif` and `lsa` these subtract the mean. Whitening (Su et al.
@@ -27,7 +27,7 @@ from labkit.progress import Progress
 
 # --- affine ------------------------------------------------------------------------------------------------------
 
-_ROUNDING = 1e-6  # a direction with a smaller share of the largest variance is float32 rounding
+_ROUNDING = 1e-6  # a direction whose variance is a smaller share of the largest is float32 rounding
 _BATCH = 32
 
 
@@ -107,7 +107,7 @@ class AffineMethod(Method):
 
 
 def single(centre: np.ndarray, matrix: np.ndarray) -> Affine:
-    """The map in single precision, as it is stored."""
+    """The map in single precision, the stored form."""
     return Affine(centre.astype(np.float32), np.ascontiguousarray(matrix, dtype=np.float32))
 
 
@@ -170,7 +170,7 @@ def pca(rows: np.ndarray, dimension: int) -> Affine:
 
 
 class Pca(AffineMethod):
-    """Vectors in their directions of largest variance.
+    """Vectors projected onto their directions of largest variance.
 
     >>> from labkit import Pca, load
     >>> method = Pca(base="lsa", dimension=10).fit(load("questions").take(range(100)))

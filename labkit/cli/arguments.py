@@ -1,6 +1,6 @@
 """Options and arguments, each defined once, and functions that open the runs and corpora they name.
 
-The options are parameter types, with their shell completion. Every `Command` also has -q and -v.
+Each option is an annotated parameter type that includes its shell completion. Every `Command` also has -q and -v.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Command(TyperCommand):
 
 
 class Program(TyperGroup):
-    """A group of commands with these options: `labkit -q train`."""
+    """A group of commands with the options --quiet and --verbose: `labkit -q train`."""
 
     def __init__(self, *given: Any, params: Any = None, **how: Any) -> None:
         super().__init__(*given, params=[*(params or ()), *get_command(_verbosity).params], **how)
@@ -66,7 +66,7 @@ def _methods(incomplete: str) -> list[str]:
 
 
 def complete_corpora(incomplete: str) -> list[str]:
-    """The names of corpora; without one, the shell completes files."""
+    """The names of corpora; if none matches, the shell completes file names."""
     from labkit.corpora import CORPORA
 
     return [name for name in CORPORA if name.startswith(incomplete)]
@@ -93,7 +93,7 @@ Executor = Annotated[str | None, Option(help="`local:N` processes (default: one 
 
 
 def check_free(path: Path, option: str, *, force: bool) -> None:
-    """Refuse a path that exists, unless it may be overwritten; call it before any work."""
+    """Refuse an existing path, unless it may be overwritten. Call this function before doing any work."""
     if not force and os.path.lexists(path):
         raise ValueError(f"{option} {str(path)!r} exists; add --force to overwrite it, or choose another name")
 
@@ -116,9 +116,9 @@ def workers_of(executor: str | None) -> dict[str, Any]:
 
 
 def written_shards(write: Callable[..., Any], *given: Any, out: Path, force: bool, **how: Any) -> tuple[Any, int]:
-    """Write a folder of shards with `write(*given, out, **how)`; returns its result and the number of shards.
+    """Write a folder of shards with `write(*given, out, **how)`; return its result and the number of shards.
 
-    An earlier call's shards are removed if asked to; otherwise their making resumes.
+    With `force`, the shards of an earlier call are removed; otherwise that call is resumed.
     """
     from labkit.corpora.shards import shards_in
     from labkit.scale import clear, is_folder
@@ -134,7 +134,7 @@ def written_shards(write: Callable[..., Any], *given: Any, out: Path, force: boo
 
 
 def opened_corpus(name: str) -> Corpus:
-    """The corpus of this name or in this file; the latter is named by its path, so that it can be found again."""
+    """The corpus with this name or in this file; a file's corpus is named by its path, so it can be found again."""
     from labkit.corpora import CORPORA, load
 
     with step(f"corpus {name} opened"):
@@ -154,7 +154,7 @@ def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
 
 
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:
-    """The given corpus or, if none is given, the one the run was trained on."""
+    """The given corpus or, if none is given, the corpus that the run was trained on."""
     from labkit.corpora import CORPORA
     from labkit.scale import is_folder
 
@@ -183,7 +183,7 @@ def record_of(run: Path) -> dict[str, Any]:
     record = read_record(run)
     if record["state"] != "finished":
         what = f"{run} is being trained" if busy else f"{run} is not finished"
-        note(f"{what}: this is what it {'knows so far' if busy else 'knew last'}", stacklevel=2)
+        note(f"{what}: these are its results {'so far' if busy else 'up to the last checkpoint'}", stacklevel=2)
     return record
 
 

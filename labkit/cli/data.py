@@ -1,7 +1,7 @@
 """`labkit data list | get | check | mine | cluster | make`: bundled and published corpora, and your own files.
 
-`data make corpus | triplets | runs` generates the bundled ones at any size, triplets from articles, and the bundled
-runs. The same command makes the same files.
+`data make corpus | triplets | runs` generates bundled corpora at any size, triplets from articles, and the bundled
+runs. The same command always produces the same files.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def get(
     from labkit.corpora.published import PUBLISHED
 
     if name not in CORPORA:
-        raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
+        raise ValueError(f"corpus {name!r} is not a published corpus; {nearest_corpus(name)}")
     if name not in PUBLISHED:
         text = f"{name} is bundled with labkit; there is nothing to download."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
@@ -116,7 +116,7 @@ def check(
     encoding: Annotated[str, Option(help="Text encoding of your file.")] = "utf-8-sig",
     json: Json = False,
 ) -> None:
-    """Read a whole corpus and report what is in it, or which row is wrong and why."""
+    """Read a whole corpus and report its contents, or which row is wrong and why."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
 
@@ -135,7 +135,7 @@ def check(
         "fingerprint": corpus.fingerprint,
     }
     lines = [str(corpus), f"{texts:,} distinct texts, fingerprint {corpus.fingerprint[:16]}"]
-    if here and (contradiction := contradictions(corpus)):  # a file reports it as it is read
+    if here and (contradiction := contradictions(corpus)):  # for a file, this was noted while it was read
         note(f"{name}: {contradiction}")
     if isinstance(corpus, Sentences):
         lines += _without_labels(corpus, name)
@@ -150,7 +150,7 @@ def check(
 
 
 def _without_labels(corpus: Sentences, name: str) -> list[str]:
-    """What can and cannot be done with sentences without labels."""
+    """What can and cannot be done with unlabelled sentences."""
     lines = [
         "The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, "
         "sentpwnet or bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app shows "
@@ -184,14 +184,14 @@ def mine(
     margin: Annotated[
         float | None, Option(help="Minimum difference in similarity between positive and negative.")
     ] = None,
-    relative: Annotated[float | None, Option(help="The same, as a share of the positive's similarity.")] = None,
+    relative: Annotated[float | None, Option(help="Minimum difference relative to the positive's similarity.")] = None,
     most: Annotated[float | None, Option(help="Maximum similarity of a negative.")] = None,
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
     sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
         str | None, Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed).")
     ] = None,
-    seed: Annotated[int, Option(help="Random seed, also for pairing positives within a class.")] = 0,
+    seed: Annotated[int, Option(help="Random seed; it also determines the pairing of positives within a class.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -246,7 +246,7 @@ def _method_of(name: str, corpus: Corpus) -> WithProgress:
 def cluster(
     name: AnyCorpus,
     out: Table,
-    by: Annotated[str, Option(help="`kmeans`, or `density`, which finds the number itself.")] = "kmeans",
+    by: Annotated[str, Option(help="`kmeans`, or `density`, which determines the number of classes.")] = "kmeans",
     classes: Annotated[int, Option(min=2, help="Number of classes for kmeans.")] = 12,
     method: Annotated[
         str,
@@ -260,8 +260,8 @@ def cluster(
 ) -> None:
     """Cluster the sentences of a corpus, name the clusters by their words, and write a corpus for `labkit train`.
 
-    In CSV and TSV files, text that a spreadsheet would run as a formula gets a leading '. Sentences that density leaves
-    out are in the class `none`.
+    In CSV and TSV files, text that a spreadsheet would run as a formula gets a leading '. Sentences that `density`
+    leaves out are in the class `none`.
     """
     from labkit.corpora.files import format_of, write_rows
     from labkit.evaluation.classes import WAYS, found_clusters
@@ -294,7 +294,7 @@ def make_corpus(
     name: Annotated[str, Argument(metavar="NAME", help="A bundled corpus; see `labkit data list`.")],
     out: Table,
     rows: Annotated[int | None, Option(min=1, help="Minimum number of rows. Default: the bundled size.")] = None,
-    seed: Annotated[int | None, Option(help="Random seed. Default: that of the bundled file.")] = None,
+    seed: Annotated[int | None, Option(help="Random seed. Default: the seed of the bundled file.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -307,7 +307,7 @@ def make_corpus(
         raise ValueError(f"corpus {name!r} is not one of {', '.join(EMBEDDED)}; {hint}")
     check_free(out, "--out", force=force)
     if name == "articles" and format_of(out)[0] != ".jsonl":
-        raise ValueError(f"--out {out.name!r} cannot hold articles, because their sections need a .jsonl; rename it")
+        raise ValueError(f"--out {out.name!r} cannot store articles, because sections need a .jsonl file; rename it")
     with step("written"), terminal("row") as progress:
         count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
     show_result({"file": out, "rows": count}, f"{out}: {count:,} rows", json=json)
@@ -332,9 +332,9 @@ def make_triplets(
         ),
     ] = None,
     rule: Annotated[
-        str, Option(help="Where negatives come from: `adjacent` section, `article`, or `other` article; or `titles`.")
+        str, Option(help="Where negatives come from: `adjacent` section, `article`, `other` article, or `titles`.")
     ] = "adjacent",
-    by: Annotated[str, Option(help="Sections: `top` level with all below, or each `heading`.")] = "top",
+    by: Annotated[str, Option(help="Sections: `top` level including everything below, or each `heading`.")] = "top",
     max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Read only the first N articles of each source.")] = None,
     seed: Annotated[int, Option(help="Random seed.")] = 0,
@@ -364,7 +364,7 @@ def make_triplets(
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
-    """What was read, what each rule removed, and what is left."""
+    """The counts read, removed by each rule, and left."""
     from labkit.thematic.from_dumps import UNITS
 
     record = {
@@ -418,7 +418,7 @@ def _train(shipped: Demonstration, runs: Path) -> None:
 
     new, place = runs / f".{shipped.name}", runs / shipped.name
     shutil.rmtree(new, ignore_errors=True)
-    with redirect_stdout(io.StringIO()):  # its score is shown with that of its baseline
+    with redirect_stdout(io.StringIO()):  # its score is shown next to the score of its baseline
         train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))
     shutil.rmtree(place, ignore_errors=True)
     new.rename(place)

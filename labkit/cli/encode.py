@@ -1,7 +1,7 @@
 """`labkit encode`, and the other commands for more rows than fit in memory: `data dedup` and `neighbours`.
 
-`encode` writes the vectors of lines of text or of a corpus file to one file or to standard output, and those of Parquet
-files and folders of shards to a folder of .npy shards. The same command resumes an interrupted one.
+`encode` writes the vectors of text lines or a corpus file to a file or to standard output, and the vectors of Parquet
+files and folders of shards to a folder of .npy shards. Repeating an interrupted command resumes it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def encode(
     run: RunFolder,
     inputs: Annotated[
         list[str] | None,
-        Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Else like --input."),
+        Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Otherwise like --input."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -49,7 +49,7 @@ def encode(
     ] = None,
     out: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="Folder of .npy shards, for more than fits in memory. The same command resumes."),
+        Option(metavar="FOLDER", help="Folder of .npy shards, for data larger than memory. The same command resumes."),
     ] = None,
     source: Annotated[
         str | None,
@@ -162,7 +162,7 @@ def _opened(source: str, distinct: bool) -> Iterator[tuple[Blocks, int | None, s
 
 
 def _texts(path: Path) -> list[str]:
-    """The texts of a corpus file, row by row; for articles their sentences."""
+    """The texts of a corpus file, row by row; for articles, their sentences."""
     from labkit.corpora.files import read_rows
     from labkit.corpora.rows import texts_of_rows
     from labkit.untrusted import within_memory
@@ -182,8 +182,8 @@ def dedup(
         list[str],
         Argument(
             metavar="INPUT...",
-            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. The first of equal "
-            "sentences is kept.",
+            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. Of equal sentences, "
+            "the first is kept.",
             autocompletion=complete_corpora,
         ),
     ],
@@ -194,7 +194,7 @@ def dedup(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Remove rows whose sentence already occurred; the first of equal sentences is kept."""
+    """Remove rows whose sentence occurred in an earlier row."""
     from labkit.corpora.shards import write_distinct
 
     how = {"column": column, "plain": plain, **workers_of(executor)}
@@ -213,18 +213,18 @@ def neighbours(
     index: Annotated[
         str, Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
     ] = "exact",
-    yes: Annotated[bool, Option("--yes", help="For exact: run however long it takes.")] = False,
+    yes: Annotated[bool, Option("--yes", help="For exact: run no matter how long it takes.")] = False,
     executor: Executor = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Find the nearest rows of vectors by cosine, with their numbers and cosines, the nearest first."""
+    """Find the nearest rows of vectors by cosine; write their row numbers and cosines, nearest first."""
     from labkit.evaluation.neighbour_shards import write_neighbours
 
     how = {"queries": queries, "count": count, "index": index, "insist": yes, **workers_of(executor)}
     made, shards = written_shards(write_neighbours, vectors, out=out, force=force, **how)
     said = {key: value for key, value in made.items() if key not in ("plan", "rows")}
-    text = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,}"
+    text = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,} queries"
     if "recall" in made:
         text += f"; recall {made['recall']:.4f}, measured on {made['recalled']:,} of them"
     show_result({"folder": out, "queries": made["rows"], **said, "shards": shards}, text, json=json)

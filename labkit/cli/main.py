@@ -1,6 +1,6 @@
 """The program `labkit`. A user error prints one line on standard error and exits with status 2; Ctrl-C exits with 130.
 
-Each group of commands has its own module in this folder. This one has those that open the app, JupyterLab and the
+Each group of commands has its own module in this folder. This one opens the app, JupyterLab and the
 playground. A command reads its arguments (`arguments`), calls the package, and prints the result (`output`).
 """
 
@@ -91,7 +91,7 @@ def open_app(
     for name in host or ():
         if not HOST.fullmatch(name):
             raise ValueError(f"--host {name!r} is not a host name; give a name such as lab-7.local or an IPv4 address")
-    # all other settings are in app/.streamlit, which Streamlit reads however it is started
+    # all other settings are in app/.streamlit, which Streamlit always reads
     if classroom:
         tokens, names, address = _tokens(token), _names(host or ()), "0.0.0.0"
         more = [f"--server.allowedHosts={name}" for name in (*LOCAL, *names)]
@@ -113,7 +113,7 @@ def open_app(
 
 
 def _check_port(address: str, port: int) -> None:
-    """Refuse a port that is in use or that needs more rights."""
+    """Refuse a port that is in use or that requires more privileges."""
     with socket.socket() as probe:
         if os.name == "posix":  # a port that was just closed is free; on Windows the option means something else
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -132,13 +132,13 @@ def _names(more: Iterable[str]) -> list[str]:
     with suppress(OSError):  # a name that does not resolve
         names += [str(entry[4][0]) for entry in socket.getaddrinfo(own, None, socket.AF_INET)]
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:  # or no network
-        probe.connect(("192.0.2.1", 9))  # a reserved address: nothing is sent, but the route to it has a source
+        probe.connect(("192.0.2.1", 9))  # a reserved address: nothing is sent, but the route to it shows our address
         names.append(probe.getsockname()[0])
     return list(dict.fromkeys(name for name in (*names, *more) if name not in LOCAL and not name.startswith("127.")))
 
 
 def _tokens(wished: str) -> tuple[str, str]:
-    """The visitors' token, which they may have to type, and the teacher's."""
+    """The visitors' token, which they may have to type, and the teacher's token."""
     token = wished or os.environ.pop("LABKIT_TOKEN", "") or secrets.token_hex(8)
     if not re.fullmatch(r"[\w.~-]{12,128}", token, re.ASCII):
         raise ValueError(
@@ -149,7 +149,7 @@ def _tokens(wished: str) -> tuple[str, str]:
 
 
 def _where(port: int, names: Sequence[str], visitors: str, teacher: str) -> str:
-    """The addresses of a classroom, and what it exposes."""
+    """The addresses of a classroom, and a warning about what it exposes."""
     return (
         f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
         f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
@@ -176,7 +176,7 @@ def open_lab(
 
     page = start_page(folder)
     settings = [str(NOTEBOOKS / "settings"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # saves the sliders with a notebook
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # saves sliders with a notebook
     sys.stdout.flush()
     command = [*_python("jupyterlab"), "--ip=127.0.0.1", f"--notebook-dir={folder.resolve()}"]
     command.append(f"--LabApp.default_url=/lab/tree/{page.name}")
@@ -190,7 +190,7 @@ def open_playground(
     file: Annotated[
         str | None, Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
     ] = None,
-    out: Annotated[Path, Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
+    out: Annotated[Path, Option(metavar="FILE.html", help="File to write the page to.")] = Path("play.html"),
     browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
     force: Force = False,
 ) -> None:
@@ -216,7 +216,7 @@ def _python(module: str) -> list[str]:
 
 
 def main() -> None:
-    """Run the command line and leave with its exit status."""
+    """Run the command line and exit with its status."""
     warnings.showwarning = _note  # type: ignore[assignment]
     output.set_verbosity()
     try:
@@ -256,13 +256,13 @@ def _run() -> None:
             sys.exit(2)
         if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise
-        cause: Any = mistake.__cause__  # typer leaves out the value that it could not convert
+        cause: Any = mistake.__cause__  # typer's message omits the value that could not be converted
         _say(mistake.format_message() + (f"; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else ""))
         sys.exit(2)
 
 
 def _leave(end: SystemExit) -> None:
-    """End one of several processes without finalising Python, because a thread that is still working would abort it."""
+    """End one of several processes without finalising Python, because a running thread would abort the shutdown."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(end.code if isinstance(end.code, int) else 1)

@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 
 def resumes(kept: str = "") -> str:
-    """The message with the command that resumes; `kept` says where the results are."""
+    """The message with the command that resumes; `kept` says where the results so far are."""
     return f"stopped; {kept}`{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
 
 
@@ -56,7 +56,7 @@ def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
 
 
 def set_verbosity(wanted: str = "") -> None:
-    """Print only results and errors ("quiet"), or every step too ("verbose")."""
+    """Print only results and errors ("quiet"), or also every step ("verbose")."""
     global _verbosity
     if wanted and _verbosity not in ("", wanted):
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
@@ -80,7 +80,7 @@ def remark(line: str) -> None:
 
 
 def above_bar(line: str) -> None:
-    """Print a line that is not a result above the progress bar, not through it."""
+    """Print a line that is not a result above the progress bar."""
     from tqdm import tqdm
 
     if _verbosity != "quiet" and first_process():
@@ -127,7 +127,7 @@ def write_output(text: str) -> None:
 
 @contextmanager
 def standard_output() -> Iterator[None]:
-    """End quietly when the reader stops (`| head`); turn a full disk into one sentence."""
+    """End quietly when the reader stops (`| head`); turn a full disk into a one-line error."""
     try:
         yield
     except BrokenPipeError:
@@ -162,7 +162,7 @@ def json_value(value: Any) -> Any:
         return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [json_value(each) for each in value]
-    value = value.item() if hasattr(value, "item") else value  # a number of numpy's
+    value = value.item() if hasattr(value, "item") else value  # a numpy number
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value

@@ -15,7 +15,7 @@ from labkit.cli.train import settings_of
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES
 
-MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for all that it offers
+MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty: all of them
     "labkit": (),
     "labkit.corpora": (),
     "labkit.pairs": (),
@@ -37,14 +37,14 @@ WIDTH = 100  # width of a command's help
 
 
 def public_names(module: str) -> list[str]:
-    """The functions and classes that a module offers, in order."""
+    """The public functions and classes of a module, in order."""
     loaded = import_module(module)
     names = [name for name in MODULES[module] or getattr(loaded, "__all__", vars(loaded)) if name[0] != "_"]
     return [name for name in names if callable(value := getattr(loaded, name)) and "labkit" in value.__module__]
 
 
 def api() -> str:
-    """Every public name, a section per module, and the interface of all methods."""
+    """Every public name, with a section per module, and the interface shared by all methods."""
     parts = []
     for module in MODULES:
         loaded = import_module(module)
@@ -70,7 +70,7 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 
 
 def _members(kind: type) -> Iterator[str]:
-    """The public methods and properties of a class; one without a docstring has that of the class above it."""
+    """The public methods and properties of a class; a member without a docstring inherits it."""
     for name, value in vars(kind).items():
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if name.startswith("_") or not (inspect.isfunction(function) or isinstance(function, property)):
@@ -82,7 +82,7 @@ def _members(kind: type) -> Iterator[str]:
 
 def _signature(value: Any) -> str:
     """The signature, with one line per parameter if it is long."""
-    line = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value)))  # annotations are texts
+    line = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value)))  # annotations are strings
     line = re.sub(r"<function (<lambda>|\w+) at \w+>", r"\1", line).replace("<lambda>", "...")
     if len(line) <= WIDTH - 20:
         return line
@@ -92,7 +92,7 @@ def _signature(value: Any) -> str:
 
 
 def _text(doc: str | None) -> str:
-    """A docstring as Markdown: indented blocks are code already, and examples get fences."""
+    """A docstring as Markdown: indented blocks are already code, and examples are fenced."""
     lines, fenced = [], False
     for line in inspect.cleandoc(doc or "").splitlines():
         line = re.sub(r" +# doctest: \+\w+", "", line)

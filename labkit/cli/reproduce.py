@@ -34,7 +34,7 @@ def reproduce(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Seeds per row that depends on chance. Default: that of the table; 1 with --quick."),
+        typer.Option(min=1, help="Seeds per random row. Default: the table's number; 1 with --quick."),
     ] = None,
     row: Annotated[
         str, typer.Option(metavar="TEXT", help="Compute only rows whose name contains this, such as 'as printed'.")
@@ -54,7 +54,7 @@ def reproduce(
 ) -> None:
     """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
-    Results are stored and shown again; --anew recomputes them. The same command resumes.
+    Stored results are shown without computing; --anew recomputes them. The same command resumes.
     """
     from labkit.papers.cells import Store, plan
     from labkit.papers.data import DATASETS, Desk
@@ -78,7 +78,7 @@ def reproduce(
     names = [each.name for one in wanted for each in one.rows]
     if not any(row.casefold() in name.casefold() for name in names):
         near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
-        raise ValueError(f"--row {row!r} is not part of any row's name; did you mean {near!r}?")
+        raise ValueError(f"--row {row!r} does not occur in any row's name; did you mean {near!r}?")
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
         plans = [plan(each, desk, seeds) for each in wanted]
@@ -103,7 +103,7 @@ def reproduce(
 
 
 def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
-    """All tables, how much of each can be computed here, and on which data; as records and as text."""
+    """All tables, with the share of each that can be computed here and on which data; as records and as text."""
     from labkit.papers.cells import cells_of, stored
 
     records: list[dict[str, Any]] = []
@@ -124,14 +124,14 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, An
 
 
 def _computed(plans: Sequence[TablePlan], store: Store, row: str, *, anew: bool, only_stored: bool) -> Computed:
-    """The stored results, with those that are missing computed, or with all computed again."""
+    """The stored results; missing ones are computed, or all are recomputed."""
     from labkit.papers.cells import Computed, cells_of, compute, stored
 
     wanted = cells_of(plans, row)
     known, outcome = stored(cells_of(plans), store), Computed()
     if not only_stored:
         with step("computed"), terminal("runs") as progress, interruptible():
-            runs = None if anew else store.folder / "runs"  # stored trainings to reuse
+            runs = None if anew else store.folder / "runs"  # stored runs to reuse
             outcome = compute(wanted, store, again=anew, runs=runs, progress=progress)
     before = {cell: known[cell.key] for cell in wanted if cell.key in known}
     fresh = len(outcome.fresh)
@@ -161,8 +161,8 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     cell, name = max(gaps, key=lambda place: gaps[place])
     differ, there = len({cell for cell, _ in gaps}), before[cell].notes.get("host", "an unnamed machine")
     return (
-        f"{differ} of {len(both)} differ from the stored ones, most by {gaps[cell, name]:.2g} in {name} of {cell}; "
-        f"that is from {there}, this machine is {outcome.known[cell.key].notes['host']}"
+        f"{differ} of {len(both)} differ from the stored results, by up to {gaps[cell, name]:.2g} ({name} of {cell}); "
+        f"that result is from {there}, and this machine is {outcome.known[cell.key].notes['host']}"
     )
 
 
@@ -189,7 +189,7 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], 
 
 
 def _command() -> str:
-    """The command as it was called, without paths of this machine."""
+    """The command as the user typed it, without paths of this machine."""
     words = ["labkit"]
     for word in sys.argv[1:]:
         start = next((option for option in ("--data=", "--out=") if word.startswith(option)), "")

@@ -47,7 +47,7 @@ def compare(
 
     folders: dict[Path, Path] = {}
     for run in runs:
-        folders.setdefault(run.resolve(), run)  # each counts once
+        folders.setdefault(run.resolve(), run)  # each run counts once
     records = {run: record_of(run) for run in folders.values()}
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
     results = []
@@ -62,7 +62,7 @@ def compare(
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
     ranking = text_table([_ranked(line) for line in lines])
     figures = list(dict.fromkeys(name for line in lines for name in line.means))
-    means = [["means", *figures]]  # a column for each that any line has
+    means = [["means", *figures]]  # a column for each metric of any line
     for line in lines:
         means.append([line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)])
     table = text_table(means, right=range(1, len(figures) + 1))
@@ -86,7 +86,7 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
 
 
 def _ranked(line: Line) -> list[str]:
-    """Its name, its mean over seeds, and its verdict with the difference from the best line."""
+    """A line's name, its mean over seeds, and its verdict with the difference from the best line."""
     from labkit.figure_names import SAW, VERDICTS
 
     count = len(line.results)
@@ -176,9 +176,9 @@ def explain(
     b: Annotated[str, Argument(help="Another sentence.")],
     c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
     way: Annotated[
-        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first.")
+        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first explainer.")
     ] = "",
-    steps: Annotated[int, Option(min=0, help="For integrated: steps of the integral; 0 chooses them.")] = 0,
+    steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
     top: Annotated[
         int | None, Option(min=1, help="Number of parts of each kind to show; JSON has them all.  [default: 8]")
     ] = None,
@@ -202,10 +202,10 @@ def explain(
 def paraphrase(
     run: RunFolder,
     sentence: Annotated[str, Argument(metavar="SENTENCE", help="The sentence to paraphrase.")],
-    width: Annotated[int, Option("--beam", min=1, help="Beam width; 1 takes the most likely word each time.")] = 1,
+    width: Annotated[int, Option("--beam", min=1, help="Beam width; 1 always takes the most likely word.")] = 1,
     json: Json = False,
 ) -> None:
-    """Decode a sentence from its vector: itself (auto) and a paraphrase, each with its log-probability."""
+    """Decode a sentence's vector into the sentence itself (auto) and a paraphrase, with their log-probabilities."""
     from labkit.pthought.writing import Search, described
 
     method: Any = usable_method(run)
@@ -238,7 +238,7 @@ def runs(
     json: Json = False,
 ) -> None:
     """List runs: method, corpus, seed, epochs, test score, state and date."""
-    # only `run.json` and the lines of `history.csv` are read, so that hundreds of runs take a moment
+    # only `run.json` and the lines of `history.csv` are read, so that listing hundreds of runs is fast
     if sort not in _ORDERS:
         raise ValueError(f"--sort is {sort!r}; choose one of {', '.join(_ORDERS)}")
     places = folder or [Path("runs")]
@@ -270,7 +270,7 @@ def _cells(line: Mapping[str, Any]) -> list[str]:
 
 
 def _lines(place: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """The runs in a folder, or the folder itself if it is a run; each with the text to search.
+    """The runs in a folder, or the folder itself if it is a run, each with the text to search.
 
     The state of a run is finished, unfinished, training or damaged; `reason` says why it cannot be used.
     """
@@ -300,7 +300,7 @@ def _lines(place: Path) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _known(folder: Path) -> tuple[dict[str, Any], str]:
-    """What a run's record says, and the text to search."""
+    """The contents of a run's record, and the text to search."""
     from labkit.figure_names import ordered
     from labkit.runs import history, read_record
 
@@ -324,13 +324,13 @@ def _known(folder: Path) -> tuple[dict[str, Any], str]:
 
 # --- export ------------------------------------------------------------------------------------------------------
 
-SAMPLE = 1_000  # sentences with which the exported model is checked
+SAMPLE = 1_000  # sentences on which the exported model is checked
 
 
 def export(
     run: RunFolder,
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write it.")],
-    to: Annotated[str, Option(metavar="sentence-transformers|onnx|model2vec", help="Library that will open it.")],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Folder to write the model to.")],
+    to: Annotated[str, Option(metavar="sentence-transformers|onnx|model2vec", help="Library that opens the model.")],
     quantize: Annotated[
         bool, Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision.")
     ] = False,
@@ -357,7 +357,7 @@ def export(
     except ValueError:
         if corpus is not None:
             raise
-        sentences = list(method.snapshots.texts)  # the corpus is gone
+        sentences = list(method.snapshots.texts)  # the corpus is no longer available
     where = f"{record['corpus']}/test"
     intervals = {}
     if opened is not None and opened.fingerprint == record["fingerprint"] and where in record["metrics"]:

@@ -29,14 +29,14 @@ def collect_class(
     ],
     names: Annotated[bool, Option("--names", help="Show names, taken from files or folders.")] = False,
     notebook: Annotated[
-        str, Option(metavar="NN", help="Notebook of --figure. Default: the one that most students are in.")
+        str, Option(metavar="NN", help="Notebook of --figure. Default: the notebook that most students are in.")
     ] = "",
     figure: Annotated[Path | None, Option(metavar="FILE.html", help="Also write a page for the projector.")] = None,
     csv: Annotated[Path | None, Option(metavar="FILE.csv", help="Also write a row per student and exercise.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Show where a class is, which exercises stop students, and the most common mistakes.
+    """Show how far a class is, which exercises students are stuck on, and the most common mistakes.
 
     Unreadable progress files are listed and skipped. Students are numbered unless --names is given.
     """
@@ -79,7 +79,7 @@ def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
 
 
 def _told(progress: ClassProgress, *, names: bool) -> str:
-    """Three tables: where everybody is, what stops students, and the most common mistakes."""
+    """Three tables: the students' current exercises, where they are stuck, and the most common mistakes."""
     here = [each for each in progress.exercises if each.here]
     stops = [each for each in progress.exercises if each.stuck]
     stops.sort(key=lambda each: (-len(each.stuck), -each.solution_read))

@@ -132,12 +132,12 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
             raise ValueError(f"--out {str(place)!r} holds an interrupted run; add --resume or choose another")
         yield place
     finally:
-        with suppress(OSError):  # it is not empty
+        with suppress(OSError):  # the folder is not empty
             place.rmdir()
 
 
 def _way_back(folder: Path | None, out: Path | None) -> str:
-    """The message after Ctrl-C: where the last checkpoint is, and the command that resumes."""
+    """The message after Ctrl-C: the path of the last checkpoint, and the command that resumes."""
     from labkit.runs import CHECKPOINT, finished, has_checkpoint
 
     if folder is not None and has_checkpoint(folder):
@@ -172,7 +172,7 @@ class WithMethods(Command):
 
 
 def settings_of(entry: type[Method]) -> list[dict[str, Any]]:
-    """Every setting of a method: default, values, and meaning with the condition under which it counts."""
+    """Every setting of a method: default, values, and meaning, with the condition under which it applies."""
     conditions, records = entry.Settings().conditions(), []
     for each in dataclasses.fields(entry.Settings):
         limits, when = each.metadata, conditions.get(each.name, (True, EPOCHS))[1]
@@ -180,13 +180,13 @@ def settings_of(entry: type[Method]) -> list[dict[str, Any]]:
         words = {"above": "above", "minimum": "from", "maximum": "to"}
         bounds = [f"{word} {limits[name]:g}" for name, word in words.items() if limits[name] is not None]
         takes = " | ".join(limits["choices"]) or " ".join([kind, *bounds])
-        what = limits["what"] if when == EPOCHS else f"{limits['what']} (only {when})"  # all training needs epochs
+        what = limits["what"] if when == EPOCHS else f"{limits['what']} (only {when})"  # every run needs epochs
         records.append({"setting": each.name, "default": each.default, "takes": takes, "what": what})
     return records
 
 
 def shown(value: Any) -> str:
-    """The value of a setting as --set takes it."""
+    """The value of a setting in the form that --set expects."""
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
@@ -245,7 +245,7 @@ def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str
 
 
 def _to_launch(entry: type[Method], processes: int | None) -> bool:
-    """Whether this process starts others; refused if they cannot share the work or torchrun has started them."""
+    """Whether this process starts others; ValueError if they cannot share the work or torchrun has started them."""
     from labkit.scale import check_processes
     from labkit.training import Training
 
@@ -271,15 +271,15 @@ def launched(count: int, words: Sequence[str]) -> int:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.run import parse_args, run
 
-    logging.disable(logging.ERROR)  # of the launcher: the processes print their own errors
+    logging.disable(logging.ERROR)  # the launcher's errors; the processes print their own
     try:
-        with TemporaryDirectory(prefix="labkit-processes-") as logs:  # otherwise the launcher leaves its own behind
+        with TemporaryDirectory(prefix="labkit-processes-") as logs:  # otherwise the launcher leaves a folder behind
             run(parse_args(["--standalone", f"--nproc-per-node={count}", f"--log-dir={logs}", "-m", "labkit", *words]))
     except SignalException as asked:
         return 128 + asked.sigval
     except ChildFailedError as failed:
         killed = [(number, failure) for number, failure in failed.failures.items() if failure.exitcode < 0]
-        if not killed:  # the first to fail has printed why
+        if not killed:  # the first process to fail has printed the reason
             return int(failed.get_first_failure()[1].exitcode)
         number, failure = killed[0]
         raise ValueError(
@@ -295,7 +295,7 @@ def launched(count: int, words: Sequence[str]) -> int:
 def _trained(
     method: Method, corpus: Corpus, seed: int, folder: Path | None, *, resume: bool, log: str | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Train, unless the run to resume is finished, and score; returns the result as a record and as text."""
+    """Train, unless the run to resume is finished, and score; return the result as a record and as text."""
     from labkit.runs import read_record
 
     finished = resume and folder is not None and _finished(method, corpus, seed, folder)
@@ -322,10 +322,10 @@ def _trained(
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
-    """Whether the folder holds this run, finished; another one is refused."""
+    """Whether the folder holds this run, finished; ValueError if it holds a different finished run."""
     from labkit.runs import difference, finished, has_checkpoint, read_record
 
-    if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if it was killed at the very end
+    if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if the run was killed at the very end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
     if other := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
@@ -334,7 +334,7 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
 
 
 def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: str | None) -> None:
-    """Fit; each epoch's metrics, without those of the probe, become a line, and all of them go to the tracker."""
+    """Fit; print each epoch's metrics (except the probe's) on a line, and send all of them to the tracker."""
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return

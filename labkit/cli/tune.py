@@ -127,9 +127,9 @@ def bench(
     seed: Annotated[int, Option(min=0, help="Random seed of the search.")] = 0,
     json: Json = False,
 ) -> None:
-    """Find out which method is best for your data, and get the model.
+    """Find out which method is best for your data, and export the model.
 
-    Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. The
+    Checks the data, runs the same number of trials on dev for each method, and scores test once with several seeds. The
     report says which method leads, what it costs, whether more labels would help, and where the winner errs. The same
     command resumes an interrupted comparison.
     """

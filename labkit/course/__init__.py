@@ -5,7 +5,7 @@ Notebooks are generated: each source gives the student's notebook and the solved
 notebooks/src/01_*.py -> notebooks/01_*.ipynb              exercises open, no outputs
                       -> notebooks/solutions/01_*.ipynb    solved and run, with outputs
 
-python -m labkit.course.notebooks [01 ...]          makes them (`make notebooks`)
+python -m labkit.course.notebooks [01 ...]          generates both (`make notebooks`)
 python -m labkit.course.plans [NAME ...] measures the ablations whose tables the notebooks show
 """
 

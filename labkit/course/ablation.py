@@ -1,8 +1,8 @@
-"""Ablations: one corpus, some variants of a method's settings, a few seeds. Measured once and stored.
+"""Ablations: one corpus, some variants of a method's settings, a few seeds; measured once and stored.
 
     measure_all(plan, store)  every variant with every seed, by `python -m labkit.course.plans NAME`
     kept(name)                the stored table, `notebooks/ablations/NAME.json`
-    again(plan, variant, 0)   compute one cell of it again, for a sceptical reader
+    again(plan, variant, 0)   recompute one cell of the table, for a sceptical reader
 
 A variant with a seed is a cell, as in the papers' tables: `measure_all` reuses stored cells, `again` does not. A tuned
 variant has its settings chosen on dev first, once for all seeds, by the fair protocol (`labkit.papers.fair`); its table
@@ -38,14 +38,14 @@ from labkit.trials.engine import Result
 from labkit.trials.verdict import Ranked, Runs, front, ranked
 
 FOLDER = NOTEBOOKS / "ablations"
-TUNING = ("protocol", "space", "measure", "chosen", "trials")  # the stored notes of a tuning
+TUNING = ("protocol", "space", "measure", "chosen", "trials")  # the stored notes of a tuning run
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A row: its display name, and the method with its settings.
+    """A row: its display name, its method, and the settings.
 
-    With `first` it is tuned: trials choose its other settings, and the first trial starts from these values. Variants
+    With `first` the variant is tuned: trials choose its other settings, the first starts from these values. Variants
     with the same settings share cells; `part` is the prefix of this variant's scores in them.
     """
 
@@ -58,7 +58,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is compared. `measures`: the stored scores, the main one first.
+    """The variants to compare. `measures`: the stored scores, the main score first.
 
     `recipe` computes the scores, if training on the corpus and scoring on test is not enough.
     """
@@ -133,12 +133,12 @@ class Figures:
         return ranked({name: self.runs(name, measure) for name in names or self.figures}, seeds_alone=True)
 
     def front(self, measure: str, names: Sequence[str] = ()) -> list[str]:
-        """The best of these variants, and those not shown to be behind it, in table order."""
+        """The best of these variants, and all variants not shown to be behind it, in table order."""
         found = {row.name for row in front(self.ranked(measure, names))}
         return [name for name in names or self.figures if name in found]
 
     def rows(self, measures: Sequence[str]) -> list[dict[str, str]]:
-        """One row per variant with mean ± spread of each score, and whether it is behind the best by the first."""
+        """One row per variant with mean ± spread of each score, and whether its first score is behind the best."""
         against = {row.name: row.against_best for row in self.ranked(measures[0])}
         rows = []
         for name in self.figures:
@@ -172,7 +172,7 @@ class Figures:
 def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: Progress = silent) -> Figures:
     """Compute the whole table, reusing stored results unless `again` is set.
 
-    Ctrl-C is passed on after finished results are stored.
+    On Ctrl-C, finished results are stored before the interrupt is raised again.
     """
     cells = {(each.name, seed): plan.cell(each.name, seed) for each in plan.variants for seed in plan.seeds}
     alone = {cell.key: cell for cell in cells.values()}  # variants share cells
@@ -189,7 +189,7 @@ def measure_all(plan: Ablation, store: Store, *, again: bool = False, progress: 
 
 
 def again(plan: Ablation, variant: str, seed: int, progress: Progress = silent) -> dict[str, float]:
-    """Compute one cell again, on one thread as in the table: train, and score on test."""
+    """Recompute one cell on one thread, as in the table: train, and score on test."""
     cell = plan.cell(variant, seed)
     chosen = [kept(plan.name).tunings[variant]["chosen"]] if cell.tunings else []
     with one_thread():

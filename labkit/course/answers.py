@@ -1,11 +1,11 @@
-"""Respond to a notebook's reader: check answers and explain mistakes, give hints, and store predictions.
+"""The functions that a notebook's reader calls: check answers, explain mistakes, give hints, and store predictions.
 
     answer("01.3", mine)      checks at once: ✓ with the lesson, ✗ with the mistake; `...` stops with the question
     hint("01.3")              the next of three hints, from a nudge to nearly the answer
-    solve("01.3")             the solution, shown and run, so that nobody is stopped by an open exercise
+    solve("01.3")             shows and runs the solution, so that an open exercise stops nobody
     predict("01.a", guess)    stores a guess before the cell that shows the truth
-    recall("01.a", truth)     compares the two afterwards
-    progress()                what is answered so far
+    recall("01.a", truth)     compares the guess with the truth afterwards
+    progress()                the exercises answered so far
     start_page(folder)        writes the page on which `labkit lab` opens: every lesson, and where you left off
 
 The record is a small file next to the notebooks, `progress.json`, or the file named by LABKIT_ANSWERS:
@@ -13,7 +13,7 @@ The record is a small file next to the notebooks, `progress.json`, or the file n
     {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
      "predictions": {"01.a": "nearest"}}
 
-Exercises are in the order in which they were begun. A slip is a recognised mistake with its count; `labkit class
+Exercises are stored in the order in which they were begun. A slip is a recognised mistake; `labkit class
 collect` counts slips over a class. A file that cannot be read or written never stops the lesson: it is renamed or left
 alone.
 """
@@ -37,10 +37,10 @@ from labkit.course.notebooks import question, questions, questions_in, solution_
 __all__ = ["StillOpen", "Verdict", "answer", "array", "hint", "predict", "progress", "recall", "solve"]
 
 NAME = "progress.json"
-SOLVED: set[str] = set()  # exercises whose solution was shown in this process, for the grader
+SOLVED: set[str] = set()  # for the grader: exercises whose solution was shown in this process
 VARIABLE = "LABKIT_ANSWERS"
 SLIPS, SLIP_LENGTH = 20, 200  # maximum number of slips per exercise, and of characters in each
-MOST_TRIES = 10**6  # nobody has tried more often
+MOST_TRIES = 10**6  # nobody makes more attempts
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Attempts:
 
     @property
     def mark(self) -> str:
-        """One sign: ◐ the solution was read, ● answered without it, ○ still open."""
+        """One sign: ◐ solution read, ● answered without the solution, ○ still open."""
         return "◐" if self.seen else "●" if self.right else "○"
 
     @property
@@ -75,14 +75,14 @@ class Attempts:
 
 @dataclass
 class AnswerRecord:
-    """Somebody's answers and predictions; `path` is None if they cannot be stored."""
+    """One reader's answers and predictions; `path` is None if they cannot be stored."""
 
     path: Path | None = None
     answers: dict[str, Attempts] = field(default_factory=dict)
     predictions: dict[str, Any] = field(default_factory=dict)
 
     def of(self, key: str) -> Attempts:
-        """The attempts at an exercise."""
+        """The stored attempts at an exercise."""
         return self.answers.setdefault(key, Attempts())
 
     def keep(self) -> None:
@@ -110,7 +110,7 @@ def open_record() -> AnswerRecord:
 
 
 def parse_record(data: bytes) -> AnswerRecord:
-    """Parse the untrusted bytes of a record; raises ValueError if they are not one."""
+    """Parse the untrusted bytes of a record; raises ValueError if they are not a valid record."""
     try:
         kept = json.loads(data)
         answers = {key: Attempts(**each) for key, each in kept["answers"].items()}
@@ -118,15 +118,15 @@ def parse_record(data: bytes) -> AnswerRecord:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except ValueError:  # not JSON, not UTF-8, or a number with thousands of digits
-        raise ValueError("it is no JSON") from None
+        raise ValueError("it is not JSON") from None
     except (TypeError, AttributeError, KeyError):
-        raise ValueError("it is no progress of these notebooks") from None
+        raise ValueError("it is not a progress file of these notebooks") from None
     for key, each in answers.items():
         slips = each.slips.values() if isinstance(each.slips, dict) else [None]
         if not all(_count(number) for number in (each.tries, each.hints, *slips)):
-            raise ValueError(f"exercise {key[:9]!r} has a count that is none")
+            raise ValueError(f"exercise {key[:9]!r} has an invalid count")
         if {type(each.right), type(each.seen)} != {bool}:
-            raise ValueError(f"exercise {key[:9]!r} says neither true nor false")
+            raise ValueError(f"exercise {key[:9]!r} has a value that is neither true nor false")
     return AnswerRecord(None, answers, predictions)
 
 
@@ -144,7 +144,7 @@ def _put_aside(path: Path) -> bool:
 
 # --- showing -----------------------------------------------------------------------------------------------------
 
-GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito's; the mark shows the same
+GOOD, BAD, PLAIN = "#009E73", "#D55E00", "#808080"  # Okabe and Ito's; the mark shows it without colour
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def recall(key: str, truth: Any) -> Shown:
 
 
 def progress(notebook: str | None = None) -> Shown:
-    """The exercises answered, in one notebook ("01") or in all, one line per notebook."""
+    """The answered exercises of one notebook ("01") or of all, one line per notebook."""
     numbers = sorted({key[:2] for key in questions()})
     if notebook and notebook not in numbers:
         raise ValueError(f"notebook is {notebook!r}, expected one of {', '.join(numbers)}")

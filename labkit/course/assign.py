@@ -5,7 +5,7 @@
     week2/autograder/  01_*.ipynb solved, the same tests/, otter_config.json
 
 An exercise has one test, the same check as `answer` in the notebook, on new cases. Its points depend on its difficulty;
-after `solve` there are none. A test file contains the exercise's key and the answer's expression, but no solution. The
+after `solve` it has none. A test file contains the exercise's key and the answer's expression, but no solution. The
 grader needs labkit and otter-grader.
 """
 
@@ -65,7 +65,7 @@ def assign(number: str, folder: Path) -> Assignment:
                 test = TEST.format(name=test_name(key), points=points[key], key=key, expression=expression)
                 write_text(tests / f"{test_name(key)}.py", test)
         notebook.metadata["otter"] = title
-        for cell in notebook.cells:  # grade each exercise right below its cell
+        for cell in notebook.cells:  # grade each exercise directly below its cell
             if cell.cell_type == "code" and (keys := [key for key, _ in ANSWERED.findall(cell.source)]):
                 cell.metadata["otter"] = {"tests": [test_name(key) for key in keys]}
         notebooks.write_notebook(notebooks.stamped(notebook, source), folder / part / name)
@@ -81,7 +81,7 @@ def test_name(key: str) -> str:
 def grade_answer(key: str, expression: str, names: dict[str, Any]) -> None:
     """Raise an AssertionError unless the notebook's answer is right."""
     if key in SOLVED:
-        raise AssertionError(f"{key}: `solve({key!r})` was called, and what it shows earns no points")
-    verdict = judge(key, eval(expression, dict(names)))  # an expression from our own source
+        raise AssertionError(f"{key}: `solve({key!r})` was called, and a shown solution earns no points")
+    verdict = judge(key, eval(expression, dict(names)))  # the expression is from our own source
     if not verdict.right:
         raise AssertionError(repr(verdict))

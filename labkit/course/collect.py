@@ -1,8 +1,8 @@
-"""Collect the progress of a class: each student's current exercise, where many are stuck, common mistakes.
+"""Collect the progress of a class: students' current exercises, where many are stuck, and common mistakes.
 
 In: a folder with a file for each student, anna.json or anna/progress.json, collected by hand or from a learning
 platform. Out: a `ClassProgress`. The files are untrusted: their size is limited, links are not followed, and other
-files are reported and skipped. Without `names` students are numbered, not in order of their names.
+files are reported and skipped. Without `names` students are numbered, in an order unrelated to their names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from labkit.course.notebooks import questions
 
 MOST_BYTES = 2**20  # per file, a hundred times what a course needs
 STATES = {"●": "answered", "◐": "solution read", "○": "stuck"}  # of an exercise that was begun
-FEWEST = 2  # students who must have made a mistake before it is shown, so that it identifies nobody
+FEWEST = 2  # students who must make a mistake before it is shown, so that it identifies nobody
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Student:
 
     @property
     def stuck(self) -> list[str]:
-        """The exercises begun that are neither answered nor given up for their solution."""
+        """The exercises that were begun but not answered, and whose solution was not read."""
         return [key for key, each in self.begun.items() if each.mark == "○"]
 
 
@@ -55,13 +55,13 @@ class ExerciseCount:
 
     @property
     def begun(self) -> int:
-        """How many students have begun it."""
+        """The number of students who have begun the exercise."""
         return self.answered + self.solution_read + len(self.stuck)
 
 
 @dataclass(frozen=True)
 class SlipCount:
-    """A recognised mistake: the exercise, the message, how many students made it, and how often in total."""
+    """A recognised mistake: the exercise, the message, the number of students who made it, and its total count."""
 
     key: str
     says: str

@@ -1,15 +1,15 @@
 """Check the answer to an exercise.
 
 The question, the hints, the solution and the praise are in the notebook's cells. Here an exercise has only cases, drawn
-from `random` at each call, and typical mistakes: what to replace in the solution, with what, and what to say then.
+from `random` at each call, and typical mistakes: a piece of the solution, its replacement, and a message.
 
     @exercise("01.3", ("S[i, n] - S[i, p]", "S[i, p] - S[i, n]", "it is σ(S_n - S_p)"), ...)
     def triplet_weights(random) -> list[tuple]    the cases: arguments for the student's function
 
     @check("07.3")
-    def check_split(answer, random) -> str | None    where that is not enough: None if right, else what is wrong
+    def check_split(answer, random) -> str | None    if that is not enough: None if right, else the complaint
 
-An answer is a value, or a function that the check calls with its cases. `...` anywhere in it means that it is still
+An answer is a value, or a function that the check calls with its cases. `...` anywhere in it marks the exercise as
 open. The search order is: a mistake in the table with the same results as the answer in every case; then general
 mistakes (an unused argument, a sign, a factor, a wrong shape, …); then the position of the first wrong number. A right
 answer must not change its arguments. A reader (`array`, `mask`, …) converts answers to arrays, or raises `Unfit` with
@@ -38,7 +38,7 @@ from labkit.course.notebooks import exercises_in, question, solution_of, sources
 Check: TypeAlias = Callable[[Any, np.random.Generator], str | None]
 Reader: TypeAlias = Callable[[Any], Any]
 Mistakes: TypeAlias = Iterable[tuple[Any, ...]]  # functions that make the same mistake, and finally the message
-Edits: TypeAlias = tuple[str, ...]  # a piece of the solution, one or more to replace it with, and finally the message
+Edits: TypeAlias = tuple[str, ...]  # a piece of the solution, one or more replacements, and finally the message
 Cases: TypeAlias = Iterable[tuple[Any, ...]]
 Arrays: TypeAlias = tuple[np.ndarray, ...]
 CHECKS: dict[str, Check] = {}
@@ -73,7 +73,7 @@ def compared(
     otherwise: str = "",
     **how: Any,
 ) -> str | None:
-    """Compare an answer with the notebook's solution, and with what the edits make of it.
+    """Compare an answer with the notebook's solution, and with the edited solutions.
 
     `through` wraps each of these functions before it is called with the cases. `otherwise` is the complaint about an
     answer that makes no mistake in the table.
@@ -86,7 +86,7 @@ def compared(
 
 
 def solution(key: str, old: str = "", new: str = "") -> Any:
-    """The answer of the solved notebook, after one piece of its code has been replaced."""
+    """The answer of the solved notebook after replacing one piece of its code."""
     (source,) = (each for each in sources() if each.stem.startswith(key[:2]))
     code, names = solution_of(key), dict(_names_before(key))
     if old not in code:
@@ -97,7 +97,7 @@ def solution(key: str, old: str = "", new: str = "") -> Any:
 
 @cache
 def _names_before(key: str) -> dict[str, Any]:
-    """What a notebook imports, and what its earlier exercises define."""
+    """The names that a notebook imports and that its earlier exercises define."""
     (source,) = (each for each in sources() if each.stem.startswith(key[:2]))
     nodes = ast.parse(source.read_text("utf-8")).body
     imports: list[ast.stmt] = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -184,7 +184,7 @@ def _open(key: str, what: str) -> str:
 
 
 def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
-    """The student's function, watched for a remaining `...` that it returns or trips over."""
+    """The student's function, which raises an error if it returns a remaining `...` or fails because of one."""
     still = StillOpen(_open(key, "code"))
 
     def call(*arguments: Any, **named: Any) -> Any:
@@ -318,7 +318,7 @@ def find_mistake(
         """Whether another function gives the same results as the answer in every case."""
         try:
             return all(agree(mine, parts(function, case)) for mine, case in zip(given, cases, strict=True))
-        except Exception:  # a function that fails on a case gives nothing there
+        except Exception:  # a function that fails on a case has no result there
             return False
 
     wanted = [parts(right, case) for case in cases]

@@ -1,22 +1,22 @@
 """Generate notebooks from their sources, which are complete Python files with cells in percent format.
 
 In: a source, notebooks/src/01_*.py. Out: notebooks/01_*.ipynb for students, and solutions/01_*.ipynb, solved and run.
-`python -m labkit.course.notebooks` makes all of them, `... 01 06` some. With `--text`, for changes without code,
-nothing is run and the outputs stay.
+`python -m labkit.course.notebooks` generates all of them, `... 01 06` only these. With `--text`, if only text changed,
+nothing is run and the outputs are kept.
 
-A line that ends in `#!` is the solution of an exercise. The solved notebook has it unmarked; for students it is
+A line that ends in `#!` is the solution of an exercise. The solved notebook drops the mark; for students it becomes
 
     name = ...      for `name = <anything> #!`, once for each name; `a, b = ..., ...` for two
     return ...      for `return <anything> #!`
-    ...             for consecutive lines that have neither
+    ...             for consecutive lines without either
 
-Below its question an exercise has its minutes, difficulty and purpose; then, for this package only,
+Below the question come the exercise's minutes, difficulty and purpose; then, only for this package:
 
     hint: …         three of them, from a nudge to nearly the answer
     right: …        the lesson of a right answer
     further: …      what to do next; unfolds below the answer's cell
 
-Nothing else differs. A solved notebook has each figure twice: for plotly, and as a picture that needs no program.
+Nothing else differs. A solved notebook has each figure twice: for plotly, and as a static picture.
 """
 
 from __future__ import annotations
@@ -125,11 +125,11 @@ def with_gaps(code: str) -> str:
 
 
 def _left(solution: list[str]) -> list[str]:
-    """The gaps for consecutive solution lines: names and returns with `...` for what is to be found.
+    """The gaps for consecutive solution lines: names and returns with `...` in place of the solution.
 
     Lines indented further than the first belong to a loop, which is dropped with its head.
     """
-    gaps: dict[str, None] = {}  # an ordered set: a name assigned twice is asked for once
+    gaps: dict[str, None] = {}  # an ordered set: a name assigned twice appears once
     outer = solution[0][: len(solution[0]) - len(solution[0].lstrip())]
     for line in solution:
         indent = line[: len(line) - len(line.lstrip())]
@@ -144,7 +144,7 @@ def _left(solution: list[str]) -> list[str]:
 
 
 def copied(folder: Path) -> list[str]:
-    """Copy the students' notebooks to a folder, keeping existing files; return the messages about it."""
+    """Copy the students' notebooks to a folder, keeping existing files; return messages that say what was copied."""
     folder.mkdir(parents=True, exist_ok=True)
     new, earlier = [], []
     for source in sources():
@@ -157,7 +157,7 @@ def copied(folder: Path) -> list[str]:
             earlier.append(theirs.stem)
     lines = [f"copied into {folder}: {', '.join(new)}"] if new else []
     if earlier:
-        lines.append(f"of an earlier version, left as they are: {', '.join(earlier)}; move one away to get the new one")
+        lines.append(f"kept from an earlier version: {', '.join(earlier)}; move a file away to get the new one")
     return lines
 
 
@@ -237,11 +237,11 @@ def _with_cells(notebook: Any, how: Any) -> Any:
 
 # --- making ------------------------------------------------------------------------------------------------------
 
-SECONDS = 1800  # per cell: an end to cells that hang
+SECONDS = 1800  # per cell, to stop cells that hang
 
 
 def make_both(source: Path, *, text: bool = False) -> float:
-    """Write both notebooks of a source; return the seconds for running. `text`: no code has changed, so run nothing."""
+    """Write both notebooks of a source; return the running time; with `text`, run nothing: no code has changed."""
     written, keeps = read_source(source), NOTEBOOKS / "solutions" / f"{source.stem}.ipynb"
     if text:
         done, seconds = with_outputs(solution(written), keeps), 0.0
@@ -253,23 +253,23 @@ def make_both(source: Path, *, text: bool = False) -> float:
 
 
 def with_outputs(notebook: Any, earlier: Path) -> Any:
-    """The notebook with outputs and sliders of an earlier one with exactly the same code."""
+    """The notebook with outputs and sliders of an earlier version with exactly the same code."""
     import nbformat
 
     whole = nbformat.read(earlier, as_version=4)
     ran, code = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (whole, notebook))
     if [cell.source for cell in code] != [cell.source for cell in ran]:
-        raise ValueError(f"{earlier.name} was run with other code than its source has; leave out --text, and it is run")
+        raise ValueError(f"{earlier.name} was run with different code from its source; omit --text to run it again")
     for cell, before in zip(code, ran, strict=True):
         cell.outputs, cell.execution_count = before.outputs, before.execution_count
-    notebook.metadata = whole.metadata  # the state of the sliders
+    notebook.metadata = whole.metadata  # including the state of the sliders
     return notebook
 
 
 def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
-    """Run a notebook from top to bottom in a new kernel in an empty folder; return it with the seconds it took.
+    """Run a notebook from top to bottom in a new kernel in an empty folder; return the notebook and the running time.
 
-    `errors`: continue after a cell that fails, as a reader would.
+    `errors`: continue after a failing cell, as a reader would.
     """
     from nbclient import NotebookClient
 
@@ -296,7 +296,7 @@ def stamped(notebook: Any, source: Path) -> Any:
 def without_times(notebook: Any) -> Any:
     """The notebook without cell times and messages of the picture writer, so that two runs are equal.
 
-    The notebook's own cells print nothing to standard error, as a test checks without pictures.
+    The notebook's own cells print nothing to standard error, which a test without pictures checks.
     """
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -320,7 +320,7 @@ def main(wanted: list[str]) -> int:
     chosen = [source for source in sources() if not wanted or source.stem.startswith(tuple(wanted))]
     if not chosen:
         names = ", ".join(source.stem for source in sources())
-        print(f"labkit: no notebook begins with {' or '.join(wanted)}; there are {names}", file=sys.stderr)
+        print(f"labkit: no notebook begins with {' or '.join(wanted)}; choose from {names}", file=sys.stderr)
         return 2
     for source in chosen:
         try:
@@ -328,7 +328,7 @@ def main(wanted: list[str]) -> int:
         except ValueError as mistake:
             print(f"labkit: {mistake}", file=sys.stderr)
             return 2
-        print(f"{source.stem}: " + ("not run, outputs as they were" if text else f"run in {seconds:.0f} s"), flush=True)
+        print(f"{source.stem}: " + ("not run, outputs kept" if text else f"run in {seconds:.0f} s"), flush=True)
     return 0
 
 

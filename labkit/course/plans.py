@@ -1,4 +1,4 @@
-"""The ablations of the notebooks: what each compares, and its scores. Settings were chosen on dev, by hand.
+"""The ablations of the notebooks: their variants and scores. Settings were chosen by hand on dev.
 
 `python -m labkit.course.plans [NAME ...]` measures them and writes their tables to `notebooks/ablations/`. Stored cells
 are reused, so that the command resumes after Ctrl-C; `--force` recomputes them.
@@ -42,7 +42,7 @@ def _each(method: str, changes: Mapping[str, Mapping[str, Any]], **base: Any) ->
 
 
 def _small(method: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant, ...]:
-    """The same at a small size."""
+    """Variants of the method at a small size."""
     return _each(method, changes, **_SMALL[method])
 
 
@@ -125,7 +125,7 @@ _plan(
 )
 
 
-# --- notebook 04: the same vectors, as they are and transformed --------------------------------------------------
+# --- notebook 04: the same vectors, unchanged and transformed ----------------------------------------------------
 
 
 def _transformed(base: str, *, pca: int, whitening: int, top: int, k: int, p: int) -> tuple[Variant, ...]:
@@ -159,7 +159,7 @@ _plan(
 )
 
 
-# --- notebook 05: the encoder's form, and how much the paraphrase counts beside the copy --------------------------
+# --- notebook 05: the encoder's form, and how much the paraphrase counts next to the copy --------------------------
 
 _COHERENCE = ("coherence_lift", "coherence_within", "coherence_between", "coherence_retrieval")
 _FORMS = {form: {"form": form} for form in ("one-bi", "two-forward", "two-bi")}
@@ -239,7 +239,7 @@ _plan(
 )
 
 
-# --- notebook 09: a training that collapses, and its cures -------------------------------------------------------
+# --- notebook 09: a run that collapses, and its cures ------------------------------------------------------------
 
 _OF_A_SPACE = ("map@r", "hit@1", "mean_cosine", "effective_rank")
 BROKEN: dict[str, Any] = {  # settings that collapse on topics with every seed
@@ -264,10 +264,10 @@ _plan(
 )
 
 
-# --- notebook 11: what labels bring if one starts from nothing, and from something --------------------------------
+# --- notebook 11: the value of labels if one starts from nothing, and from something ------------------------------
 #
-# All starts of a table have one loss, one number of epochs for a share, and their settings chosen on dev by as many
-# trials. `start-stsb` is measured on a published set, which `LABKIT_DATA` or the cache must have; its table is kept.
+# All starts of a table share one loss and one number of epochs per share of labels; dev chose their settings in as many
+# trials. `start-stsb` is measured on a published set, which `LABKIT_DATA` or the cache must have; its table is stored.
 
 STARTS_FROM: dict[str, dict[str, Any]] = {  # the name of a start -> its settings for a bag
     "bag": {},
@@ -288,7 +288,7 @@ def _started(start: str, share: str, *, epochs: int = 6, **changed: Any) -> Vari
 
 
 def _curves(shares: Sequence[str], **changed: Any) -> tuple[Variant, ...]:
-    """The untrained baseline, and each start with each share of the labels, and with none."""
+    """The untrained baseline, and each start with each share of the labels and without labels."""
     none = (_started(start, "no labels") for start in STARTS_FROM)
     some = (_started(start, share, **changed) for start in STARTS_FROM for share in shares)
     return (Variant("TF-IDF", "tfidf"), *none, *some)
@@ -317,9 +317,9 @@ _plan(
 )
 
 
-# --- notebook 12: explanations of one network before several judges ----------------------------------------------
+# --- notebook 12: explanations of one network under several tests ------------------------------------------------
 
-EXPLAINED: dict[str, Any] = {  # reads posts well after a second of training
+EXPLAINED: dict[str, Any] = {  # learns to classify posts within a second
     "encoder": "bilstm", "size": 24, "dimension": 24, "epochs": 3, "patience": 0, "learning_rate": 0.02,
 }  # fmt: skip
 _EXPLANATIONS = {
@@ -342,13 +342,13 @@ _plan(
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Measure these plans; by default all."""
+    """Measure these plans (default: all)."""
     parser = argparse.ArgumentParser("python -m labkit.course.plans", description="Measure ablations.")
-    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(PLANS)}; without one, all of them")
-    parser.add_argument("--force", action="store_true", help="compute what is known, too")
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(PLANS)}; default: all")
+    parser.add_argument("--force", action="store_true", help="recompute stored results")
     asked = parser.parse_args(words)
     if unknown := [name for name in asked.names if name not in PLANS]:
-        print(f"labkit: no ablation is named {unknown[0]!r}; there are {', '.join(PLANS)}", file=sys.stderr)
+        print(f"labkit: no ablation is named {unknown[0]!r}; choose from {', '.join(PLANS)}", file=sys.stderr)
         return 2
     for name in asked.names or PLANS:
         try:

@@ -1,4 +1,4 @@
-"""Methods that only the notebooks need, each a variant of one in the package; `COURSE` has both."""
+"""Methods that only the notebooks need, each a variant of a package method; `COURSE` has both kinds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from labkit.settings import EPOCHS, Conditions
 class EmbeddedTogether(SbertLp):
     """SBERT-LP that embeds all sentences of test together, without labels, as the paper does.
 
-    The package embeds those of train, and places others by their neighbours. The base learns from train alone in both.
+    The package embeds those of train, and places others by their neighbours. In both, the base learns only from train.
     """
 
     name = "sbert-lp, test together"
@@ -55,7 +55,7 @@ class PartlyLabelled(Film):
 
 
 def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
-    """The same texts with labels for a random share of the clusters that have several sentences (at least two)."""
+    """The same texts, with labels for a random share (at least two) of the clusters that have several sentences."""
     if source.clusters is None:
         raise ValueError(
             "the corpus has triplets only, expected sentences that mean the same; choose one of pairs or classes"

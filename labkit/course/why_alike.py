@@ -2,23 +2,23 @@
 
 An explanation gives each word of a sentence a part in its similarity to another sentence:
 
-    left out      the loss of similarity without the word
+    left out      the similarity lost without the word
     gradient      the slope of the similarity along the word's vector, times that vector
-    integrated    the same with the mean slope on the path from zero vectors: integrated gradients
+    integrated    likewise with the mean slope on the path from zero vectors: integrated gradients
     attention     the attention of the BiLSTM to the word, independent of the other sentence
     rarest        without a network: larger for words that are rarer in train
     any           without a network: a random number
 
-`explanations_judged` tests all of them for one network on the same pairs. The network was trained on a corpus with a
-known truth (`tampered`): some posts on any topic have one of three words inserted, and form a class of their own.
+`explanations_judged` tests all explanations of a network on the same pairs. The network was trained on a corpus with a
+known truth (`tampered`): some posts on any topic have one of three words inserted, and form a separate class.
 
 In: a case whose corpus has classes. Out: figures, `{way} {measure}`:
 
-    below_chance          how much less remains if words are removed in order than in random orders
-    replaced              the same with a random word in place of each
-    first                 the loss of similarity without the first word
+    below_chance          how much less similarity remains if words are removed in order than in random orders
+    replaced              likewise, but each is replaced with a random word
+    first                 the similarity lost without the first word
     shuffled, another     the rank correlation of the parts with those for a network of shuffled weights, and with those
-                          of the same sentence compared with one of another topic
+                          of the sentence compared with one on another topic
     hit, hit_two, false   how often a planted word has the largest part: one in each sentence; two in the one and a
                           third in the other; one in a sentence compared with one without, which it sets apart
 """
@@ -44,7 +44,7 @@ from labkit.text import sentences, words
 from labkit.training.encoders import Encoder
 from labkit.trials.engine import Result
 
-PLANTED = ("frankly", "anyway", "indeed")  # words in no post of `topics`
+PLANTED = ("frankly", "anyway", "indeed")  # words that occur in no post of `topics`
 MARKED = "marked"  # their class
 SHARE = 0.15  # of the posts in train and dev
 STEPS = 32  # of the integration path
@@ -77,7 +77,7 @@ def with_word(text: str, word: str, random: np.random.Generator) -> str:
 
 
 class Triple(NamedTuple):
-    """A post, one on the same topic, and one on another."""
+    """A post, another on the same topic, and one on a different topic."""
 
     a: str
     same: str

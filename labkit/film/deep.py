@@ -3,8 +3,8 @@
     x = base(sentence), as a square image -> 3 x (convolution, ReLU, 2 x 2 max-pooling) -> convolution -> φ(x)
     loss = mean over triplets of [sim(φ_i, φ_k) + m - sim(φ_i, φ_j)]₊                                  (eq. 29)
 
-Section 3.4 of the paper. The base is frozen: any method, a run or a matrix (BERT in the paper). Its numbers fill an
-image row by row although they have no order; this follows the paper and is no recommendation. In: sentences. Out:
+Section 3.4 of the paper. The base is frozen: any method, a run or a matrix (BERT in the paper). Its vector fills an
+image row by row although its entries have no order; this follows the paper and is not recommended. In: sentences. Out:
 float32 (n, size); a row of zeros if the base knows no word.
 """
 
@@ -114,7 +114,7 @@ class FilmDeep(Trained):
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The base's exact ways, passed through the network."""
+        """The explainers: the integrated way if the base has an exact one, and leaving words out."""
         return ("integrated", LEFT_OUT) if self.fitted and "exact" in self.base.ways else (LEFT_OUT,)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:

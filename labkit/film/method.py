@@ -2,8 +2,8 @@
 
     y = L x        similarity = share · cos(x_a, x_b) + (1 - share) · cos(y_a, y_b)
 
-The mathematics is in the other modules; this one connects it to corpora, settings and run folders. The share of plain
-TF-IDF is chosen on dev: L knows which labelled words matter, TF-IDF knows more about other words. In: sentences. Out:
+Other modules contain the mathematics; this one connects it to corpora, settings and run folders. The share of plain
+TF-IDF is chosen on dev: L captures which labelled words matter; TF-IDF says more about other words. In: sentences. Out:
 rows of length 1 whose dot product is the similarity: float32 (n, d), or CSR (n, D + d) with a share. A sentence without
 known words is a row of zeros and has similarity 0.
 """
@@ -34,8 +34,8 @@ from labkit.progress import Progress, note
 from labkit.settings import Conditions
 
 SHARES = tuple(number / 10 for number in range(11))
-UNDECIDED = 0.5  # the share if there is no dev split to choose it
-DEV_ROWS = 2_000  # sentences with classes are all compared with each other
+UNDECIDED = 0.5  # the share without a dev split to choose it
+DEV_ROWS = 2_000  # with classes, every sentence is compared with every other one
 CANDIDATES = 10  # neighbours searched per near negative
 
 
@@ -63,7 +63,7 @@ class FilmSettings(Settings):
     device: str = setting("auto", "device for the hinge loss", choices=("auto", "cpu", "cuda"))
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Margin and steps need the hinge; sampling settings apply only if the corpus does not list triplets."""
+        """Margin and steps apply only to the hinge, sampling settings only if the corpus does not list triplets."""
         stepwise, whole = self.solver != "closed-form", not self.batch
         hinge = not whole or (stepwise and self.iterations > 0)
         gpu = whole and self.solver == "full-rank" and self.iterations > 0
@@ -166,7 +166,7 @@ class Film(Method):
             return Y.astype(np.float32)
         return sparse.hstack([np.sqrt(self.share) * X, np.sqrt(1 - self.share) * Y], "csr", dtype=np.float32)
 
-    # --- reading it ---------------------------------------------------------------------------------------------
+    # --- reading L ----------------------------------------------------------------------------------------------
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ class Film(Method):
         return film_parts(parts_of_counts(self.vectorizer, sentence), self.L, self.share)
 
     def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
-        """The similarity of two sentences in parts that add up to it, including the parts of the rows of L."""
+        """The similarity of two sentences, split into parts that add up to it, including a part for each row of L."""
         if way not in ("", "exact") or steps:
             return super().explain(a, b, way=way, steps=steps)
         a, b = self._one_each(a, b)
@@ -192,7 +192,7 @@ class Film(Method):
         return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
     def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
-        """Refit on four fifths of the anchors `rounds` times: how well each row of L recurs, 0 to 1, (d,)."""
+        """Refit on four fifths of the anchors `rounds` times: return how well each row of L recurs, 0 to 1, (d,)."""
         self._known()
         source = source_of(corpus.part("train"))
         X = self.vectorizer.transform(source.texts)

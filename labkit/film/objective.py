@@ -58,7 +58,7 @@ class TripletHinge:
         return cls(V, M.astype(V.dtype), margins.astype(V.dtype), softness * margin, margin)
 
     def rescaled(self, margin: float, softness: float = 0.5) -> TripletHinge:
-        """The objective with another m. Above most |z| every hinge is active."""
+        """The objective with another m. If m exceeds most |z|, nearly every hinge is active."""
         return replace(self, margins=self.margins * (margin / self.margin), softness=softness * margin, margin=margin)
 
     def on(self, device: str) -> TripletHinge:
@@ -75,7 +75,7 @@ class TripletHinge:
         return twin
 
     def batch(self, anchors: np.ndarray) -> TripletHinge:
-        """Only the hinges of these anchors, over the sentences they need. V may be lazy: only `V[rows]` is used."""
+        """The objective with only these anchors' hinges and sentences. V may be lazy: only `V[rows]` is used."""
         weights = self._Mt[anchors]  # a row for each anchor
         rows = np.union1d(anchors, weights.indices)
         at = np.searchsorted(rows, anchors)
@@ -101,7 +101,7 @@ class TripletHinge:
         H = self._Mt @ Y  # (n, d), the direction that attracts each anchor
         loss, slope = hinge(self.margins - (Y * H).sum(1), self.softness)  # (n,), slope is the diagonal of Λ
         slope = slope[:, None]
-        pull = self.M @ (slope * Y) + slope * H  # (n, d): an anchor moves, and so do the others of its triplets
+        pull = self.M @ (slope * Y) + slope * H  # (n, d): both the anchor and the other sentences of its triplets move
         square = B @ B.T  # (d, d), ‖G‖² = ‖BBᵀ‖²
         return float(loss.sum() + (square * square).sum() / 2), 2 * (square @ B) - pull.T @ self.V
 
@@ -134,7 +134,7 @@ class TripletHinge:
     def bound(self, slope: np.ndarray) -> float:
         """A lower bound of F for every rank of G, from any slopes λ in [0, 1]:
 
-        `Σ_i (λ_i m_i - δ λ_i²/2) - ½ ‖[-K(λ)]₊‖²`, the dual of F. At the λ of a solution, F minus this is the gap.
+        `Σ_i (λ_i m_i - δ λ_i²/2) - ½ ‖[-K(λ)]₊‖²`, the dual of F. At a solution's λ, F minus this bound is the gap.
         """
         roots = np.maximum(-linalg.eigvalsh(self.K(slope), check_finite=False), 0)
         return float((slope * self.margins - self.softness / 2 * slope**2).sum() - (roots**2).sum() / 2)

@@ -1,9 +1,9 @@
-"""L in words: the words that move each row (`word_rows`), and the parts of a similarity (`film_explanation`).
+"""Explain L by words: the words that move each row (`word_rows`), and the parts of a similarity (`film_explanation`).
 
-`L[l, w]` is the change of y_l per unit of the TF-IDF of word w. That favours rare words, which seldom reach a unit; so
+`L[l, w]` is the change of y_l per unit of word w's TF-IDF. This favours rare words, which seldom reach one unit, so
 words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
 
-Warning: rows are determined up to sign, with an error of 1/gap of neighbouring scales, and the gaps are tiny. After a
+Warning: rows are determined up to sign, with an error of 1 / (gap between neighbouring scales), which are tiny. After a
 refit on other anchors, similarities recur but rows often do not. So each row has a stability, and `varimax` rotates the
 rows for reading without changing any similarity.
 """
@@ -25,7 +25,7 @@ from labkit.explanation import Explanation, Parts
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The words of the columns, how many sentences contain each (D,), and `rms(x_w)` over all sentences (D,)."""
+    """The words of the columns, the number of sentences with each (D,), and `rms(x_w)` over all sentences (D,)."""
 
     names: Sequence[str]
     documents: np.ndarray
@@ -133,7 +133,7 @@ def readable(L: np.ndarray, words: Terms) -> np.ndarray:
 
 
 def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> np.ndarray:
-    """The mean |cosine| between each row's effects and those of its partner in the other fits, (d,).
+    """The mean |cosine| between each row's effects and its partner's effects in the other fits, (d,).
 
     Partners maximise the total. 1: the row recurs in every fit.
     """
@@ -151,7 +151,7 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
 
 
 def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
-    """FILM's vector of a sentence in parts, one per word, from those of its TF-IDF (D,) and L (d, D).
+    """FILM's vector of a sentence in parts, one per word, from the parts of its TF-IDF (D,) and L (d, D).
 
     (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two such vectors is their similarity.
     """
@@ -169,9 +169,9 @@ def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
 def film_explanation(
     texts: tuple[str, str], counts_a: Parts, counts_b: Parts, L: np.ndarray, share: float
 ) -> Explanation:
-    """Explain a pair by the parts of its TF-IDF, with the part of each row of L and of the shared words.
+    """Explain a pair by the parts of its TF-IDF, and give the part of each row of L and of the shared words.
 
-        similarity = share · x̂_a·x̂_b + (1 - share) · ŷ_a·ŷ_b          y = L x, a hat for length one
+        similarity = share · x̂_a·x̂_b + (1 - share) · ŷ_a·ŷ_b          y = L x; a hat marks unit length
 
     is bilinear in the words of both sentences: the words u of a and v of b contribute
 
@@ -181,7 +181,7 @@ def film_explanation(
     the rows of L, C hardly changes from fit to fit, which makes it FILM's most reliable explanation.
     """
     a, b = (film_parts(counts, L, share) for counts in (counts_a, counts_b))
-    length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector)) or np.inf  # a sentence of unknown words: 0
+    length = float(np.linalg.norm(a.vector) * np.linalg.norm(b.vector)) or np.inf  # 0 for a sentence of unknown words
     both = a.vector * b.vector / length  # (D + d,)
     rows = sorted(enumerate(both[L.shape[1] :].tolist()), key=lambda row: -abs(row[1]))
     return Explanation.of_parts(texts, "exact", a, b, rows=tuple(rows), shared=float(both[: L.shape[1]].sum()))

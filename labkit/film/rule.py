@@ -26,7 +26,7 @@ MOST = 55  # neighbours
 def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most: int = MOST) -> np.ndarray:
     """The rank R of each pair (p,), 1 to `most`, or `most` + 1 if farther away: rows (n, d), row numbers (p, 2).
 
-    Neighbours are ranked by cosine among all other rows; ties are in row order. A row paired with itself has R = 1. A
+    Neighbours are ranked by cosine among all other rows, ties by row order. A row paired with itself has R = 1. A
     row of zeros is near to no row, not even to another row of zeros.
     """
     rows = vectors("rows", rows, keep_single=True)
@@ -54,7 +54,7 @@ def _rank(near: np.ndarray, other: np.ndarray, most: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """How many pairs of each kind the rule gets right and wrong for k = 1, 2, ..., (k,) each."""
+    """The number of pairs of each kind that the rule gets right and wrong for k = 1, 2, ..., (k,) each."""
 
     k: np.ndarray
     true_positive: np.ndarray
@@ -92,9 +92,9 @@ def hard_log_loss(scored: Curves, *, clip: float = 1e-15) -> np.ndarray:
 
 
 def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
-    """The log loss for each k, (k,), if yes and no are given the shares of duplicates they had on other pairs.
+    """The log loss for each k, (k,), where yes and no predict their shares of duplicates on other pairs.
 
-    The shares are `(n₁ + 1)/(n + 2)` on either side of k, from `fitted`. This loss selects k.
+    The shares are `(n₁ + 1)/(n + 2)` on either side of k, from `fitted`. This loss is used to select k.
     """
     yes = (fitted.true_positive + 1) / (fitted.true_positive + fitted.false_positive + 2)
     no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
@@ -110,7 +110,7 @@ DRAWN = 2_000  # pairs of each kind, if the corpus has classes instead of pairs
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Rates on test, `hard` (the paper's cross-entropy) and `soft` log loss for each k; `chosen` k on dev."""
+    """Rates on test, `hard` (the paper's cross-entropy) and `soft` log loss for each k; dev selects `chosen`."""
 
     test: Curves
     hard: np.ndarray
@@ -145,8 +145,8 @@ def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0,
 def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:
     """The sentences of a split, pairs of their numbers (p, 2), and 1 if the two mean the same (p,).
 
-    Labelled pairs are taken as they are. From classes and groups, up to 2,000 random sentences are paired once with
-    another of their class and once with one of another class.
+    Labelled pairs are used unchanged. In classes and groups, up to 2,000 random sentences are each paired once with
+    a sentence of their class and once with a sentence of another class.
     """
     if isinstance(part, Pairs) and not part.graded:
         return *part.numbered(), part.labels

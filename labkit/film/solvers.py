@@ -1,13 +1,13 @@
-"""Compute L: `learn` takes rows X (n, D) and triplets (t, 3), the solvers it calls take an objective.
+"""Compute L: `learn` takes rows X (n, D) and triplets (t, 3); the solvers that it calls take an objective.
 
 `learn` makes features `V = X R` for some R (D, r), a solver gives B (d, r), and `L = B Rᵀ` (d, D):
 
     paper         features of a truncated SVD `X ≈ V Σ Uᵀ`; P on the Stiefel manifold by Cayley steps      `cayley_bb`
     closed-form   the same features; the minimum if every hinge is active: the top d positive eigenpairs of -(K + Kᵀ)/2
-    full-rank     features X W of the generalised eigenproblem, which keeps rare words; the hinge by L-BFGS `factorised`
+    full-rank     features X W of the generalised eigenproblem, which keep rare words; L-BFGS on the hinge  `factorised`
 
 With `batch` the features are computed in batches and only G is kept (M-FILM, `averaged`): this saves memory, not time.
-All other solvers return the same form: s falling, the largest entry of each column of P positive.
+All solvers return the same form: s in decreasing order, and the largest entry of each column of P positive.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def cayley_bb(
 ) -> Solution:
     """`min_P f(P)`, `f(P) = min_{s >= 0} F(P, s)`, by the Cayley steps of `labkit.film.stiefel`.
 
-    A weakness: the gradient of a column of P is scaled by its s, so a column whose s has become zero no longer moves.
+    Limitation: the gradient of a column of P is scaled by its s, so a column whose s has become zero no longer moves.
     Start with many more features than columns.
     """
     s = start.s
@@ -162,7 +162,7 @@ def averaged(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Solution:
-    """M-FILM: `Ḡ ← (1 - γ) Ḡ - γ K_batch N/b`, `γ = 2/(t + 1)`, and `G` the nearest of rank d to Ḡ.
+    """M-FILM: `Ḡ ← (1 - γ) Ḡ - γ K_batch N/b`, `γ = 2/(t + 1)`, and `G` the matrix of rank d nearest to Ḡ.
 
     G is averaged because it is unique; P and L are only determined up to a rotation. The first epoch treats every hinge
     as active, which gives the closed form and sets the margin; later epochs use the slopes of the previous G.
@@ -224,12 +224,12 @@ def directions(
     seed: int = 0,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `rank` top generalised eigenvectors of X (n, D) and M = C T (n, n): W (D, r) and k (r,), falling.
+    """The top `rank` generalised eigenvectors of X (n, D) and M = C T (n, n): W (D, r) and k (r,), in decreasing order.
 
         (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2
 
-    Only k > 0 are kept, and at least the best. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge may
-    continue on the features `X W`. The ridge ε damps rare directions of X, where truncation would drop them.
+    Only k > 0 are kept, but at least the largest. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge
+    can continue on the features `X W`. The ridge ε damps rare directions of X, where truncation would drop them.
 
     Solved by LOBPCG with the diagonal as preconditioner. The default number of iterations leaves the smaller k inexact,
     without a measurable effect on similarities.
@@ -238,7 +238,7 @@ def directions(
     A, B = _products(X, Ms, ridge)
     if columns <= max(DENSE, 4 * rank):
         return _rayleigh_ritz(A, B, np.eye(columns), rank)
-    progress(0, None, "directions that keep what belongs together")
+    progress(0, None, "directions that keep related sentences together")
     # single precision: the products are memory-bound, so halving the data more than doubles the speed
     supervised, spread = (
         LinearOperator((columns, columns), matvec=product, matmat=product, dtype=np.float64)
@@ -260,7 +260,7 @@ def _products(X: sparse.csr_matrix, Ms: sparse.csr_matrix, ridge: float) -> tupl
     Xt = X.T.tocsr()
 
     def rows(Q: np.ndarray) -> np.ndarray:
-        # in row order: scipy's sparse product takes fifteen times as long with columns contiguous
+        # in row order: scipy's sparse product is fifteen times slower with contiguous columns
         return X @ np.ascontiguousarray(Q, dtype=X.dtype)
 
     return lambda Q: Xt @ (Ms @ rows(Q)), lambda Q: Xt @ rows(Q) + ridge * Q
@@ -290,7 +290,7 @@ def learn(
 ) -> tuple[np.ndarray, tuple[dict[str, float], ...]]:
     """Learn L (d, D), the strongest row first, and a history row for each step; the last has the optimality gap.
 
-    L has fewer rows than requested if the rank allows no more, and its last rows may contain zeros.
+    L has fewer rows than requested if the rank is too low, and its last rows may be zero.
     """
     if settings.rank and settings.rank < settings.dimension:
         raise ValueError(

@@ -38,7 +38,7 @@ def cayley_direct(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndar
 
 
 def cayley_woodbury(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
-    """`P - τ F (I + τ/2 GᵀF)⁻¹ GᵀP` with `F = [∇φ, P]`, `G = [P, -∇φ]` (eq. 25): the same from 2d equations."""
+    """`P - τ F (I + τ/2 GᵀF)⁻¹ GᵀP` with `F = [∇φ, P]`, `G = [P, -∇φ]` (eq. 25): the same point from 2d equations."""
     F, G = np.hstack([gradient, P]), np.hstack([P, -gradient])
     unit = np.eye(F.shape[1])
     return P - length * (F @ np.linalg.solve(unit + length / 2 * (G.T @ F), G.T @ P))
@@ -95,13 +95,13 @@ def minimise(
             if new_value <= mean - length * fall or length <= SHORTEST:
                 break
             length *= SHRINK
-        if length <= SHORTEST:  # rounding hides any descent that is left
+        if length <= SHORTEST:  # rounding hides any remaining descent
             break
         new_F = stationarity(after, new_gradient)
         next_length = bb_length(after - P, new_F - F, long=len(rows) % 2 == 1)
         P, value, gradient, F = after, new_value, new_gradient, new_F
         report(len(rows), value)
-        length = next_length or FIRST  # two steps to the same point give no length
+        length = next_length or FIRST  # no length follows from two steps to the same point
         mean = (MEMORY * weight * mean + value) / (MEMORY * weight + 1)
         weight = MEMORY * weight + 1
     return P, rows

@@ -2,15 +2,15 @@
 
     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
 
-scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers differ there without a change of
-meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
+scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers differ in these with no change
+of meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
 
 The paper does not specify its "clustering triplet generating method". Here j is in i's cluster; k is first a sentence
 labelled as different from that cluster, then a near sentence of another cluster, then any other. In: the training
 split. Out: distinct texts, and int64 (t, 3) of their numbers, by anchor.
 
     Pairs            clusters: the components of the pairs labelled 1; pairs labelled 0 are different
-    graded Pairs     the same: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
+    graded Pairs     as Pairs: 1 from four fifths of the top grade up, 0 up to two fifths, others unused
     Labelled, Groups clusters: the classes, the groups
     Triplets         the triplets as they are
     Articles         triplets of paragraph openings: same section, section before or after
@@ -37,7 +37,7 @@ from labkit.corpora.splits import connected
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The cluster of each sentence (n,), and the pairs labelled different that are not within one cluster (p, 2)."""
+    """The cluster of each sentence (n,), and the pairs labelled different between two clusters (p, 2)."""
 
     of: np.ndarray
     apart: np.ndarray
@@ -56,7 +56,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The maximum number of each kind per anchor; its triplets are all pairs (j, k) of these."""
+    """The maximum number of sentences of each kind per anchor; its triplets are all pairs (j, k) of these."""
 
     positives: int = 2
     apart: int = 2
@@ -93,11 +93,11 @@ def cluster_triplets(
     return np.stack([i[drawn], j[drawn], k[drawn]], axis=1)
 
 
-# each of the following returns row numbers (anchors, most), -1 if there are no more
+# each of the following functions returns row numbers (anchors, most), padded with -1
 
 
 def mates(of: np.ndarray, anchors: np.ndarray, most: int, random: np.random.Generator) -> np.ndarray:
-    """Others of the anchor's cluster, in turn from a random one; no anchor is alone in its cluster."""
+    """Other sentences of the anchor's cluster, cyclically from a random one; no anchor is alone in its cluster."""
     order = np.argsort(of, kind="stable")  # one cluster after the other
     start = np.searchsorted(of[order], of[anchors])[:, None]
     size = np.bincount(of)[of[anchors]][:, None]
@@ -163,7 +163,7 @@ def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bo
 
 
 def new_vectorizer(*, pairs: bool, **known: Any) -> TfidfVectorizer:
-    """A vectorizer that has counted nothing yet."""
+    """A vectorizer that is not fitted yet."""
     return TfidfVectorizer(analyzer=partial(terms, pairs=pairs), sublinear_tf=True, dtype=np.float64, **known)
 
 
@@ -172,7 +172,7 @@ def new_vectorizer(*, pairs: bool, **known: Any) -> TfidfVectorizer:
 
 @dataclass(frozen=True, eq=False)
 class FilmSource:
-    """Distinct texts; their clusters, or else triplets of their numbers."""
+    """Distinct texts, with their clusters or with triplets of their numbers."""
 
     texts: list[str]
     clusters: Clusters | None
@@ -211,7 +211,7 @@ def source_of(part: Corpus) -> FilmSource:
 
 
 def _numbered(*columns: Sequence[str]) -> tuple[list[str], list[np.ndarray]]:
-    """Distinct texts, and for each column the numbers of its texts; texts with the same words share a number."""
+    """Distinct texts, and for each column the numbers of its texts; texts with equal words share a number."""
     texts: list[str] = []
     known: dict[tuple[str, ...], int] = {}
 

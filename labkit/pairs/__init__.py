@@ -1,4 +1,4 @@
-"""The algebra of pairs: every loss is a function of similarities and two masks, every weight is its derivative.
+"""The algebra of pairs: a loss is a function of similarities and two masks, and a pair's weight is its derivative.
 
     embeddings -> similarity S (m, m) -> miner (S, P, N) -> (P', N') -> loss (S, P', N') -> scalar
     labels     -> positive P, negative N                            -> pair_weights: m · |dL/dS|

@@ -1,4 +1,4 @@
-"""Mine hard negatives from a whole corpus: similar sentences that mean something else than the anchor.
+"""Mine hard negatives from a whole corpus: sentences similar to the anchor, but with a different meaning.
 
 `labkit.pairs.mining` chooses among the pairs of one training batch; this module searches all sentences once, before
 training, exactly and one block of anchors at a time. The rules are those of sentence-transformers'
@@ -40,8 +40,8 @@ class Mined:
     ranks: np.ndarray  # (n,)
     similarities: np.ndarray  # (n, 2): anchor to positive, and anchor to negative
     pairs: int  # anchors with a positive
-    candidates: int  # within the ranks, over all pairs
-    dropped: Mapping[str, int]  # rule -> candidates dropped among those that the earlier rules left
+    candidates: int  # within the range of ranks, over all pairs
+    dropped: Mapping[str, int]  # rule -> candidates dropped, of the candidates that earlier rules left
     short: int  # pairs with fewer negatives than requested
 
     def __len__(self) -> int:
@@ -94,14 +94,14 @@ def mine_negatives(
     guide       drops n where another method (or its vectors) finds s(a, n) or s(p, n) at least s(a, p) - guide_margin
     sampling    "top" takes the nearest of the remaining candidates, "random" draws them by `seed`
 
-    A negative is never in the anchor's class, nor another spelling of a sentence in it; an anchor never gets it twice.
-    Positives are pairs labelled 1 and those of triplets; with classes, each sentence is paired with another of its
+    A negative is never a sentence of the anchor's class in any spelling, and an anchor never gets one negative twice.
+    Positives come from pairs labelled 1 and from triplets; with classes, each sentence is paired with another of its
     class, by `seed`.
     """
     low, high = ranks
-    whole("ranks[0]", low, 0, 2**31, "of the nearest, how many are skipped")
-    whole("ranks[1]", high, low + 1, 2**31, "to which rank candidates are looked at")
-    whole("count", count, 1, high - low, "how many negatives an anchor gets, at most as many as there are ranks")
+    whole("ranks[0]", low, 0, 2**31, "number of nearest sentences to skip")
+    whole("ranks[1]", high, low + 1, 2**31, "last rank searched for candidates")
+    whole("count", count, 1, high - low, "number of negatives per anchor, at most the number of ranks")
     if sampling not in SAMPLING:
         raise ValueError(f"sampling is {sampling!r}, expected 'top' (the nearest) or 'random'")
     part = _part(corpus, split)
@@ -125,7 +125,7 @@ def mine_negatives(
         least_near = _cosines(guiding, pairs[:, 0], pairs[:, 1:]) - guide_margin
         to_anchor, to_positive = (_cosines(guiding, ends, near) for ends in pairs.T)
         rules["guide"] = (to_anchor >= least_near) | (to_positive >= least_near)
-    kept = np.isfinite(similarities)  # otherwise there are fewer other sentences than ranks
+    kept = np.isfinite(similarities)  # infinite where there are fewer other sentences than ranks
     candidates, dropped = int(kept.sum()), dict[str, int]()
     for rule, out in rules.items():
         dropped[rule] = int((kept & out).sum())
@@ -147,7 +147,7 @@ def mine_negatives(
     )
 
 
-# --- what the corpus says ----------------------------------------------------------------------------------------
+# --- the labels of the corpus ------------------------------------------------------------------------------------
 
 
 def _part(corpus: Corpus, split: str) -> Corpus:
@@ -213,7 +213,7 @@ def _nearest_of_others(
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each query row the `most` nearest rows without a shared class, and their cosines (-inf if fewer)."""
     anchors, place = np.unique(asking, return_inverse=True)
-    foreseen(len(anchors), rows, remedy="mine in a part of the corpus")
+    foreseen(len(anchors), rows, remedy="mine a part of the corpus")
     near, cosines = np.empty((len(anchors), most), np.int64), np.empty((len(anchors), most))
     for block in blocks(len(anchors), len(belongs.indptr) - 1):
         of = anchors[block]
@@ -251,7 +251,7 @@ def _chosen(
 
 
 def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
-    """The rows normalised to length 1, one for each text."""
+    """The rows at length 1, one for each text."""
     rows = encoded.encode(texts) if hasattr(encoded, "encode") else encoded
     rows = unit(vectors(name, rows, keep_single=True))
     if rows.shape[0] != len(texts):
@@ -266,7 +266,7 @@ def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
 
 
 def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarray:
-    """Which negatives mean the same as their anchor, bool (n,); `meanings` has the meaning of each sentence.
+    """Whether each negative means the same as its anchor, bool (n,); `meanings` maps each sentence to its meaning.
 
     Use `EMBEDDED["questions"].meanings()` for the generator's knowledge, `dict(zip(*corpus.classified()))` for labels.
     """
@@ -278,6 +278,6 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
 
 
 def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
-    """The meanings that the generator of a bundled corpus knows beyond the labels; None if there are none."""
+    """The meanings that the generator of a bundled corpus knows beyond the labels; None without such a generator."""
     meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
     return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None

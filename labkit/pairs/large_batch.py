@@ -1,11 +1,11 @@
-"""Losses of large batches: embeddings (m, d) -> a scalar and batch statistics, without an m x m matrix.
+"""Losses for large batches: embeddings (m, d) -> a scalar and batch statistics, without an m x m matrix.
 
     streaming_locality, noted_locality    the locality loss with mining, from labelled rows: the fast path
     by_anchors                            any loss, miner and masks, one strip of anchors at a time
 
 The fast path computes `locality(S, *informative(S, P, N))` with S of the normalised rows, in tiles. Rows are sorted by
 class: positives are blocks on the diagonal, so the mining floor is known before the sweep over the negatives. Half of
-the tiles suffice, because S is symmetric; if few pairs of a tile count, they are listed for the gradient, and other
+the tiles suffice, because S is symmetric. If few pairs of a tile count, they are listed for the gradient; all other
 tiles are recomputed. Blocks and tiles have a maximum size, so memory is proportional to m · d even for a single class.
 """
 
@@ -28,8 +28,8 @@ from labkit.pairs.mining import check_epsilon
 _NUMBERS_AT_ONCE = 1 << 18  # in a block of positives
 _FEW = 0.1  # share of a tile up to which a list of its pairs is cheaper than the tile
 _ROOM = 0.5  # pairs that may be listed, per number in V
-_SIDE = {True: 512, False: 4096}  # of a tile: on a CPU it fits the cache
-_STRIP = 1 << 22  # similarities in a strip of anchors: 16 MB
+_SIDE = {True: 512, False: 4096}  # side of a tile; on a CPU the tile fits into the cache
+_STRIP = 1 << 22  # number of similarities in a strip of anchors: 16 MB
 
 Masks = tuple[Tensor, Tensor]
 
@@ -74,7 +74,7 @@ def by_anchors(
 
     Rows (m, d) have unit length; `masks` gives P and N (k, m) for a slice of anchors. The gradient is computed with the
     loss, so that only one strip of S (k, m) is held at a time. A random miner draws its share from each strip. A
-    learned temperature replaces the loss's own and gets its gradient, too.
+    learned temperature replaces the loss's own and also gets a gradient.
     """
     X, m = embeddings.detach(), len(embeddings)
     learned = {} if temperature is None else {"temperature": temperature.detach().requires_grad_()}
@@ -96,7 +96,7 @@ def by_anchors(
         weights = weights.abs_() * m
         of_strip = P.sum(), N.sum(), kept_P.sum(), kept_N.sum(), (weights * kept_P).sum(), (weights * kept_N).sum()
         sums += torch.tensor([float(number) for number in of_strip], dtype=torch.float64)
-    # the value now, the gradient in the backward pass: the other parts are 0
+    # the value now, the gradient in the backward pass: all other parts are 0
     value = value + (slope * (embeddings - X)).sum()
     if temperature is not None:
         value = value + warmer * (temperature - temperature.detach())
@@ -104,10 +104,10 @@ def by_anchors(
 
 
 def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:
-    """Batch statistics from `sums` (6,): positives and negatives, those kept, and the weights of those kept."""
+    """Batch statistics from `sums` (6,): positives and negatives, kept pairs, and the weights of kept pairs."""
     positives, negatives, kept_P, kept_N, pull, push = sums.tolist()
     return {
-        "kept_positives": kept_P / positives if positives else 1.0,  # without pairs none is dropped
+        "kept_positives": kept_P / positives if positives else 1.0,  # without pairs, none are dropped
         "kept_negatives": kept_N / negatives if negatives else 1.0,
         "weight_positives": pull / max(1.0, kept_P),
         "weight_negatives": push / max(1.0, kept_N),
@@ -118,7 +118,7 @@ def _figures(X: Tensor, sums: Tensor) -> dict[str, float]:
 def _spread(X: Tensor) -> float:
     """Standard deviation of the cosines of all pairs of rows, from the d x d products of columns.
 
-    `Σ_ij S_ij = |Σ_i v_i|²` and `Σ_ij S_ij² = ‖VᵀV‖²`. Both are near m² where rows are alike, hence float64.
+    `Σ_ij S_ij = |Σ_i v_i|²` and `Σ_ij S_ij² = ‖VᵀV‖²`. Both are near m² if rows are alike, hence float64.
     """
     V = torch.nn.functional.normalize((X.cpu() if X.device.type == "mps" else X).double(), dim=1)
     lengths = (V**2).sum(1)  # the diagonal of S: 1, or 0 for a row of zeros
@@ -151,7 +151,7 @@ class _Streaming(torch.autograd.Function):
         lengths = lengths[order]
         rows = _Sorted(single_or_double(X)[order].div_(lengths), number, sizes, alpha, beta, base)
         m, lowest = len(X), rows.lowest_positive()
-        # A negative above the first floor is kept (eq. 11), one above the second also counts: there even m negatives
+        # A negative above the first floor is kept (eq. 11), but counts only above the second: below, even m negatives
         # weigh no more than rounding, m e^(β(floor - λ)) = eps.
         mined = (lowest - epsilon).masked_fill_(lowest == math.inf, math.inf)
         floor = mined.clamp(min=base + math.log(torch.finfo(rows.V.dtype).eps / m) / beta)
@@ -177,7 +177,7 @@ class _Streaming(torch.autograd.Function):
             slope = torch.zeros_like(V)
             rows.add_positive_gradient(slope, ceiling, pull)
             rows.add_negative_gradient(slope, floor, push, listed, corners)
-            slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # would only lengthen a row
+            slope.addcmul_(V, torch.linalg.vecdot(slope, V)[:, None], value=-1)  # this part would only lengthen a row
             slope.mul_(upstream / len(V) / lengths)
             unsorted = torch.empty_like(slope, dtype=dtype)
             unsorted[order] = slope.to(dtype)
@@ -196,7 +196,7 @@ def in_class_order(labels: Tensor) -> tuple[Tensor, Tensor, list[tuple[int, int]
 
 
 def _of_classes(numbers: Tensor, rows: slice, size: int, first: int = 0, stop: int | None = None) -> Tensor:
-    """Of classes of `size` adjacent rows, the rows `first` to `stop` of each: a view (classes, stop - first, ...)."""
+    """Rows `first` to `stop` of each class of `size` adjacent rows: a view (classes, stop - first, ...)."""
     return numbers[rows].unflatten(0, (-1, size))[:, first:stop]
 
 
@@ -219,7 +219,7 @@ class _Sorted:
     # --- positives: blocks of S on the diagonal ---
 
     def blocks(self) -> Iterator[tuple[Part, Part, Tensor]]:
-        """Some rows, all rows of their classes, and S (classes, rows, size) between them; a row with itself is +∞.
+        """Some rows, all rows of their classes, and S (classes, rows, size) between them, with +∞ for a row and itself.
 
         Many small classes of one size are processed together, a large class in strips of rows.
         """
@@ -314,7 +314,7 @@ class _Sorted:
                 kept += half.gt(mined[own, None]).count_nonzero()
             above = S > torch.minimum(floor[rows, None], floor[columns])  # the floor of either end
             if rows == columns:
-                above.triu_()  # each pair once
+                above.triu_()  # count each pair once
             count = int(above.count_nonzero())
             if count > min(room, few * S.numel()):
                 corners.append((rows.start, columns.start))
@@ -352,7 +352,7 @@ def _terms_above(S: Tensor, shift: Tensor, floor: Tensor, beta: float) -> Tensor
     """`e^(β(S - shift))` where S is above the floor, else 0."""
     kind = torch.finfo(S.dtype)
     terms = torch.sub(S, shift).mul_(beta)
-    # Below it exp gives 0 and is ten times slower; above it nothing passes the floor, and ∞ · 0 is NaN.
+    # Below this range exp gives 0 and is ten times slower; above it nothing passes the floor, and ∞ · 0 is NaN.
     terms.clamp_(math.log(kind.tiny), math.log(kind.max) - 1).exp_()
     return terms.mul_(torch.gt(S, floor, out=torch.empty_like(S)))  # 1.0 and 0.0: bool times float is slow
 

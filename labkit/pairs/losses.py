@@ -1,7 +1,7 @@
 """The pair losses: functions (S, P, N) -> scalar, and their entries in the table `LOSSES`.
 
-    S   similarity (m, m): row i is anchor i; cosines, float16 and bfloat16 are computed in float32
-    P   positive[i, j]: j is a positive of anchor i (m, m), bool        N   the same for negatives
+    S   similarity (m, m): row i is anchor i; cosines; float16 and bfloat16 are converted to float32
+    P   positive[i, j]: j is a positive of anchor i (m, m), bool        N   likewise for negatives
 
 Each loss is the mean over all m anchors of the anchor's own term, so that `pair_weights` (m · |dL/dS|) gives the
 weights of the paper; only `cosent` compares the pairs of all anchors. An anchor without positives or negatives has a
@@ -45,7 +45,7 @@ def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margi
     S, P, N = checked_triple(similarity, positive, negative)
     check_number("margin", margin)
     push = (S - margin).relu() * N.to(S.dtype)  # (m, m): 0 for a negative below the margin
-    pull = S * P.to(S.dtype)  # (m, m): of one type, because multiplying by a bool is five times slower
+    pull = S * P.to(S.dtype)  # (m, m): converted, because multiplying by a bool tensor is five times slower
     return (push - pull).sum(1).mean()
 
 
@@ -142,7 +142,7 @@ def infonce(
 
 
 def supcon(similarity: Tensor, positive: Tensor, negative: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
-    """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives compete with each other, too.
+    """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives also compete with each other.
 
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(supcon(S, P, ~P, temperature=0.5).item(), 3)
@@ -201,7 +201,7 @@ class PairLoss:
     `temperature` is the initial value in training. `needs` is "masks" (positives and negatives), "grades" (if there are
     any) or "texts". `by_anchor`: the loss is a mean over anchors, so that a batch can be computed in strips.
     `learns_temperature`: the loss has its minimum at a useful τ, so that τ can be learned. `one_kind`: an anchor with
-    positives or negatives alone has a gradient.
+    only positives or only negatives has a gradient.
 
     >>> LOSSES["locality"].hyperparameters
     ('alpha', 'beta', 'base')
@@ -223,7 +223,7 @@ class PairLoss:
 
     @cached_property
     def hyperparameters(self) -> tuple[str, ...]:
-        """Its numeric keyword arguments, which are also training settings."""
+        """The names of the loss's numeric keyword arguments, which are also training settings."""
         return tuple(name for name in inspect.signature(self.function).parameters if name not in NO_HYPERPARAMETERS)
 
 
@@ -238,7 +238,7 @@ _TABLE = (
         r"+\frac{1}{\beta}\log\Big(1+\sum_{N_i} e^{\beta(S_{ij}-\lambda)}\Big)",
         "Wang, Han, Huang, Dong, Scott: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, "
         "CVPR 2019; its miner is SentPWNet's eq. 11 and 12",
-        "How near a pair is to λ by itself, and how it compares with the anchor's other pairs of its kind.",
+        "How near a pair's own similarity is to λ, and how it compares with the anchor's other pairs of its kind.",
         one_kind=True,
     ),
     PairLoss(
@@ -248,7 +248,7 @@ _TABLE = (
         r"\sum_{N_i}\,[S_{ij}-\text{margin}]_+ - \sum_{P_i} S_{ij}",
         "Hadsell, Chopra, LeCun: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006; with cosines as "
         "in SentPWNet's eq. 6",
-        "1 for every positive and for every negative beyond the margin, never more, never less.",
+        "Exactly 1 for every positive and for every negative beyond the margin.",
         one_kind=True,
     ),
     PairLoss(
@@ -258,7 +258,7 @@ _TABLE = (
         r"\sum_{p\in P_i}\sum_{n\in N_i}\tau\log\big(1+e^{(S_{in}-S_{ip})/\tau}\big)",
         "Hermans, Beyer, Leibe: In Defense of the Triplet Loss for Person Re-Identification, 2017; with τ = 1 "
         "SentPWNet's eq. 4",
-        "How far each triplet of the pair is from being safely ordered, summed.",
+        "The sum over the pair's triplets of how far each is from being safely ordered.",
         temperature=0.2,
     ),
     PairLoss(
@@ -275,7 +275,7 @@ _TABLE = (
         "InfoNCE (multiple negatives)",
         r"-\frac{1}{|P_i|}\sum_{p\in P_i}\log\frac{e^{S_{ip}/\tau}}{e^{S_{ip}/\tau}+\sum_{n\in N_i}e^{S_{in}/\tau}}",
         "van den Oord, Li, Vinyals: Representation Learning with Contrastive Predictive Coding, 2018; as multiple "
-        "negatives ranking: Henderson and others, Efficient Natural Language Response Suggestion, 2017",
+        "negatives ranking: Henderson et al., Efficient Natural Language Response Suggestion, 2017",
         "The chance that the positive is missed, or that the negative is picked instead, divided by τ.",
         temperature=0.05,
         learns_temperature=True,
@@ -285,7 +285,7 @@ _TABLE = (
         supcon,
         "supervised contrastive",
         r"-\frac{1}{|P_i|}\sum_{p\in P_i}\log\frac{e^{S_{ip}/\tau}}{\sum_{k\in P_i\cup N_i}e^{S_{ik}/\tau}}",
-        "Khosla and others: Supervised Contrastive Learning, NeurIPS 2020 (L_out)",
+        "Khosla et al.: Supervised Contrastive Learning, NeurIPS 2020 (L_out)",
         "How far the pair's share of the anchor's sum is from its target, 1/|P| or 0, divided by τ; a positive above "
         "its share is pushed away.",
         temperature=0.1,
@@ -298,7 +298,7 @@ _TABLE = (
         r"\sum_{P_i}\tau\log\big(1+e^{(\lambda-S_{ij})/\tau}\big)"
         r"+\sum_{N_i}\tau\log\big(1+e^{(S_{ij}-\lambda)/\tau}\big)",
         "Guillaumin, Verbeek, Schmid: Is That You? Metric Learning Approaches for Face Identification, ICCV 2009; "
-        "today's sigmoid loss: Zhai and others, ICCV 2023",
+        "today's sigmoid loss: Zhai et al., ICCV 2023",
         "The probability that the pair, by itself, is classified as the other kind.",
         temperature=0.1,
         one_kind=True,
@@ -308,7 +308,7 @@ _TABLE = (
         cosent,
         "CoSENT",
         r"\log\Big(1+\sum_{S_{kl}\prec S_{ij}} e^{(S_{kl}-S_{ij})/\tau}\Big)",
-        "Su, kexue.fm 2022; Huang and others: CoSENT: Consistent Sentence Embedding via Similarity Ranking, IEEE/ACM "
+        "Su, kexue.fm 2022; Huang et al.: CoSENT: Consistent Sentence Embedding via Similarity Ranking, IEEE/ACM "
         "TASLP 2024",
         "How strongly the ranking of all pairs in the batch pulls at this one; it grows with the batch, so only "
         "ratios compare.",
@@ -356,7 +356,7 @@ class _Log1pSumExp(torch.autograd.Function):
     """`log(1 + Σ e^L)` of each row over the mask, (m,), with `L = scale · (S - base)`.
 
     The largest exponent is factored out first, so that nothing overflows at any scale. One (m, m) tensor is kept for
-    the backward pass, `e^L / (1 + Σ e^L)`, where autograd would keep six; there is no second derivative.
+    the backward pass, `e^L / (1 + Σ e^L)`, where autograd would keep six; second derivatives are not supported.
     """
 
     @staticmethod
@@ -384,7 +384,7 @@ def _log_sum_exp(Z: Tensor, mask: Tensor) -> Tensor:
 
 
 def _softplus(x: Tensor) -> Tensor:
-    """`log(1 + e^x)`. torch's version returns x from 20 on, inexact in double precision."""
+    """`log(1 + e^x)`. torch's version returns x above 20, which is inexact in double precision."""
     return F.softplus(x, threshold=40)
 
 
@@ -392,7 +392,7 @@ def _mean_over_triplets(S: Tensor, P: Tensor, N: Tensor, cost: Callable[[Tensor]
     """Mean over the anchors of the summed cost of `S_n - S_p` over their triplets, without an (m, m, m) tensor."""
     anchors, positives = P.nonzero(as_tuple=True)
     few = max(1, _TRIPLETS_AT_ONCE // S.shape[1])  # (few, m) triplets at a time, recomputed in the backward pass
-    if len(anchors) <= few:  # checkpointing would save nothing here, and its first use costs seconds of imports
+    if len(anchors) <= few:  # checkpointing would save nothing here, and its import takes seconds
         return _triplet_terms(S, N, anchors, positives, cost) / len(S)
     parts = [
         checkpoint(_triplet_terms, S, N, a, p, cost, use_reentrant=False, preserve_rng_state=False)

@@ -71,7 +71,7 @@ def checked_triple(
         )
     own = positive.diagonal()
     if cosine and positive.shape[0] == positive.shape[1] and own.count_nonzero():
-        own = own & (similarity.detach().diagonal() >= 1 - _slack(similarity))  # below 1 it is a row of a memory
+        own = own & (similarity.detach().diagonal() >= 1 - _slack(similarity))  # below 1, the row is from a memory
         if own.any():
             raise ValueError(
                 "positive pairs a row with itself, on the diagonal; clear it with positive.fill_diagonal_(False)"
@@ -101,7 +101,7 @@ def unit_rows(embeddings: Tensor, name: str = "embeddings") -> Tensor:
 
 
 def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
-    """The lengths of the rows (m, 1); raises ValueError that names a row without direction."""
+    """The lengths of the rows (m, 1); raises a ValueError that names a row of length 0."""
     if not isinstance(embeddings, Tensor) or not embeddings.is_floating_point():
         kind = embeddings.dtype if isinstance(embeddings, Tensor) else type(embeddings).__name__
         raise ValueError(
@@ -134,7 +134,7 @@ def highest(similarity: Tensor, mask: Tensor) -> Tensor:
 
 
 def _outside(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 within the mask, +∞ outside. Adding this is exact and three times faster than masked_fill on a CPU."""
+    """0 within the mask, +∞ outside. Adding it is exact and three times faster than masked_fill on a CPU."""
     return mask.to(dtype).reciprocal().sub_(1)
 
 

@@ -24,7 +24,7 @@ def informative(
     no negatives, and vice versa.
 
     >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
-    >>> informative(S, P, ~P)[1]  # the negative that is far is left out
+    >>> informative(S, P, ~P)[1]  # the far negative is left out
     tensor([[False, False,  True]])
     """
     S, P, N = checked_triple(similarity, positive, negative)
@@ -37,7 +37,7 @@ def informative(
 
 
 def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
-    """Keep each anchor's least similar positive and its most similar negative, the first among equals.
+    """Keep each anchor's least similar positive and its most similar negative; for ties, the first.
 
     An anchor that lacks one of the two keeps neither.
 
@@ -74,7 +74,7 @@ def random_pairs(
 def check_epsilon(epsilon: float) -> None:
     """Raise ValueError unless the margin is a number; infinity keeps every pair of an anchor with both kinds."""
     if not isinstance(epsilon, Real) or math.isnan(epsilon):
-        raise ValueError(f"epsilon is {epsilon!r}, expected a number; 0.1 is the paper's")
+        raise ValueError(f"epsilon is {epsilon!r}, expected a number; the paper uses 0.1")
 
 
 def _draw(mask: Tensor, share: float, generator: torch.Generator) -> Tensor:

@@ -67,10 +67,10 @@ class _PairLoss(nn.Module):
 
 @cache
 def _pml_class() -> type[_PairLoss]:
-    """The module class that pytorch-metric-learning's wrappers accept, if that library is installed.
+    """The module class that pytorch-metric-learning's wrappers accept, if the library is installed.
 
-    One wrapper accepts only its subclasses, two accept only class names on a list. MultiSimilarityLoss is the one on
-    the list with the same inputs as ours.
+    One wrapper accepts only subclasses of its base class, two accept only class names on a list. MultiSimilarityLoss is
+    the name on that list with the same inputs as our losses.
     """
     try:
         from pytorch_metric_learning.losses import BaseMetricLossFunction
@@ -82,7 +82,7 @@ def _pml_class() -> type[_PairLoss]:
 def _masks(
     labels: Tensor | None, ref_labels: Tensor | None, embeddings: Tensor, others: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Masks (m, n) from labels; a row never pairs with itself if anchors and others are the same rows."""
+    """Masks (m, n) from labels; if the anchors are also the references, no row is paired with itself."""
     if labels is None:
         raise ValueError("labels and indices_tuple are both None; give the labels of the rows")
     own = checked_labels(labels, len(embeddings)).to(embeddings.device)

@@ -23,7 +23,7 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 class WeightParts(NamedTuple):
     """The denominator of a weight in two parts, float64 (m, m), both 0 for a pair in neither mask.
 
-    `own`: `e^(β(λ - S_ij))` of a negative, `e^(α(S_ij - λ))` of a positive: how similar the pair is by itself.
+    `own`: `e^(β(λ - S_ij))` of a negative, `e^(α(S_ij - λ))` of a positive: the pair's own similarity.
     `relative`: `Σ_k e^(β(S_ik - S_ij))` or `Σ_k e^(α(S_ij - S_ik))`: how it compares with the anchor's other pairs.
     """
 

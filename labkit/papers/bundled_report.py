@@ -2,7 +2,7 @@
 
     Report -> TableResult -> Figure, one for each row and column, and JudgedClaim
 
-`result` makes them of a `TablePlan` and the known results of its cells: the published score and ours, how each row
+`result` computes them from a `TablePlan` and the known results of its cells: the published score and ours, how each row
 compares with the leader, and the judgement of each claim on both. `Report.to_json` and `stored` write and read them.
 The description and printed scores of a table are not stored; they are in `labkit.papers.published`.
 
@@ -82,12 +82,12 @@ class JudgedClaim:
 
     @property
     def asked_here(self) -> bool:
-        """Whether it is our own question."""
+        """Whether the claim is our own question."""
         return not self.paper
 
     @property
     def decides(self) -> str:
-        """The basis of both verdicts: our scores, and the paper's if they refute the claim or there are no others."""
+        """The basis of both verdicts: our scores, and the paper's if they refute the claim or ours are missing."""
         printed = f"in the paper, {self.paper_why}"
         if self.ours == "not measured":
             return self.ours_why if self.paper in ("", "not measured") else printed
@@ -107,9 +107,9 @@ class TableResult:
     claims: tuple[JudgedClaim, ...] = ()
     data: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # on the data
-    evidence: bool = False  # whether its scores may be compared with the paper's
-    published: bool = False  # whether it was measured on published data
-    commits: tuple[str, ...] = ()  # of the code that computed it
+    evidence: bool = False  # whether its scores can be compared with the paper's
+    published: bool = False  # whether the table was measured on published data
+    commits: tuple[str, ...] = ()  # commits of the code that computed it
     left: int = 0  # runs that could be computed but have not been
     made: tuple[Mapping[str, Any], ...] = ()
 
@@ -152,7 +152,7 @@ class Report:
         """The table of this name, such as film/1."""
         named = {table.name: table for table in self.tables}
         if name not in named:
-            raise ValueError(f"there is no table {name!r}; choose one of {', '.join(named)}")
+            raise ValueError(f"table {name!r} is unknown; choose one of {', '.join(named)}")
         return named[name]
 
     def of(self, paper: Paper) -> list[TableResult]:
@@ -184,7 +184,7 @@ def _written(result: TableResult) -> dict[str, Any]:
 
 
 def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
-    """The table with the scores of a file; without them as printed."""
+    """The table with the scores of a file; without these, the table as printed."""
     known = {}
     for each in record["figures"]:
         fields = {name: value for name, value in each.items() if name not in ("mean", "spread")}
@@ -236,7 +236,7 @@ def as_printed(table: Table) -> TableResult:
 
 
 def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
-    """The known results of each cell, with the parts of only those scores that these tables show.
+    """The known results of each cell, with the parts of only the scores that these tables show.
 
     The parts of other scores, such as precision, decide nothing.
     """
@@ -281,7 +281,7 @@ def result(plan: TablePlan, computed: Computed, *, quick: bool = False) -> Table
 
 
 def _made(row: str, data: str, cells: Sequence[Cell], known: Mapping[str, Result]) -> dict[str, Any]:
-    """How the finished cells of a row were computed: the seconds, and what the trials chose."""
+    """How the finished cells of a row were computed: the seconds, and the settings that the trials chose."""
     found = [known[cell.key] for cell in cells if cell.key in known]
     if not found:
         return {}
@@ -302,7 +302,7 @@ def _made(row: str, data: str, cells: Sequence[Cell], known: Mapping[str, Result
 
 
 def _figure(plan: TablePlan, row: Row, column: Column, computed: Computed) -> Figure:
-    """The printed score, and ours from the cells that have it."""
+    """The printed score, and ours from all cells that have it."""
     name, part = row.figure + column.figure, plan.parts[row.name, column.data]
     figure = Figure(row.name, column.name, row.published[plan.table.columns.index(column)])
     if isinstance(part, str):
@@ -363,9 +363,9 @@ def _standings(table: Table, column: Column, figures: Figures) -> Figures:
 
 
 def _judged(claim: Claim, figures: Figures, table: Table) -> JudgedClaim:
-    """The claim with both judgements; our own questions have none by the paper.
+    """The claim with both judgements; our own questions have no judgement by the paper.
 
-    Methods that have seen the test data in pretraining decide nothing.
+    Methods that saw the test data in pretraining are ignored.
     """
     paper = judge_printed(
         claim, {place: each.published for place, each in figures.items() if each.published is not None}
@@ -395,18 +395,18 @@ def _on_ours(claim: Claim, runs: Mapping[Place, Runs], table: Table) -> Judgemen
     why += f"; without {', '.join(absent)}" * bool(absent)
     if common < CLAIM_SEEDS:
         return Judgement("open", f"{why}; {common} seeds, expected {CLAIM_SEEDS}")
-    best_missing = claim.best and any(gaps[row] for row in claim.rows)  # which could be the best
+    best_missing = claim.best and any(gaps[row] for row in claim.rows)  # any of which could be the best
     if (verdict == "confirmed" and absent) or (verdict == "not confirmed" and best_missing):
         return Judgement("open", why)
     return Judgement(verdict, why)
 
 
 def _leads(claim: Claim, figures: Figures, tuned: Mapping[Place, Runs]) -> tuple[ShownLead | None, ShownLead | None]:
-    """The lead with the printed settings and with those chosen on dev, if a row of the claim has both.
+    """The leads with the printed settings and with the settings chosen on dev, if a row of the claim has both.
 
-    Both leads are of the pair of rows and the column that decide the claim with tuned settings; otherwise the effect of
+    Both leads use the pair of rows and the column that decide the claim with tuned settings; otherwise the effect of
     tuning could not be seen. If rows may be picked, they are picked again in that column. If one of these rows has only
-    one of its two scores, nothing is shown.
+    one of its two scores, no lead is shown.
     """
     places = [(row, column) for row in (*claim.rows, *claim.over) for column in claim.columns]
     twins = {place: twin for place in places if (twin := (place[0] + AS_PRINTED, place[1])) in figures}

@@ -1,12 +1,12 @@
 """The cells of tables, and how they are computed and stored.
 
-    cell = (recipe, data set, seed), with a key that is a digest of everything its results depend on
+    cell = (recipe, data set, seed); its key is a digest of everything that determines its results
 
 `plan` lists the cells of a paper's table, and the rows that cannot be computed, with the reason. `compute` computes
 cells one by one, for the papers' tables (`labkit reproduce`) and the course's ablations, and reuses what a `Store` has:
 one JSON file each in the user's folder, as in `labkit.trials.engine`, or a line of the bundled file. Ctrl-C may come at
-any time; finished cells are in the store and in the result of `compute`. Rows that need the same cell share it, also
-across tables. The first seed of every row comes before the second of any.
+any time; finished cells are in the store and in the result of `compute`. Rows that need the same cell share it, even
+across tables. The first seeds of all rows are computed before any second seed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BUNDLED = DATA / "cells.jsonl"
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One recipe on one data set with one seed; `settings` and `tries` are the recipe's and those for its data."""
+    """One recipe on one data set with one seed; `settings` and `tries` combine the recipe's with those for its data."""
 
     recipe: Recipe
     data: DataAtHand
@@ -57,12 +57,12 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Equal for cells that must give the same results on any machine."""
+        """A digest that is equal for cells that must give the same results on any machine."""
         return digest(self.about)
 
     @property
     def about(self) -> dict[str, Any]:
-        """Everything that determines its results: recipe, method, all settings, data, seed and versions."""
+        """Everything that determines the cell's results: recipe, method, all settings, data, seed and versions."""
         settings = self._complete(self.settings)
         return {
             "recipe": self.recipe.run.__qualname__,
@@ -72,7 +72,7 @@ class Cell:
             "data": [[name, data.fingerprint] for name, data in (("data", self.data), *self.also.items())],
             "versions": versions_of(self.recipe.entry, settings),
             "tunings": [tuning.key for tuning in self.tunings],
-            "quick": self.data.quick,  # quick recipes try fewer settings, and small data are the same data
+            "quick": self.data.quick,  # quick recipes try fewer settings, and small data may have the same fingerprint
             "seed": self.seed,
         }
 
@@ -87,7 +87,7 @@ class Cell:
 
     @cached_property
     def tunings(self) -> tuple[Tuning, ...]:
-        """The tunings that choose its other settings, one per network, each on the data that network learns from."""
+        """The tunings that choose its other settings, one per network, each on the data of that network."""
         recipe = self.recipe
         if recipe.first is None:
             return ()
@@ -100,7 +100,7 @@ class Cell:
     def case(
         self, progress: Progress = silent, *, chosen: Sequence[Mapping[str, Any]] = (), runs: Path | None = None
     ) -> Case:
-        """The input of its recipe. `chosen`: what its tunings found; trainings are reused from the `runs` folder."""
+        """The input of its recipe. `chosen`: what its tunings found; trained runs are reused from the `runs` folder."""
         settings, sides = self.settings, self.recipe.sides
         if chosen and sides:
             sides = tuple({**side, **found} for side, found in zip(sides, chosen, strict=True))
@@ -139,7 +139,7 @@ class TablePlan:
 
 
 def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
-    """The part of a table that can be computed with this desk; the row or else the table gives the number of seeds."""
+    """The part of a table that can be computed with this desk; the row, else the table, gives the number of seeds."""
     published = desk.published(table.data)
     parts = {(row.name, data): _part(table, row, data, desk, published, seeds) for row in table.rows
              for data in table.data}  # fmt: skip
@@ -158,7 +158,7 @@ def _part(table: Table, row: Row, data: str, desk: Desk, published: bool, seeds:
     if "model" in settings:
         settings["model"] = at_hand(settings["model"]) or settings["model"]
     count = seeds or recipe.seeds or table.seeds
-    if desk.quick:  # one seed, no tuning, and one epoch if it has epochs
+    if desk.quick:  # one seed, no tuning, and at most one epoch
         count = seeds or 1
         sides = tuple({**side, "epochs": 1} if "epochs" in side else side for side in recipe.sides)
         if recipe.entry is not None and recipe.entry(**settings).settings.values().get("epochs"):
@@ -169,7 +169,7 @@ def _part(table: Table, row: Row, data: str, desk: Desk, published: bool, seeds:
 
 
 def why_not(recipe: Recipe) -> str:
-    """Why a recipe cannot run on this machine with any data; empty if it can."""
+    """Why a recipe cannot run on this machine with any data; empty if it can run."""
     lent = recipe.method in ("sbert", "static") or recipe.settings.get("encoder") == "transformer"
     if lent and find_spec("sentence_transformers") is None:
         return 'needs sentence-transformers: pip install "labkit-embeddings[sbert]"'
@@ -215,7 +215,7 @@ def rows_named(table: Table, text: str) -> list[str]:
 
 
 class Store:
-    """Results by key: those computed by this user, and bundled ones. A torn file of one's own counts as missing."""
+    """Results by key: those computed by this user, and bundled ones. A user's truncated file counts as missing."""
 
     def __init__(self, folder: Path | str | None = None, *, bundled: Path = BUNDLED) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
@@ -244,7 +244,7 @@ class Store:
 
 @cache
 def host() -> str:
-    """The machine, with the processor's model, which determines the order in which sums are rounded."""
+    """The machine, with the processor's model, which determines the order of summation and thus the rounding."""
     info = Path("/proc/cpuinfo")  # Linux
     lines = info.read_text("utf-8").splitlines() if info.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
@@ -254,7 +254,7 @@ def host() -> str:
 
 @cache
 def commit() -> str:
-    """The commit of this code, with a + if it was changed since; empty without a repository."""
+    """The commit of this code, with a + if files have changed since; empty without a repository."""
     root = Path(__file__).resolve().parents[2]
     ask = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
     try:
@@ -287,7 +287,7 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
 
 @dataclass
 class Computed:
-    """The results of cells and tunings by key, and why others are missing: `Missing` data, or a bug."""
+    """The results of cells and tunings by key, and the reasons why others are missing: `Missing` data, or a bug."""
 
     known: dict[str, Result] = field(default_factory=dict)
     fresh: list[Cell] = field(default_factory=list)  # computed in this call
@@ -296,7 +296,7 @@ class Computed:
 
     @property
     def bugs(self) -> list[Exception]:
-        """The failures other than missing data."""
+        """All failures except missing data."""
         return [reason for reason in self.failed.values() if not isinstance(reason, Missing)]
 
 
@@ -317,9 +317,9 @@ def compute(
     runs: Path | None = None,
     progress: Progress = silent,
 ) -> Computed:
-    """Take the cells from the store or compute them; `again` computes all of them, `only_stored` none.
+    """Take the cells from the store or compute them; `again` computes all of them, `only_stored` computes none.
 
-    Trainings are stored in the `runs` folder, if given: interrupted ones resume there, and other cells reuse them.
+    Training runs are stored in the `runs` folder, if given: interrupted runs resume there, and other cells reuse them.
     A row with missing data or a faulty recipe is noted and does not stop the others.
     """
     done = Computed()
@@ -333,7 +333,7 @@ def compute(
         tunings = [obtain(tuning, tell) for tuning in item.tunings] if isinstance(item, Cell) else []
         chosen = [found.notes["chosen"] for found in tunings if found]
         found = None if again else store.find(item.key)
-        if found and chosen and found.notes.get("chosen") != chosen:  # its tunings have chosen other settings since
+        if found and chosen and found.notes.get("chosen") != chosen:  # its tunings have since chosen other settings
             found = None
         if not found and not only_stored:
             try:
@@ -364,10 +364,10 @@ def compute(
 
 
 def _computed(item: Cell | Tuning, chosen: Sequence[Mapping[str, Any]], runs: Path | None, tell: Progress) -> Result:
-    """Compute with one thread, because two would sum in another order; notes keep the settings that trials chose."""
+    """Compute with one thread, because two would sum in another order; notes store the settings that trials chose."""
     begun, busy = time.monotonic(), time.process_time()
     with warnings.catch_warnings(), one_thread():
-        warnings.simplefilter("ignore", UserWarning)  # repeated by each of many trainings
+        warnings.simplefilter("ignore", UserWarning)  # repeated in each of many runs
         if isinstance(item, Tuning):
             result = item.compute(runs, tell)
         else:

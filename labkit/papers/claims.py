@@ -1,4 +1,4 @@
-"""Claims of the form "these rows lead those rows by so much", judged on the paper's scores and on ours.
+"""Claims of the form "these rows lead those rows by at least x", judged on the paper's scores and on ours.
 
 Every row is compared with every row that it should lead, in every column. For our scores each lead has an interval over
 seeds and test units (`lead_of`); printed scores are taken as exact.
@@ -7,7 +7,7 @@ seeds and test units (`lead_of`); printed scores are taken as exact.
     not confirmed    some interval is below `by` (or outside the bounds); intervals are widened (Bonferroni) so that
                      all of them together are wrong once in twenty
     open             neither: more seeds or a larger test set could decide
-    not measured     no column has scores of both sides
+    not measured     no column has scores for both sides
     with `best`      one of several rows has to lead; its intervals are wider because it may be picked
 
 In: a claim, and the runs of each row in each column. Out: a `Judgement` with the deciding numbers.
@@ -78,7 +78,7 @@ class ShownLead:
 
 
 def judge(claim: Claim, runs: Mapping[Place, Runs], *, exact: bool = False) -> Judgement:
-    """Judge a claim by these runs; columns in which a side has no score do not count."""
+    """Judge a claim by these runs; columns in which one side has no score do not count."""
     columns = {column: pairs for column in claim.columns if (pairs := _pairs(claim, column, runs, exact))}
     if not columns:
         return Judgement("not measured", "no column has figures of both sides")
@@ -122,7 +122,7 @@ class _Pair:
     mine: float
     theirs: float
     beyond: Lead
-    units: int  # over which the scores are split; with one, nothing is known about other test sets
+    units: int  # number of parts of the scores; with one, nothing is known about other test sets
     exact: bool
 
     def holds(self, level: float) -> bool:
@@ -143,7 +143,7 @@ class _Pair:
         return self.beyond.interval(level) if self.beyond.error else (-inf, inf)
 
     def shown(self) -> list[float]:
-        """The lead itself, or as a share of the other's score, and its bounds."""
+        """The lead, absolute or as a share of the other row's score, and its bounds."""
         share = (abs(self.theirs) or 1.0) if self.claim.relative else 1.0
         asked = 0.0 if self.claim.tie else self.claim.by
         return [each / share + asked for each in (self.beyond.lead, *self.beyond.interval(LEVEL))]
@@ -155,9 +155,9 @@ class _Pair:
 
 
 def _pairs(claim: Claim, column: str, runs: Mapping[Place, Runs], exact: bool = False) -> list[_Pair]:
-    """The rows of the claim, each paired with each of the others, if both have runs in this column.
+    """Each row of the claim paired with each row that it should lead, if both have runs in this column.
 
-    They are compared by their common seeds; a deterministic row is paired with each seed.
+    Rows are compared by their common seeds; a deterministic row is paired with each seed.
     """
     sign, asked = (1 if claim.larger else -1), (0.0 if claim.tie else claim.by)
     pairs = []
@@ -173,7 +173,7 @@ def _pairs(claim: Claim, column: str, runs: Mapping[Place, Runs], exact: bool = 
 
 
 def _choices(claim: Claim, pairs: list[_Pair]) -> list[list[_Pair]]:
-    """The pairs that must hold together: all of them or, if one row may be picked, those of any row."""
+    """The pairs that must hold together: all pairs or, if one row may be picked, the pairs of any row."""
     rows = dict.fromkeys(pair.row for pair in pairs)
     return [[pair for pair in pairs if pair.row == row] for row in rows] if claim.best else [pairs]
 

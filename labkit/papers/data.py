@@ -30,8 +30,8 @@ from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
 from labkit.progress import Progress, silent
 
-CITY = "pit"  # the smallest of GeoER's: training takes minutes
-LEARNED = 40_000  # training triplets, of 176,000: a training takes minutes instead of hours
+CITY = "pit"  # the smallest city of GeoER: training takes minutes
+LEARNED = 40_000  # training triplets, of 176,000: training takes minutes instead of hours
 CAPTIONS = 45_000  # training captions of Flickr30k, of 143,000
 
 
@@ -39,7 +39,7 @@ CAPTIONS = 45_000  # training captions of Flickr30k, of 143,000
 class DataSet:
     """The data of a measurement. All `parts`, published corpora, are needed, and `together` combines them.
 
-    `derived` builds the same from the bundled corpus. Sentences of the corpora `apart`, on which other rows are scored,
+    `derived` builds a substitute from the bundled corpus. Sentences of `apart`, corpora that score other rows,
     are removed from the training split if these corpora are available.
     """
 
@@ -49,15 +49,15 @@ class DataSet:
     together: Callable[[Sequence[Corpus]], Corpus] = itemgetter(0)
     derived: bool = False
     apart: tuple[str, ...] = ()
-    note: str = ""  # how the published form differs from the paper's
+    note: str = ""  # differences between the published form and the paper's
 
 
 # --- data sets combined from corpora -----------------------------------------------------------------------------
 
 
 def _quora(corpora: Sequence[Corpus]) -> Corpus:
-    """Quora's pairs in Wang et al.'s split. If only its dev is available, that is the test, and dev a part of train
-    in which half are duplicates, as in theirs; then no two splits share a question in any spelling.
+    """Quora's pairs in Wang et al.'s split. If only its dev is available, that becomes test, and dev is a part of train
+    in which half are duplicates, as in theirs; no two splits then share a question in any spelling.
     """
     train, bimpm = corpora
     assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
@@ -90,17 +90,17 @@ def _held(pairs: Pairs, count: int) -> np.ndarray:
 
 
 def spelt(text: str) -> str:
-    """The letters and digits of a text, so that "I wo n't ." equals "I won't."; a text without any is unchanged."""
+    """The letters and digits of a text, so that "I wo n't ." equals "I won't."; a text without these is unchanged."""
     return "".join(filter(str.isalnum, text.casefold())) or text
 
 
 def _spelt_alike(pairs: Pairs) -> Pairs:
-    """The pairs with texts that differ only in spelling made equal."""
+    """The pairs, with texts that differ only in spelling made equal."""
     return replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
 
 
 def _captions(corpora: Sequence[Corpus]) -> Corpus:
-    """Train on Flickr30k, score on COCO: unlike in the paper's own choice, no picture is in both."""
+    """Train on Flickr30k, score on COCO: unlike the paper's own choice, no picture is in both."""
     flickr, coco = corpora
     learned = [flickr.part(split) for split in ("train", "dev") if split in flickr.splits]
     whole = _joined("captions", [*learned, replace(coco, splits=("test",) * len(coco))])
@@ -108,7 +108,7 @@ def _captions(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _few_captions(corpora: Sequence[Corpus]) -> Corpus:
-    """The same with fewer training captions: for tables with many trainings."""
+    """Like `_captions` with fewer training captions, for tables with many runs."""
     return cut(_captions(corpora), CAPTIONS // 3)
 
 
@@ -135,7 +135,7 @@ def _places(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _sentences(corpora: Sequence[Corpus]) -> Corpus:
-    """Triplets of sentences, with negatives from neighbouring sections; a sample if there are many."""
+    """Triplets of sentences, with negatives from neighbouring sections; a sample of large sets."""
     (articles,) = corpora
     assert isinstance(articles, Articles)
     return at_random(triplets_of(articles), {"train": LEARNED, "dev": LEARNED // 8})
@@ -149,7 +149,7 @@ def _titles(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
-    """The corpus with dev in place of a missing test split; nothing is chosen on it."""
+    """The corpus with dev in place of a missing test split; no setting is chosen on it."""
     (corpus,) = corpora
     if "test" in corpus.splits:
         return corpus
@@ -217,7 +217,7 @@ DATASETS: dict[str, DataSet] = {each.name: each for each in _ALL}
 
 
 def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
-    """The corpus without training rows that contain a sentence of another corpus, letter for letter."""
+    """The corpus without training rows that contain an exact sentence of another corpus."""
     if not apart:
         return corpus
     scored = {spelt(text) for other in apart for text in other.sentences()}
@@ -230,7 +230,7 @@ def without(corpus: Corpus, apart: Sequence[Corpus]) -> Corpus:
 
 
 def at_random(corpus: Corpus, most: Mapping[str, int]) -> Corpus:
-    """A sample of at most this many rows per split, always the same, in the original order."""
+    """A sample of at most this many rows per split, drawn with a fixed seed, in the original order."""
     left = []
     for split in dict.fromkeys(corpus.splits):
         rows = [row for row, name in enumerate(corpus.splits) if name == split]
@@ -253,8 +253,8 @@ def cut(corpus: Corpus, rows: int) -> Corpus:
 
 # --- available data ----------------------------------------------------------------------------------------------
 
-QUICK_ROWS = 1_200  # of training
-REMEMBERED = {"sizes", "fingerprint", "articles"}  # about a data set whose files are unchanged
+QUICK_ROWS = 1_200  # training rows
+REMEMBERED = {"sizes", "fingerprint", "articles"}  # facts about a data set, valid while its files are unchanged
 
 
 class Missing(ValueError):
@@ -336,18 +336,18 @@ class Desk:
         return [lack for part in DATASETS[name].parts for lack in PUBLISHED[part].missing(self.folder)]
 
     def published(self, names: Sequence[str]) -> bool:
-        """Whether a table on these data sets uses published data: at least one of them is available."""
+        """Whether a table on these data sets uses published data, which needs at least one of them."""
         return not self.quick and any(DATASETS[name].parts and not self.missing(name) for name in names)
 
     def why_not(self, name: str, *, published: bool) -> str:
-        """Why this data set cannot be opened; empty if it can."""
+        """Why this data set cannot be opened; empty if it can be opened."""
         if published:
             lacks = self.missing(name)
             return f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not here" if lacks else ""
         return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
 
     def open(self, name: str, *, published: bool) -> DataAtHand:
-        """The data set, read at most once; its record is remembered for as long as its files are unchanged."""
+        """The data set, read at most once; its record is cached as long as its files are unchanged."""
         if reason := self.why_not(name, published=published):
             raise Missing(f"{name} cannot be opened: {reason}")
         if (name, published) in self._opened:
@@ -382,7 +382,7 @@ class Desk:
 
     def _published(self, wanted: DataSet) -> Corpus:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # `missing` reports what a release lacks
+            warnings.simplefilter("ignore", UserWarning)  # `missing` reports the gaps of a release
             corpora = [PUBLISHED[part].load(self.folder) for part in wanted.parts]
             others = [PUBLISHED[name] for name in wanted.apart]
             apart = [other.load(self.folder) for other in others if not other.missing(self.folder)]

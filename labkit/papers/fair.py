@@ -2,10 +2,10 @@
 
     PROTOCOL           16 trials on a fixed quarter of the training rows, for half of the epochs; small data are used
                        in full, for all epochs, because a few hundred rows say too little. The first trial has the
-                       printed settings (or the usual ones if no paper has any), so that no method starts from values
+                       printed settings (the usual ones if no paper gives any), so that no method starts from values
                        tuned earlier; the others vary the method's hyperparameters
     tuned_and_printed  a row with tuned settings, and the same row as printed
-    Tuning             the trials for one (method, settings, data), shared by all rows that need them
+    Tuning             the trials for one (method, settings, data), shared by all rows that need these
 
 Trials get no test rows (`labkit.trials.tune`).
 """
@@ -30,7 +30,7 @@ from labkit.trials.space import Dial, tuned_settings
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 WHOLE: Mapping[str, Any] = {**PROTOCOL, "part": 1.0, "epochs": 1.0}
 SMALL = 10_000  # training rows up to which trials use all of them
-# : the description in a table's note
+# : the description for a table's note
 FAIR = (
     f"Each row that is trained here has its settings chosen on dev by {PROTOCOL['trials']} trials, on the same quarter "
     f"of the training rows and for half of the epochs (up to {SMALL:,} rows: on all, for all epochs); the rows as "
@@ -39,9 +39,9 @@ FAIR = (
 
 
 def tuned_and_printed(row: Row, printed: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> tuple[Row, Row]:
-    """The row with its settings chosen on dev, under its own name, and the row with the printed settings.
+    """The row with settings chosen on dev, under its own name, and the row with the printed settings.
 
-    `first` are further settings with which the trials begin.
+    `first` gives further settings for the first trial.
     """
     recipe = row.recipe
     assert recipe is not None, row.name
@@ -88,7 +88,7 @@ class Tuning:
         return digest(self.about)
 
     def compute(self, runs: Path | None = None, progress: Progress = silent) -> Result:
-        """`dev` is the score of the chosen settings, `dev at first` that of the first trial; notes have all trials."""
+        """`dev` is the score of the chosen settings, `dev at first` the first trial's; the notes list all trials."""
         if find_spec("optuna") is None:
             raise Missing('its settings are chosen by Optuna; run pip install "labkit-embeddings[tune]"')
         from labkit.trials.tune import tune

@@ -3,7 +3,7 @@
     Paper -> Table (or figure, whose columns are the values on the axis) -> Row x Column -> a published score
 
 The records are filled in by the modules of `labkit.papers.published`. A row has either a `Recipe` or a reason why it
-cannot be run here. Scores are recorded as printed, errors included; a `note` says so.
+cannot be run here. Scores are recorded as printed, including errors, which a `note` mentions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from labkit.papers.recipes import Case
     from labkit.trials.engine import Result
 
-CLAIM_SEEDS = 5  # runs needed to decide a claim
+CLAIM_SEEDS = 5  # number of runs needed to decide a claim
 FEW_SEEDS = 3  # for tables and rows that decide no claim
 AS_PRINTED = ", as printed"  # suffix of a row with the paper's settings next to a tuned row
 
@@ -54,7 +54,7 @@ class Recipe:
 
     @property
     def random(self) -> bool:
-        """Whether its result depends on chance."""
+        """Whether the recipe's result depends on chance."""
         return self.seeds != 1
 
 
@@ -70,7 +70,7 @@ class Column:
     data: str
     scale: float = 1.0
     printed: str = ".3f"
-    larger: bool = True  # is better
+    larger: bool = True  # whether larger is better
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The title for readers, such as Table 1; a table without a number was announced but not printed."""
+        """The title for readers, such as Table 1; a table without a number was announced but never printed."""
         if not any(map(str.isdigit, self.number)):
             return self.number.replace("-", " ").capitalize()
         return f"Figure {self.number[7:]}" if self.number.startswith("figure-") else f"Table {self.number}"
@@ -148,7 +148,7 @@ class Observation:
 def printed(text: str) -> dict[str, tuple[float | None, ...]]:
     """Parse a printed table: one line per row, with its name, two or more spaces, and one number per column or `-`.
 
-    So a table in the code can be compared with the paper by eye.
+    This format lets a reader compare a table in the code with the paper.
 
     >>> printed('''
     ...     CNN + Siamese   .837 -

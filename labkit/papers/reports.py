@@ -1,7 +1,7 @@
 """Write results as Markdown: the report of `labkit reproduce`, and the book's page of leaders.
 
 as_markdown(report)   the report: docs/RESULTS.md, and the terminal's output
-leaders(draw)         the leaders of each fairly tuned table, and how the leads changed, by the stored results
+leaders(draw)         the leaders of each fairly tuned table, and how tuning changed the leads, from the stored results
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def ours(column: Column, figure: Figure, *, counted: bool = False) -> str:
     if counted:
         return ", ".join(f"{value:g}" for value in sorted(set(figure.values)))
     text = in_digits(column, figure.mean)
-    # with as many decimals as the mean, so that they can be compared
+    # with as many decimals as the mean, so that both can be compared
     finer = replace(column, printed=f".{len(text.partition('.')[2])}f")
     if figure.interval is not None:
         text += " [{}, {}]".format(*(in_digits(finer, bound) for bound in figure.interval))
@@ -152,7 +152,7 @@ def _theirs(column: Column, published: float) -> str:
 
 
 def _measured_on(result: TableResult) -> str:
-    """The data, and the number of seeds."""
+    """The data and the number of seeds."""
     data = "; ".join(result.data) or "nothing that is here"
     shown = [figure for figure in result.figures if figure.values]
     if not shown:
@@ -217,7 +217,7 @@ def _at_an_end(value: Any, tried: str) -> bool:
     if ".." not in tried:
         return False
     low, high = map(float, tried.split(".."))
-    by_log = low > 0 and high >= 10 * low  # as `labkit.trials.space` draws it
+    by_log = low > 0 and high >= 10 * low  # as in `labkit.trials.space`
     way = log(value / low) / log(high / low) if by_log else (value - low) / (high - low)
     return way > 0.97 or (way < 0.03 and low != 0)
 
@@ -266,7 +266,7 @@ def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) 
 
 
 def _fronts(result: TableResult) -> Iterator[tuple[str, ...]]:
-    """Find the row in front of each column, those that tie with it, and those that may be as good."""
+    """Find the row in front of each column, those that tie with it, and the rows that may be as good."""
     for column in result.table.columns:
         rows: dict[str, list[Figure]] = {standing: [] for standing in get_args(Standing)}
         for figure in result.figures:

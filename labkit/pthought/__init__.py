@@ -1,1 +1,1 @@
-"""P-thought: an encoder reads a sentence into a vector, from which two decoders write it and its paraphrase."""
+"""P-thought: an encoder maps a sentence to a vector, from which two decoders write the sentence and a paraphrase."""

@@ -1,7 +1,7 @@
 """Batches of ordered pairs from groups of paraphrases: (a sentence to read, a paraphrase of it to write).
 
-In sweep j of an epoch every sentence meets the one j places further on in its group, cyclically; each sweep has its own
-random order.
+In sweep j of an epoch every sentence is paired with the one j places later in its group, cyclically; each sweep has its
+own random order.
 
 `reading` makes the vocabulary. The decoders write only training words. With a file of frozen word vectors the encoder
 also reads the file's other words (section 4.3: "vocabulary expansion"). Training words have the lowest numbers, so a
@@ -31,7 +31,7 @@ POOL = 50  # batches that are sorted by length together
 
 @dataclass(frozen=True, eq=False)
 class Paraphrases:
-    """Sentences, group after group; `first` is the first row of a sentence's group, `size` its number of sentences."""
+    """Sentences, group after group; `first` is the first row of a sentence's group, `size` the group's size."""
 
     texts: tuple[str, ...]
     first: np.ndarray  # int64 (n,)
@@ -59,7 +59,7 @@ class Paraphrases:
         return cls(texts, first, np.repeat(sizes, sizes), len(distinct) - len(kept), cut)
 
     def partner(self, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """The sentence `shift` places further on in the same group, cyclically."""
+        """For each sentence, the one `shift` places later in its group, cyclically."""
         first = self.first[rows]
         return first + (rows - first + shift) % self.size[rows]
 
@@ -69,19 +69,19 @@ def epoch_batches(
 ) -> list[np.ndarray]:
     """The batches of one epoch, int64 (pairs, 2): rows to read and rows to write, pairs of similar length together.
 
-    `partners`: the number of paraphrases per sentence and epoch, the next ones in each epoch; 0: all.
+    `partners`: the number of paraphrases per sentence and epoch; later epochs continue with the next ones; 0: all.
     """
     length, others = np.asarray(lengths), source.size - 1
     sweeps = np.minimum(others, partners) if partners else others  # sweeps of each sentence, (n,)
     batches: list[np.ndarray] = []
     for sweep in range(int(sweeps.max())):
         order = np.random.default_rng([seed, epoch, sweep, 0]).permutation(np.flatnonzero(sweeps > sweep))
-        count = (len(order) + size - 2) // size  # a single leftover pair joins the batch before
+        count = (len(order) + size - 2) // size  # a single leftover pair joins the previous batch
         for pool, first in enumerate(range(0, count, POOL)):
             here = min(POOL, count - first)
             stop = None if first + here == count else (first + here) * size
             read = order[first * size : stop]
-            shift = ((epoch - 1) * sweeps[read] + sweep) % others[read] + 1  # 1 to others: each one in turn
+            shift = ((epoch - 1) * sweeps[read] + sweep) % others[read] + 1  # 1 to others: each paraphrase in turn
             write = source.partner(read, shift)
             near = np.argsort(length[read] + length[write], kind="stable")
             cut = np.split(np.stack([read, write], 1)[near], range(size, here * size, size))
@@ -94,9 +94,9 @@ def epoch_batches(
 
 
 def reading(texts: Sequence[str], settings: PThoughtSettings, seed: int) -> tuple[Reader, int, WordVectors]:
-    """The reader, how many of its first numbers can be written, and all its words' vectors, scaled for a GRU.
+    """The reader, the number of its first words that can be written, and the vectors of all words, scaled for a GRU.
 
-    The training vocabulary has the words that occur `min_count` times; a file adds its first `expansion` others.
+    The training vocabulary has the words that occur `min_count` times; a file adds its first `expansion` other words.
     """
     tokenised, source, least = [words(text) for text in texts], settings.vectors, settings.min_count
     if source == "ppmi":
@@ -117,9 +117,9 @@ def reading(texts: Sequence[str], settings: PThoughtSettings, seed: int) -> tupl
 
 
 def at_unit_size(vectors: WordVectors, count: int) -> WordVectors:
-    """Scale all vectors by one factor, so that the numbers of the first `count` words have a mean square of 1.
+    """Scale all vectors by one factor, so that the entries of the first `count` vectors have a mean square of 1.
 
-    Small vectors hardly move a GRU's gates: all sentences would start with the same vector.
+    Small vectors hardly move a GRU's gates: initially all sentences would have the same vector.
     """
     size = float(np.sqrt(np.square(vectors.matrix[2:count]).mean()))
     return replace(vectors, matrix=vectors.matrix / np.float32(size or 1.0))

@@ -1,4 +1,4 @@
-"""P-thought: a GRU reads a sentence into a vector, from which two others write the sentence and a paraphrase of it.
+"""P-thought: a GRU encodes a sentence as a vector, from which two other GRUs write the sentence and a paraphrase.
 
 In: a corpus of groups, or of pairs labelled 0/1, whose positive pairs form groups. Out: sentence vectors (n, 2 hidden),
 not normalised; and sentences, from `paraphrase`. The dev split selects the epoch by lift (P-coherence within groups
@@ -59,7 +59,7 @@ class PThoughtSettings(EncoderTraining):
     max_length: int = setting(50, "maximum number of words to read and to write", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Training settings need epochs; a file has its own word vectors."""
+        """Training settings apply only with epochs; a vector file determines the word vectors."""
         made_here = self.vectors in ("ppmi", "random")
         trained: Conditions = dict.fromkeys(("partners", "dropout", "tune"), (self.epochs > 0, EPOCHS))
         own: Conditions = {
@@ -91,7 +91,7 @@ class PThought(TrainedReader):
     Settings = PThoughtSettings
 
     network: Model
-    writable: int  # the first words of the vocabulary, which can be written
+    writable: int  # number of words that can be written: the first of the vocabulary
     word_table = "encoder.words.table.weight"
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> ParaphraseTask:
@@ -144,7 +144,7 @@ class PThought(TrainedReader):
     def paraphrase(
         self, sentences: Sequence[str], *, search: Search | None = None, batch_size: int = 32
     ) -> list[Paraphrased]:
-        """The sentences each decoder writes from each sentence's vector: greedy, or by beam search."""
+        """The sentences that each decoder writes from each sentence's vector, greedily or with beam search."""
         self._known()
         sentences = texts(sentences)
         for row, text in enumerate(sentences):
@@ -204,9 +204,9 @@ class ParaphraseTask:
         return epoch_batches(self._source, lengths, size, partners=partners, epoch=epoch, seed=self._seed)
 
     def outputs(self, batch: np.ndarray, rows: slice = slice(None)) -> Tensor:
-        """The vector of each sentence read, and its part of each decoder's loss, (n, d + decoders).
+        """The vector of each input sentence, and its part of each decoder's loss, (n, d + decoders).
 
-        Only the sum of the losses matters, so each row has an equal part.
+        Only the sum of the losses matters, so all rows have equal parts.
         """
         read, write = ([self._rows[row] for row in side] for side in batch[rows].T.tolist())
         vectors = embed(self.module.encoder, *self._reader.batch(read), amp=self._settings.amp)
@@ -268,7 +268,7 @@ def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
 
 
 def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:
-    """The losses, and the spread of the cosines of the sentences read, which is near 0 for a collapsed encoder."""
+    """The losses, and the spread of the input sentences' cosines, which is near 0 for a collapsed encoder."""
     if len(vectors) < 2:
         return {**losses, "spread": torch.ones(())}
     unit = torch.nn.functional.normalize(vectors, dim=1)

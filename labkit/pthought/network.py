@@ -1,4 +1,4 @@
-"""The network: it encodes sentences as vectors, and scores writing them and their paraphrases from these.
+"""The network: it encodes sentences as vectors, and scores how well they and their paraphrases are decoded from these.
 
     L = (1 - λ) l_auto + (1 + λ) l_para        (eq. 10)
 
@@ -6,7 +6,7 @@ Both losses are means over the tokens of a batch. The paper derives λ as a Lagr
 is a fixed weight. L itself changes with λ, so a held-out score must choose λ.
 
     GruEncoder    word vectors (n, length, d), lengths (n,)   -> (n, 2 hidden), in one of three forms (figure 1)
-    Decoder       a vector (n, size), the words so far        -> the state before each next word
+    Decoder       a vector (n, size), the previous words      -> the state before each next word
     token_loss    states (tokens, hidden), words to write   -> their summed -log p
 """
 
@@ -73,7 +73,7 @@ def xavier_(gru: nn.GRU) -> None:
 
 # --- decoder -----------------------------------------------------------------------------------------------------
 
-END = 0  # both ends: read, it means "begin"; written, "end"; elsewhere it is padding
+END = 0  # as input it means "begin", as output "end"; elsewhere it is padding
 
 
 class Decoder(nn.Module):
@@ -81,7 +81,7 @@ class Decoder(nn.Module):
 
         s_0 = tanh(W v + b)        s_t = GRU([y_{t-1}, v], s_{t-1})        p(y_t) = softmax(U s_t + c)
 
-    `v` is the sentence vector (n, size). With `feed` it is read again with every word, else only through s_0 (the paper
+    `v` is the sentence vector (n, size). With `feed` it is an input at every word, else only through s_0 (the paper
     does not say which). `words` is the number of words it can write; the word vectors it reads are passed in.
     """
 
@@ -129,7 +129,7 @@ def taught(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
 
 # --- output ------------------------------------------------------------------------------------------------------
 
-LOGITS = 2**20  # at a time: 4 MB, which may fit a processor's cache
+LOGITS = 2**20  # computed at a time: 4 MB, which may fit into a processor's cache
 
 
 def token_loss(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, *, logits: int = LOGITS) -> Tensor:
@@ -138,7 +138,7 @@ def token_loss(states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, *,
         L = Σ_t [log Σ_w exp(s_t · U_w + c_w) - (s_t · U_{y_t} + c_{y_t})]
 
     A batch of 128 sentences of 20 words has 2,560 tokens; 35,000 words make 90 million logits, which autograd would
-    keep several times. Here at most `logits` numbers (but at least one token's) are held at a time: the gradient of a
+    hold several times. Here at most `logits` numbers (but at least one token's) are held at a time: the gradient of a
     token's loss (softmax minus one-hot) is summed in the same pass.
     """
     total: Tensor = _TokenLoss.apply(states, weight, bias, targets, max(1, logits // len(weight)))
@@ -195,7 +195,7 @@ class Model(nn.Module):
     def written(self, name: str, vectors: Tensor, rows: Sequence[Sequence[int]]) -> Tensor:
         """The cost of writing these sentences from these vectors (n, size) with this decoder: -Σ log p of all tokens.
 
-        The end of a sentence is a token, too. A word that the decoder cannot write counts as the unknown word.
+        The end of a sentence also counts as a token. A word that the decoder cannot write counts as the unknown word.
         """
         decoder = self.decoder(name)
         count = decoder.out.out_features
@@ -207,7 +207,7 @@ class Model(nn.Module):
 
 
 def objective(losses: Mapping[str, Tensor], emphasis: float) -> Tensor:
-    """Eq. 10 with λ = `emphasis`; with one decoder, its loss.
+    """Eq. 10 with λ = `emphasis`; with one decoder, that decoder's loss.
 
     >>> import torch
     >>> objective({"auto": torch.tensor(2.0), "paraphrase": torch.tensor(3.0)}, 0.5)

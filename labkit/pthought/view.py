@@ -1,4 +1,4 @@
-"""P-coherence with its companion scores, which warn of a collapsed encoder, and groups of paraphrases to look at."""
+"""P-coherence with its companion scores, which warn of a collapsed encoder, and groups of paraphrases to plot."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Companions:
         if self.figures.between < CLOSE:
             return None
         return (
-            "Nearly all sentences point the same way: the mean cosine of different groups is "
+            "Nearly all sentences point the same way: the mean cosine between groups is "
             f"{self.figures.between:.3f}. P-coherence ({self.figures.within:.3f}) is then high for any encoder and "
             "says nothing; read lift and retrieval."
         )
@@ -78,9 +78,9 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
 def groups_with(
     groups: Sequence[Sequence[str]], sentence: str, *, count: int = 6, most: int = 8, seed: int = 0
 ) -> Labelled:
-    """Return the group A of a sentence, which is its first, and others drawn at random, B, C, …: at most `count`.
+    """Return the first group with this sentence as A, and random other groups as B, C, …: at most `count` in all.
 
-    A group is two or more different sentences, and at most `most` of them are shown.
+    A group has two or more different sentences, and at most `most` of them are shown.
 
     >>> groups_with([["a b", "b a"], ["c"], ["d e", "e d", "d e"]], "e d").texts
     ('e d', 'd e', 'a b', 'b a')
@@ -88,7 +88,7 @@ def groups_with(
     several = [distinct for group in groups if len(distinct := list(dict.fromkeys(group))) > 1]
     own = next((group for group in several if sentence in group), None)
     if own is None:
-        raise ValueError(f"sentence {sentence[:60]!r} is in no group of two different sentences; choose another one")
+        raise ValueError(f"sentence {sentence[:60]!r} is in no group of two different sentences; choose another")
     others = [group for group in several if group is not own]
     drawn = np.random.default_rng(seed).permutation(len(others))[: count - 1]
     shown = [sorted(own, key=lambda text: text != sentence), *(others[number] for number in drawn)]

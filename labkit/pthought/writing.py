@@ -1,4 +1,4 @@
-"""Write sentences from vectors: greedily, or by beam search.
+"""Write sentences from vectors, greedily or with beam search.
 
 Two things are never written: the unknown word, and a run of `repeat` words that the sentence already contains (decoders
 tend to loop). A sentence longer than `max_length` words is truncated and marked. Sentences are ranked by `log p /
@@ -18,7 +18,7 @@ from labkit.pthought.network import END, Decoder
 
 # --- search ------------------------------------------------------------------------------------------------------
 
-UNKNOWN_WORD = 1  # its number
+UNKNOWN_WORD = 1  # the number of the unknown word
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Search:
 
     width: int = 5
     max_length: int = 50
-    repeat: int = 3  # no run of this many words twice; 0: no limit
+    repeat: int = 3  # a run of this many words may not repeat; 0: no limit
     power: float = 0.7
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ def greedy(decoder: Decoder, table: Tensor, vectors: Tensor, search: Search) -> 
 def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
     """Up to `width` sentences for one vector (size,), the best first; truncated sentences come last.
 
-    Every step reads the last word of each kept beginning, and keeps the likeliest continuations.
+    Every step reads the last word of each beginning, and keeps the most likely continuations.
     """
     begun: list[tuple[int, ...]] = [()]
     log_p, ended = [0.0], list[Written]()
@@ -87,7 +87,7 @@ def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> lis
         likely, state = decoder.step(vector.expand(len(begun), -1), table[read], state)  # (beginnings, words)
         _forbid(likely, begun, search.repeat)
         totals = torch.tensor(log_p, dtype=torch.float64)[:, None] + likely.double().cpu()
-        # a beginning can end in only one way, so of twice the width at least `width` continue
+        # a beginning can end in only one way, so at least `width` of twice as many candidates continue
         values, places = totals.flatten().topk(min(2 * search.width, totals.numel()))
         steps = [
             (value, *divmod(place, totals.shape[1]))  # log p, the beginning, the word
@@ -117,7 +117,7 @@ def _forbid(likely: Tensor, begun: Sequence[Sequence[int]], repeat: int) -> None
 
 
 def _settled(ended: Sequence[Written], live: float, search: Search) -> bool:
-    """Whether no beginning can still beat the best: at most its log p stays, divided by the longest length."""
+    """Whether no beginning can still beat the best: its log p can only fall, and is divided by the longest length."""
     best = sorted((one.score for one in ended), reverse=True)[: search.width]
     return len(best) == search.width and search.score(live, search.max_length) <= best[-1]
 

@@ -1,4 +1,4 @@
-"""Locally linear embedding: each row as a mixture of its neighbours, with the same mixtures in few dimensions.
+"""Locally linear embedding: write each row as a mixture of its neighbours, and keep these mixtures in few dimensions.
 
 graph, weights -> eigenvectors -> estimator (arrays) -> method (sentences) -> sweeps, view
 """

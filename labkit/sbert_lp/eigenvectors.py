@@ -1,11 +1,11 @@
 """The bottom eigenvectors of M = (I - W)ᵀ(I - W) after the constant one, for any neighbour graph.
 
-    split        M is block diagonal over the graph's weak components: each is solved separately, spectra are merged
-    contrasts    indicators of C components span 1 and C - 1 vectors orthogonal to it with eigenvalue 0: they come first
+    split        M is block diagonal over the graph's weak components: each is solved separately; spectra are merged
+    contrasts    indicators of C components span 1 and C - 1 orthogonal vectors with eigenvalue 0, which come first
     within       in each component the constant is an eigenvector, which is removed exactly before the search
 
-In: W (m, m). Out: a `Spectrum`: eigenvalues (p,), rising, vectors (m, p) orthonormal and orthogonal to 1. For a
-repeated eigenvalue the basis is arbitrary, and follows from the seed.
+In: W (m, m). Out: a `Spectrum`: eigenvalues (p,), ascending, vectors (m, p), orthonormal and orthogonal to 1. For a
+repeated eigenvalue the basis is arbitrary and determined by the seed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from labkit.arrays import positive_peaks
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.graph import terminal_components, weak_components
 
-Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a block of them
+Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # M times a vector or a block of vectors
 
 # --- the density of eigenvalues ----------------------------------------------------------------------------------
 
@@ -75,16 +75,16 @@ def _tridiagonal(product: Product, start: np.ndarray, steps: int) -> tuple[np.nd
 
 SPARE = 2.5  # the cut is placed where this many times the requested number of eigenvalues are below it
 DEGREES = (8, 120)
-AGAIN = (4, 40)  # eigenvectors requested when searching for missed ones, at least and at most
-TOLERANCE = 1e-7  # of the search
-GLANCE = 1e-4  # tolerance of the check for missed eigenvalues; its square is what the check may overlook
-SAME = 1e-6  # relative: a value below the last one found by less than this does not count as smaller
+AGAIN = (4, 40)  # minimum and maximum number of eigenvectors to request when searching for missed ones
+TOLERANCE = 1e-7  # tolerance of the search
+GLANCE = 1e-4  # tolerance of the check for missed eigenvalues; values up to its square may be missed
+SAME = 1e-6  # relative: a value is smaller than the last one found only if it differs by more than this
 ZERO = 1e-10  # an eigenvalue below this belongs to the null space
 
 
 @dataclass(frozen=True, eq=False)
 class Eigenpairs:
-    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst."""
+    """Eigenvalues (p,), ascending, and vectors (n, p); the largest |M v - λ v|."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -106,8 +106,8 @@ def smallest(
         T_deg((M - c) / e)    a Chebyshev polynomial, |.| <= 1 on [cut, highest], steep below, where the wanted ones lie
 
     Lanczos finds the largest eigenvalues of this filter in a few hundred steps, where M itself would need many
-    thousands; nothing is factorised. The cut is a guess, and rises while a wanted eigenvalue is above it. A single
-    start cannot find two copies of one eigenvalue, so the found ones are deflated and the search repeated until nothing
+    thousands; nothing is factorised. The cut is a guess, and is raised while a wanted eigenvalue is above it. A single
+    start cannot find two copies of one eigenvalue, so found copies are deflated and the search repeated until nothing
     smaller is found.
 
     `apart` (size, a) must be eigenvectors; `zeros` further eigenvalues of 0 are expected.
@@ -187,7 +187,7 @@ def _below(filtered: ChebyshevFilter, bound: float, known: np.ndarray, random: n
 def _largest(
     filtered: ChebyshevFilter, count: int, apart: np.ndarray, tolerance: float, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The filter's largest eigenvalues, rising, and vectors, orthogonal to `apart`; as many as converged."""
+    """The converged largest eigenvalues of the filter, ascending, and their vectors, orthogonal to `apart`."""
     size = len(apart)
 
     def applied(x: np.ndarray) -> np.ndarray:
@@ -283,7 +283,7 @@ def bottom(
 def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
     """Orthonormal vectors that are constant on each component and orthogonal to 1: `count` (of C - 1), (m, count).
 
-    The first separates the largest component from all others, the next the second largest from the rest, and so on.
+    The first vector separates the largest component from all others, the next the second largest from the rest, etc.
     """
     vectors = np.zeros((len(component), count))
     for number in range(count):
@@ -302,7 +302,7 @@ def _of_component(W: sparse.csr_array, count: int, seed: int, device: str, progr
     back = away.T.tocsr()
 
     def product(x: np.ndarray) -> np.ndarray:
-        # in row order: scipy's sparse product is many times slower with columns contiguous
+        # in row order: scipy's sparse product is many times slower with contiguous columns
         return back @ (away @ np.ascontiguousarray(x))
 
     constant = np.full((size, 1), size**-0.5)

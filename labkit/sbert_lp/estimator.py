@@ -2,7 +2,7 @@
 
     x_i ≈ Σ_j w_ij x_j, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/n = I,  Σ_i y_i = 0        (eq. 2-17)
 
-Copies share one row of Y; otherwise a hundred of them would fill fifty eigenvectors. Unlike
+Copies share one row of Y; otherwise a hundred copies would fill fifty eigenvectors. Unlike
 `sklearn.manifold.LocallyLinearEmbedding` this handles copies, disconnected graphs and the constant, solves large graphs
 without factorising, and solves weights in batches. In: (m, d) dense or CSR. Out: float64 (m, p).
 """
@@ -24,7 +24,7 @@ from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import Spectrum, bottom
 from labkit.sbert_lp.graph import copies, reconstruction_weights, weight_matrix
 
-CALLER = 3  # stack frames up: the caller of `fit`
+CALLER = 3  # stack frames up to the caller of `fit`
 
 
 class LocalityPreserving(BaseEstimator):
@@ -37,7 +37,7 @@ class LocalityPreserving(BaseEstimator):
     embedding_ (m, p)     the new rows                           kept_ (n,)        the distinct rows, in order
     place_ (m,)           each row's place in `kept_`            components_       number of parts of the graph
     neighbours_ (n, k)    places in `kept_`                      weights_ (n, k)   rows sum to 1
-    eigenvalues_ (p,)     of M, rising, without the constant's
+    eigenvalues_ (p,)     of M, ascending, without the constant's
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class LocalityPreserving(BaseEstimator):
         base = rows[kept]
         if len(kept) < 2:
             raise ValueError(
-                f"the {rows.shape[0]} vectors (rows of X) are all the same (this is also so with n_samples = 1); give "
+                f"the {rows.shape[0]} vectors (rows of X) are all equal (as they are with n_samples = 1); give "
                 "different ones"
             )
         k = _at_most("neighbours (n_neighbors)", self.n_neighbors, len(kept))
@@ -101,7 +101,7 @@ class LocalityPreserving(BaseEstimator):
 
 
 def _at_most(name: str, value: int, distinct: int) -> int:
-    """The requested size, or with a note the largest that this many distinct rows allow."""
+    """The requested size or, with a note, the largest size that this many distinct rows allow."""
     if value >= distinct:
         note(f"{name} is {value}, but {distinct} distinct rows allow only {distinct - 1}", stacklevel=CALLER)
     return min(value, distinct - 1)

@@ -1,6 +1,6 @@
 """The neighbour graph: copies, which are set aside, weights that reconstruct each row, and the graph's components.
 
-    rows (m, d)  ->  copies (m,), the first row that each is a copy of
+    rows (m, d)  ->  copies (m,): for each row, the first of its copies
     queries (m, d), base (n, d), neighbours (m, k)  ->  weights (m, k), which add up to one
     neighbours, weights  ->  W (m, m), and its components: an edge i -> j means that row i is rebuilt from row j
 
@@ -34,7 +34,7 @@ from labkit.progress import Progress, silent
 # : rows nearer than this share of the cloud's radius are copies. A float32 encoder repeats a text with a difference of
 # : about 1e-6, and two such rows reconstruct each other so well that they spoil the eigenvectors.
 COPY = 1e-5
-CHUNK, SPARSE_CHUNK = 256, 32  # rows at a time: few enough to stay in the cache
+CHUNK, SPARSE_CHUNK = 256, 32  # rows at a time, few enough to fit in the cache
 
 
 # --- copies ------------------------------------------------------------------------------------------------------
@@ -49,8 +49,8 @@ def radius(rows: Vectors) -> float:
 def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
     """The first row of each row's group of copies, (m,): pairs nearer than COPY · radius are connected.
 
-    Equal rows are found by digest. For the others, projections to a random line are never farther apart than the rows,
-    so only rows within the tolerance on that line are compared. O(m log m).
+    Equal rows are found by digest. For other rows, projections to a random line are never farther apart than the rows,
+    so only rows within the tolerance on that line are compared: O(m log m).
     """
     first = _first_equal(rows)
     kept = np.flatnonzero(first == np.arange(len(first)))
@@ -58,7 +58,7 @@ def copies(rows: Vectors, *, seed: int = 0) -> np.ndarray:
 
 
 def _first_equal(rows: Vectors) -> np.ndarray:
-    """The first row with the same bytes as each, (m,); `_first_near` handles 0 and -0."""
+    """For each row, the first row with the same bytes, (m,); `_first_near` handles 0 and -0."""
     if isinstance(rows, np.ndarray):
         parts = (row.tobytes() for row in rows)
     else:
@@ -69,7 +69,7 @@ def _first_equal(rows: Vectors) -> np.ndarray:
 
 
 def _first_near(rows: Vectors, tolerance: float, seed: int) -> np.ndarray:
-    """The first row that is connected to each by steps within the tolerance, (m,)."""
+    """For each row, the first row connected to it by steps within the tolerance, (m,)."""
     m, d = rows.shape
     line = np.random.default_rng(seed).standard_normal(d)
     place = np.asarray(rows @ (line / np.linalg.norm(line)), dtype=np.float64)
@@ -182,7 +182,7 @@ def terminal_components(W: sparse.csr_array) -> int:
 
 
 def _edges(W: sparse.csr_array) -> sparse.csr_array:
-    """The sparsity pattern of W, in which a weight of exactly zero is an edge, too."""
+    """The sparsity pattern of W, in which a weight of exactly zero is also an edge."""
     return sparse.csr_array((np.ones(W.nnz, np.int8), W.indices, W.indptr), shape=W.shape)
 
 
@@ -200,8 +200,8 @@ def mixtures(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Describe every new row by its k nearest in base: their numbers and weights, (n, k) each, nearest first.
 
-    The weights rebuild the row best, or are `weigh` of squared distances (n, k). A row within `copy_within` of a base
-    row is that row alone.
+    The weights reconstruct the row best, or are `weigh` of squared distances (n, k). A row within `copy_within` of a
+    base row gets only that row.
     """
     neighbours, distances = nearest_rows(rows, base, k)
     weights = reconstruction_weights(rows, base, neighbours, reg=reg) if weigh is None else weigh(distances**2)

@@ -54,14 +54,14 @@ class EmbeddedSentences:
         return dict(zip(self.sentences, self.place.tolist(), strict=True))
 
     def of(self, sentences: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """y (n, p) of the sentences that are among these, zeros for others; and which those are, bool (n,)."""
+        """y (n, p) of the sentences that are embedded here, zeros for others; and whether each is, bool (n,)."""
         known = np.array([text in self.number for text in sentences], dtype=bool)
         points = np.zeros((len(sentences), self.embedding.shape[1]), np.float32)
         points[known] = self.embedding[[self.number[text] for text in sentences if text in self.number]]
         return points, known
 
     def first_of_row(self) -> dict[int, int]:
-        """The number of the first sentence with each distinct row."""
+        """For each distinct row, the number of the first sentence that has it."""
         return dict(zip(reversed(self.place.tolist()), reversed(range(len(self.sentences))), strict=True))
 
     def placed(self, rows: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ class EmbeddedSentences:
         return points
 
     def mixtures(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """New rows (n, d) as mixtures of these; a copy has its original alone."""
+        """New rows (n, d) as mixtures of these rows; a copy is a mixture of its original alone."""
         within = COPY * radius(self.rows)
         return mixtures(rows, self.rows, self.neighbours.shape[1], copy_within=within, reg=self.reg)
 
@@ -125,7 +125,7 @@ class SbertLp(Method):
     def over(cls, base: Method, sentences: list[str], settings: SbertLpSettings, *, seed: int = 0) -> SbertLp:
         """A method over a fitted base, with these sentences embedded together, ready to encode.
 
-        This tries many neighbourhoods and dimensions without refitting the base; the settings `base` and `embedded`
+        Use it to try many neighbourhoods and dimensions without refitting the base; the settings `base` and `embedded`
         have no effect. For a base that is itself an SBERT-LP, its own base is used.
         """
         corpus, fingerprint, _ = base._known()
@@ -136,7 +136,7 @@ class SbertLp(Method):
         return method
 
     def fit_encode(self, sentences: list[str], *, seed: int = 0, progress: Progress = silent) -> np.ndarray:
-        """Embed all these sentences together, float32 (n, p), as in the paper's tables.
+        """Embed all these sentences together, as in the paper's tables; return float32 (n, p).
 
         Only the fitted base is used, and nothing is stored.
         """
@@ -151,7 +151,7 @@ class SbertLp(Method):
         known = np.flatnonzero(rows.any(axis=1))
         if len(known) < 2:
             raise ValueError(
-                f"of {len(sentences)} sentences base {self.base.name!r} knows {len(known)}, but at least two are "
+                f"base {self.base.name!r} knows {len(known)} of {len(sentences)} sentences, but at least two are "
                 "needed; add sentences or use another base"
             )
         options: dict[str, Any] = {"reg": settings.reg, "device": cuda_or_cpu(settings.device), "random_state": seed}
@@ -182,7 +182,7 @@ class SbertLp(Method):
         return ("neighbours", LEFT_OUT)
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
-        """The points of its neighbours, each with its weight; the eigenvectors' correction is the rest."""
+        """The weighted points of the sentence's neighbours; the rest is the correction by the eigenvectors."""
         space = self.space
         if sentence in space.number:
             row = space.number[sentence]

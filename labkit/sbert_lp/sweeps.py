@@ -1,12 +1,12 @@
 """Compare transforms of the same vectors: the best k and p of locality preserving on dev, and the alternatives.
 
-    raw                                the vectors as they are
-    pca, whitening, all-but-the-top    of each size given
+    raw                                the unchanged vectors
+    pca, whitening, all-but-the-top    with each size given
     lp                                 locality preserving, every k with every p
 
-LP knows only sentences embedded together, so a choice made on dev is `transformed` again on the test rows, and so are
-the others. (Section 4.6.1 of the paper finds k by a grid search and does not name the split; the best of twenty, chosen
-on test, is optimistic.)
+LP applies only to sentences embedded together, so a choice made on dev is `transformed` again on the test rows, as are
+the alternatives. (Section 4.6.1 of the paper finds k by grid search without naming the split; the best of twenty,
+chosen on test, is optimistic.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from labkit.method import Method
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
 
-Judge: TypeAlias = Callable[[np.ndarray], float]  # vectors of all compared sentences to a score, larger is better
+Judge: TypeAlias = Callable[[np.ndarray], float]  # vectors of all compared sentences -> a score, larger is better
 
 RAW, LP = "raw", "lp"
 AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
@@ -77,7 +77,7 @@ def sweep(
 
 
 def best(points: Iterable[Point], transform: str) -> Point:
-    """The best point of one transform; the first among ties."""
+    """The best point of one transform; for ties, the first."""
     of_transform = [point for point in points if point.transform == transform]
     if not of_transform:
         raise ValueError(f"points contains no transform {transform!r}; choose one of {', '.join(TRANSFORMS)}")
@@ -91,7 +91,7 @@ def ways(points: Iterable[Point]) -> list[str]:
 
 
 def transformed(rows: np.ndarray, point: Point, *, reg: float = 1e-3, seed: int = 0) -> np.ndarray:
-    """Apply the same transform to other rows, all together, (n, p) float32."""
+    """Apply the point's transform to other rows, all together, (n, p) float32."""
     rows = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False)
     if point.transform == RAW:
         return rows
@@ -167,7 +167,7 @@ class Compared:
         return float(np.sqrt(max(value * (1 - value), 0.0) / n))
 
     def known(self, vectors: np.ndarray) -> tuple[Compared, np.ndarray]:
-        """The same without rows that have a zero vector and hence no neighbours; and the remaining vectors."""
+        """The sample without rows that have a zero vector and hence no neighbours, and the remaining vectors."""
         known = np.asarray(vectors.any(axis=1))
         if known.all():
             return self, vectors
@@ -180,7 +180,7 @@ class Compared:
 
 
 def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compared:
-    """The sentences of a split that are embedded together, with their labels; of `Sentences`, those of all splits.
+    """The sentences of a split that are embedded together, with their labels; for `Sentences`, of all splits.
 
     A large split is thinned to at most `most` sentences, evenly spaced over its rows, because all are embedded
     together. A group stays whole.
@@ -210,7 +210,7 @@ SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128))
 
 @dataclass(frozen=True)
 class Tried:
-    """Every transform on dev, and the best of each on test."""
+    """Every transform on dev, and the best point of each transform on test."""
 
     measure: str
     points: tuple[Point, ...]
@@ -225,10 +225,10 @@ class Tried:
         if LP not in figure:
             return "There are too few sentences for any of the requested neighbourhoods."
         gap = figure[LP] - figure[RAW]
-        way = "makes no difference that one could trust" if abs(gap) <= self.noise else "helps" if gap > 0 else "hurts"
+        way = "makes no difference beyond chance" if abs(gap) <= self.noise else "helps" if gap > 0 else "hurts"
         return (
-            f"On test, locality preserving {way} here: {figure[LP]:.3f} against {figure[RAW]:.3f} of the vectors as "
-            f"they are ({gap:+.3f}, where ± {self.noise:.3f} is chance)."
+            f"On test, locality preserving {way} here: {figure[LP]:.3f} against {figure[RAW]:.3f} for the "
+            f"unchanged vectors ({gap:+.3f}; differences within ± {self.noise:.3f} may be chance)."
         )
 
 
@@ -243,6 +243,6 @@ def tried(
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
     names, judge = ways(points), test.judge()
     chosen = tuple(best(points, name) for name in names)
-    progress(len(points), len(points), "what was chosen, on test")
+    progress(len(points), len(points), "the chosen transforms, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
     return Tried(dev.measure, points, chosen, values, test.noise(values[names.index(RAW)]))

@@ -1,7 +1,7 @@
 """The effect of SBERT-LP on sentences embedded together: the neighbours of a sentence, and pairs that changed order.
 
-`around` has a sentence's k nearest before (in the base) and after (by cosine in the new space), and the weights that
-rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j. `changed` is the paper's table 4.
+`around` finds a sentence's k nearest before (in the base) and after (by cosine in the new space), and the weights that
+reconstruct it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j. `changed` is the paper's table 4.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from labkit.sbert_lp.sweeps import Compared, pair_cosines
 
 @dataclass(frozen=True)
 class Spoke:
-    """A neighbour, by `number` of the first sentence with its vector; `rank` 1 is nearest; `both`: before and after."""
+    """A neighbour: `number` of the first sentence with its vector; `rank`, 1 is nearest; `both`: before and after."""
 
     number: int
     text: str
@@ -49,7 +49,7 @@ class Around:
         return sum(spoke.both for spoke in self.before)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One row for each sentence that is near in either space, starting with those near before."""
+        """One row for each sentence that is near in either space, starting with the neighbours before."""
         sides = [{spoke.number: spoke for spoke in side} for side in (self.before, self.after)]
         for number in dict.fromkeys([*sides[0], *sides[1]]):
             row: dict[str, Any] = {"no.": number, "sentence": next(s[number].text for s in sides if number in s)}
@@ -79,7 +79,7 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
 def _spokes(
     space: EmbeddedSentences, near: np.ndarray, weights: np.ndarray, cosines: np.ndarray, others: np.ndarray
 ) -> tuple[Spoke, ...]:
-    """The neighbours on one side, the nearest first; `others` are the neighbours on the other side."""
+    """The neighbours in one space, nearest first; `others` are the neighbours in the other space."""
     first = space.first_of_row()
     order = np.argsort(-cosines, kind="stable")
     columns = (near[order].tolist(), weights[order].tolist(), cosines[order].tolist())
@@ -96,8 +96,8 @@ def _spokes(
 class Changed:
     """The pairs that changed order: counts, examples, and Spearman's correlation with the grades before and after.
 
-    Two pairs with different grades should have cosines in the same order. Mended: only after the embedding. Spoilt:
-    only before. (The paper's table shows one of the first kind, and none of the second.)
+    The cosines of two pairs should be in the order of their grades. Mended: they are only after the embedding. Spoilt:
+    only before. (The paper's table shows one mended example and no spoilt one.)
     """
 
     found: Reversals
@@ -131,7 +131,7 @@ def changed(
     """The pairs that changed order.
 
     `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each. `least`:
-    couples whose grades differ by no more are ignored.
+    pairs of pairs whose grades differ by at most this are ignored.
     """
     pairs = sample.rows
     if not isinstance(pairs, Pairs):

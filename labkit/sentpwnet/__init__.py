@@ -1,1 +1,1 @@
-"""SentPWNet: every pair of a batch gets a locality weight."""
+"""SentPWNet: every pair in a batch gets a locality weight."""

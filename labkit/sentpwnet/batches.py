@@ -2,11 +2,11 @@
 
     Pairs       both sentences of B pairs; positives are in one component of the graph of pairs labelled 1, and
                 all others in the batch are negatives; with `labelled` only the labelled pairs count
-    Labelled    B sentences: K of each of B / K classes          Groups    the same, with groups for classes
+    Labelled    B sentences: K of each of B / K classes          Groups    likewise, with groups as classes
     Triplets    B anchors with a positive and one or two negatives each; other pairs are unknown and ignored,
                 unless `in_batch` makes the sentences of other anchors negatives, such as other sections' titles
     graded      both sentences of B pairs with their grades, for a loss that needs grades
-    any shape   B sentences, each twice, for a loss without labels: the positive is the sentence's twin
+    any shape   B sentences, each twice, for a loss without labels: a sentence's positive is its twin
 
 `batch_source` makes the source of a training split, which gives the batches of any epoch from a seed alone. Except for
 the last kind, no batch holds a sentence twice, even spelt differently: "Why is it?" and "why is it?" would be false
@@ -38,8 +38,8 @@ class Batch:
     """Sentences by number, and either their classes or the positive and negative pairs (row, row).
 
     `crossed` names rows and others: each of these others is also a negative of each of these rows, unless it is the
-    same or a positive. `grades` are those of the pairs in `positive`, then of those in `negative`. With `twice` the
-    second half repeats the first: a row's positive is its twin, and the rest of that half are negatives.
+    row itself or a positive. `grades` lists the grades of the pairs in `positive`, then in `negative`. With `twice` the
+    second half repeats the first: a row's positive is its twin in the other half, all others there are negatives.
     """
 
     sentences: list[int]
@@ -54,7 +54,7 @@ class Batch:
         return len(self.sentences)
 
     def masks(self, device: torch.device, anchors: slice = slice(None)) -> tuple[Tensor, Tensor]:
-        """P and N of the rows in `anchors`, by default of all rows: bool (k, m)."""
+        """P and N of the rows in `anchors` (default: all rows): bool (k, m)."""
         total = len(self.sentences)
         start, stop, _ = anchors.indices(total)
         if self.classes is not None:
@@ -119,7 +119,7 @@ def batch_source(
 
 
 def in_one_spelling(corpus: Corpus) -> Corpus:
-    """The corpus with one spelling of each text, the first; `normalise` defines which spellings are the same text."""
+    """The corpus with each text in its first spelling; `normalise` defines which spellings count as the same text."""
     first: dict[str, str] = {}
     spelled: dict[str, Any] = {
         column: [first.setdefault(normalise(text), text) for text in getattr(corpus, column)] for column in corpus.TEXTS
@@ -129,9 +129,9 @@ def in_one_spelling(corpus: Corpus) -> Corpus:
 
 @dataclass
 class RowSource:
-    """Rows (pairs, graded pairs or triplets) with their sentences by number, and a function that makes a batch of some.
+    """Rows (pairs, graded pairs or triplets) with their sentences by number, and a function that makes batches of rows.
 
-    Like the other sources it has `texts` and `batches(lengths, size, seed)`, all batches of one epoch; with the
+    Like all sources it has `texts` and `batches(lengths, size, seed)`, which returns all batches of one epoch; with the
     `lengths` of the texts, a batch holds sentences of similar length.
     """
 
@@ -155,7 +155,7 @@ def _once(rows: Iterable[Iterable[int]]) -> tuple[list[int], dict[int, int]]:
 
 
 def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
-    """Both sentences of B pairs; a sentence's class is its component, or with `labelled` only given labels count."""
+    """Both sentences of B pairs; a sentence's class is its component; with `labelled` only given labels count."""
     texts, component = components(corpus)  # (sentences,)
     ends, same = corpus.numbered()[1], corpus.scores > 0  # (pairs, 2), (pairs,)
     if not same.any():
@@ -164,7 +164,7 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
         )
     if not component.any() and (same.all() or not labelled):
         raise ValueError(
-            f"corpus {corpus.name!r}: the training pairs labelled 1 connect all sentences to one class, but at least "
+            f"corpus {corpus.name!r}: the training pairs labelled 1 connect all sentences into one class, but at least "
             "two are needed"
         )
     pairs, classes = ends.tolist(), component.tolist()
@@ -197,14 +197,14 @@ def near_and_far(corpus: Pairs) -> Pairs:
     if not (near | far).any():
         raise ValueError(
             f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}). A pair loss "
-            "needs pairs that are clearly near or far"
+            "needs pairs that clearly mean the same or not"
         )
     ends = corpus.take(np.flatnonzero(near | far).tolist())
     return replace(ends, values=near[near | far].astype(float).tolist(), graded=False)
 
 
 def graded_source(corpus: Pairs) -> RowSource:
-    """Both sentences of B pairs, each pair with its grade: positive from half of the scale up, else negative.
+    """Both sentences of B pairs, each pair with its grade: positive in the upper half of the scale, else negative.
 
     Sentences of different pairs are unknown to each other. A repeated pair has its mean grade.
     """
@@ -242,7 +242,7 @@ def graded_batch(pairs: Sequence[tuple[int, int, float]], middle: float) -> Batc
 
 
 class ClassSource:
-    """K sentences from each of B / K classes. A class with one sentence can only provide negatives."""
+    """K sentences from each of B / K classes. A class with one sentence only provides negatives."""
 
     def __init__(self, corpus: Labelled | Groups, per_class: int) -> None:
         named = dict(zip(*corpus.classified(), strict=True))  # a repeated sentence counts once
@@ -290,7 +290,7 @@ def _chunks(members: list[int], count: int, random: Random) -> Iterator[list[int
 def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
     """B (anchor, positive) pairs with their negatives, at most two at a time.
 
-    With `in_batch` the positives and negatives of the batch's other anchors are negatives, too.
+    With `in_batch` the positives and negatives of the batch's other anchors are also negatives.
     """
     texts, rows = corpus.numbered()
     negatives: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -306,7 +306,7 @@ def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
 
 
 def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batch: bool) -> Batch:
-    """Anchors with a positive and negatives each; with `in_batch` the sentences of other anchors are negatives, too."""
+    """Anchors with a positive and negatives each; with `in_batch` other anchors' sentences are also negatives."""
     sentences, row = _once((a, p, *far) for a, p, far in triplets)
     positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
     negative = {(row[a], row[n]) for a, _, far in triplets for n in far if a != n}

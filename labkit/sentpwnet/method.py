@@ -4,16 +4,16 @@
     siamese     every pair, contrastive loss (eq. 6)
     triplet     the hardest pair of each kind, soft-margin triplet loss (eq. 4)
     bag         labelled pairs only, contrastive loss; the mean of learned word-piece vectors
-    static      the same, but the vectors are initially distilled from a sentence-transformers model
+    static      like bag, but the vectors are initially distilled from a sentence-transformers model
 
 The first three share encoder, batches and epochs; they differ only in miner and loss. The bag is the simplest learned
-model: a network that does not beat it brings no gain. `static` with epochs=0 is Model2Vec: not trained here.
+model: a network is worth its cost only if it beats the bag. `static` with epochs=0 is Model2Vec without training.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
-Pair Weighting for Deep Metric Learning, CVPR 2019), usually with λ 0.5, β 50, ε 0.1; ours are in `settings.py`.
+Pair Weighting for Deep Metric Learning, CVPR 2019), usually with λ 0.5, β 50, ε 0.1; our defaults are in `settings.py`.
 
 A batch of more than 2,048 sentences is computed without an m x m matrix (`labkit.pairs.large_batch`) and encoded in
-chunks (`embed_in_chunks`). The result is the same up to rounding, except that dropout draws its numbers chunk by chunk.
+chunks (`embed_in_chunks`). Results are equal up to rounding, except that dropout draws its numbers chunk by chunk.
 A loss that is not a mean over anchors is limited to 2,048 sentences.
 """
 
@@ -47,8 +47,8 @@ from labkit.training.trained import Network, TrainedReader, arrays_of
 from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
-FEW_KEPT = 0.2  # share of the positive pairs; a run that keeps fewer at its start learns little
-TEMPERATURE = "log_temperature"  # of the network's parameters, if it is learned
+FEW_KEPT = 0.2  # share of the positive pairs; a run that keeps fewer in its first epoch learns little
+TEMPERATURE = "log_temperature"  # the network's parameter for a learned temperature
 LARGE = 2048  # sentences in a batch above which no m x m matrix is built
 
 
@@ -66,7 +66,7 @@ class SentPWNet(TrainedReader):
     Settings = PairSettings
 
     network: Encoder | Transformer
-    reader: Reader | ModelReader  # type: ignore[assignment] # or a pretrained model's
+    reader: Reader | ModelReader  # type: ignore[assignment] # the latter of a pretrained model
     weights: str  # a digest of the weights of a pretrained model
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> PairTask:
@@ -92,7 +92,7 @@ class SentPWNet(TrainedReader):
     def _source(self, corpus: Corpus, seed: int) -> BatchSource:
         """The source of the batches: all of train; a method that uses a share of the labels draws it by the seed."""
         settings: PairSettings = self.settings
-        needs = LOSSES[settings.loss].needs if settings.epochs else "texts"  # without training no labels are needed
+        needs = LOSSES[settings.loss].needs if settings.epochs else "texts"  # without training, no labels are needed
         options: dict[str, Any] = {
             "per_class": settings.per_class,
             "in_batch": settings.in_batch,
@@ -101,7 +101,7 @@ class SentPWNet(TrainedReader):
         return batch_source(corpus.part("train"), **options, needs=needs)
 
     def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
-        """The sentences that training reads repeatedly."""
+        """The sentences that training encodes repeatedly."""
         return dict.fromkeys([*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())])
 
     def _keep(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
@@ -236,9 +236,9 @@ def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple
 def mined_loss(
     settings: PairSettings, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None, temperature: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of the pairs that the miner keeps, and their masks; a learned temperature replaces that of settings."""
+    """The loss of the pairs that the miner keeps, and their masks; a learned temperature replaces the setting."""
     loss = loss_of(settings) if temperature is None else partial(loss_of(settings), temperature=temperature)
-    if grades is not None:  # graded pairs are all compared with each other: there are no anchors for a miner
+    if grades is not None:  # graded pairs are all compared with each other, so a miner has no anchors
         return loss(S, P, N, grades=grades), P, N
     kept = miner_of(settings)(S.detach().clamp(-1, 1), P, N)
     return loss(S, *kept), *kept
@@ -292,7 +292,7 @@ class PairTask:
     def _loss_of(
         self, embeddings: Tensor, batch: Batch, temperature: Tensor | None, parts: int
     ) -> tuple[Tensor, Callable[[], Figures]]:
-        """The loss of normalised vectors, divided by `parts` for the gradient but not in the statistics."""
+        """The loss of normalised vectors; only its gradient, not its statistics, is divided by `parts`."""
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()

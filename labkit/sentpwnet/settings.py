@@ -1,7 +1,7 @@
 """The settings of SentPWNet and its baselines: miner, loss, encoder, words and batches, and the presets of each method.
 
 λ 0.9, β 20 and ε 0.3, the margin 0.8 of `siamese` and the temperature 0.2 of `triplet` were chosen on dev of small
-corpora. None fits every corpus: tune each method with equally many trials before you compare them (`labkit tune`;
+corpora. None fits every corpus: tune each method with equally many trials before comparing methods (`labkit tune`;
 notebooks/ablations/sentpwnet-fair.json).
 """
 
@@ -106,19 +106,19 @@ class PairSettings(EncoderTraining):
     in_batch: bool = setting(False, "use the sentences of the batch's other anchors as negatives too")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of a loss are one setting
+        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # an alias counts as the loss's name
         super().__post_init__()
-        object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one spelling
+        object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # in one canonical spelling
         if not self.temperature:
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if LOSSES[self.loss].needs == "texts" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
-                f"setting dropout is 0.0, but loss={self.loss} needs it above 0 to encode a sentence in two ways; 0.1 "
+                f"setting dropout is 0.0, but loss={self.loss} needs more than 0 to encode a sentence in two ways; 0.1 "
                 "is usual"
             )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Which settings a loss, a miner, an encoder or a corpus does not use."""
+        """The conditions under which each setting applies, by loss, miner, encoder and corpus."""
         trained, model = self.epochs > 0, self.encoder == TRANSFORMER
         taught = trained and LOSSES[self.loss].needs != "texts"
         distilled = self.vectors.startswith(DISTILLED)
@@ -181,7 +181,7 @@ class PairSettings(EncoderTraining):
 
     @property
     def if_idle(self) -> str:
-        """Explain which pairs count with these settings, and what to change if few or none do."""
+        """Explain which pairs count with these settings, and what to change if few or no pairs count."""
         mined = self.miner in ("informative", "hardest")
         if not mined and LOSSES[self.loss].one_kind:
             return super().if_idle

@@ -1,4 +1,4 @@
-"""How a miner and a loss treat every pair of a batch, as records and in words; nothing here learns.
+"""How a miner and a loss treat every pair of a batch, as records and in words; nothing is trained here.
 
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
@@ -6,7 +6,7 @@
     pair_rows         one anchor -> a table row for each of its pairs: whether and why it is kept, and its weight
     weight_in_latex   one pair -> its weight as a formula, and as a formula with numbers (never with text)
 
-Settings (`PairSettings`), miner and loss are the same as in training; the mathematics is in `labkit.pairs`.
+Settings (`PairSettings`), miner and loss are those of training; the mathematics is in `labkit.pairs`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SentenceBatch:
 
     @property
     def busiest(self) -> int:
-        """The row with the most positives, the first if several: a good one to start with."""
+        """The row with the most positives (for ties, the first): a good anchor to start with."""
         return int(self.positive.sum(axis=1).argmax())
 
     def kind(self, anchor: int, other: int) -> str:
@@ -63,7 +63,7 @@ class SentenceBatch:
 def sentence_batch(
     corpus: Corpus, *, size: int = 32, per_class: int = 4, seed: int = 0, split: str = "train"
 ) -> SentenceBatch:
-    """Draw about `size` sentences of one split; another seed gives another batch.
+    """Draw about `size` sentences of one split; each seed gives a different batch.
 
     With classes, `per_class` sentences of each; otherwise whole pairs or triplets.
     """
@@ -112,7 +112,7 @@ class Examined:
         return self.kept_positive | self.kept_negative
 
     def share_kept(self, kind: str) -> float:
-        """The share of the batch's positive or negative pairs that is kept; NaN if it has none."""
+        """The share of the batch's positive or negative pairs that is kept; NaN if the batch has no such pairs."""
         mask = self.batch.positive if kind == "positive" else self.batch.negative
         return float(self.kept[mask].mean()) if mask.any() else float("nan")
 
@@ -193,11 +193,11 @@ class WeighedTriplet:
 def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PAPER) -> tuple[AnchorCurve, ...]:
     """Two curves per loss, for kept positives and negatives; a kind without pairs has no curve.
 
-    They show the anchor's own term, so InfoNCE is taken in one direction only.
+    The curves show the anchor's own term, so InfoNCE is computed in one direction only.
     """
     S, curves = examined.similarity[anchor], []
     kept_P, kept_N = examined.kept_positive[anchor], examined.kept_negative[anchor]
-    hardest = {  # kind -> its kept pairs, and the hardest of them
+    hardest = {  # kind -> its kept pairs, and the hardest of these
         "positive": (kept_P, int(np.where(kept_P, S, 2.0).argmin())),
         "negative": (kept_N, int(np.where(kept_N, S, -2.0).argmax())),
     }
@@ -213,7 +213,7 @@ def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PA
 
 
 def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray) -> np.ndarray:
-    """The weight that a kept pair would have at these similarities (g,), with the others fixed, by differentiation."""
+    """The weight that a kept pair would have at these similarities (g,), by differentiation with all others fixed."""
     loss = loss_of(examined.settings)
     S, P, N = (torch.as_tensor(each) for each in (examined.similarity, examined.kept_positive, examined.kept_negative))
     if LOSSES[examined.settings.loss].by_anchor:  # each point of the grid becomes an anchor
@@ -281,7 +281,7 @@ class PairRow:
 
 
 def pair_rows(examined: Examined, anchor: int) -> tuple[PairRow, ...]:
-    """All other sentences of the batch, by falling weight, then by falling similarity."""
+    """All other sentences of the batch, in order of decreasing weight, then of decreasing similarity."""
     others = [row for row in range(len(examined.batch)) if row != anchor]
     others.sort(key=lambda row: (-examined.weight[anchor, row], -examined.similarity[anchor, row]))
     rows = []
@@ -317,10 +317,10 @@ def batch_rows(examined: Examined) -> list[dict[str, Any]]:
 
 
 def reason(examined: Examined, anchor: int, other: int) -> str:
-    """Why the miner keeps or drops the pair, with the two numbers it compares."""
+    """Why the miner keeps or drops the pair, including the two numbers that it compares."""
     kind, miner = examined.batch.kind(anchor, other), examined.settings.miner
     if kind in ("itself", "unknown"):
-        return "not a pair: it is the anchor" if kind == "itself" else "not a pair: unknown whether they mean the same"
+        return "not a pair: it is the anchor" if kind == "itself" else "not a pair: unknown whether both mean the same"
     kept = bool(examined.kept[anchor, other])
     verdict = "kept" if kept else "dropped"
     if miner == "hardest":

@@ -1,1 +1,1 @@
-"""Thematic triplets: sentences of one section should be closer to each other than to those of another section."""
+"""Thematic triplets: sentences in one section should be closer to each other than to sentences in other sections."""

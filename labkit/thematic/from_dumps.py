@@ -1,8 +1,8 @@
 """Make triplets of articles from corpora, JSONL files and Wikipedia dumps, in a folder of files or in one file.
 
 One process makes a file from each piece of the sources; the rule `other` draws among the articles of a piece. If a
-title occurs twice, only its first article is used, so that no article is in two splits. Each piece is first made
-regardless of that. Then all titles are compared, and a piece with repeated titles is made again without them.
+title occurs twice, only its first article is used, so that no article is in two splits. Each piece is first processed
+regardless of repetitions. Then all titles are compared, and pieces with repeated titles are processed without them.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Funnel:
         return self.counts.get((rule, unit), 0)
 
     def read(self, unit: str) -> int:
-        """How many there were before any rule."""
+        """The number of units before any rule."""
         return self.removed(READ, unit)
 
     def left(self, unit: str) -> int:
-        """How many are left after all rules."""
+        """The number of units left after all rules."""
         return self.read(unit) - sum(self.removed(rule, unit) for rule in self.rules)
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -83,12 +83,12 @@ COLUMNS = (*Triplets.COLUMNS.values(), "split", *FURTHER)
 
 
 class Share(NamedTuple):
-    """How one file is made, and from which input; `note` is the file with its counts and titles."""
+    """The input of one file and how to process it; `note` is the file that stores its counts and titles."""
 
     piece: Piece
     plan: Plan
     note: Path
-    limit: int | None = None  # articles, the first ones
+    limit: int | None = None  # only the first articles
     repeats: tuple[int, ...] = ()  # positions of the articles that are skipped
 
 
@@ -171,7 +171,7 @@ def _noted(share: Share) -> dict[str, Any]:
 
 
 def _nothing(name: str, funnel: Funnel) -> str:
-    """Why there is no triplet, in one sentence."""
+    """One sentence that explains why no triplet was made."""
     worst = max(funnel.rules, key=lambda rule: funnel.removed(rule, "articles"), default="")
     read, gone = funnel.read("articles"), funnel.removed(worst, "articles")
     why = f"the rule {worst!r} removed {gone:,} of {read:,} articles" if gone else f"{read:,} articles were read"
@@ -204,7 +204,7 @@ def _write_piece(share: Share, path: Path, progress: Progress = silent) -> None:
 
 
 def _prepared(items: Items, by: str, tally: Tally, repeats: Collection[int]) -> Iterator[Prepared]:
-    """The prepared articles; the tally is updated on the way."""
+    """The prepared articles; iterating updates the tally."""
     left_out = set(repeats)
     for place, (item, split) in enumerate(items):
         if place in left_out:
@@ -242,7 +242,7 @@ def write_triplets(
     ray: str | None = None,
     progress: Progress = silent,
 ) -> Funnel:
-    """Write the same triplets to one file (.csv, .tsv or .jsonl, also with .gz), completely or not at all."""
+    """Write the same triplets to one file (.csv, .tsv or .jsonl, optionally .gz), completely or not at all."""
     path = Path(path)
     check_output(path)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:

@@ -6,7 +6,7 @@ In: articles, or your own triplets. Out: vectors of `size` numbers. The rule `bo
 networks, one trained on sentences and one on section titles (triplets-sen-titles). Settings, network and loss are in
 `labkit.thematic.network`.
 
-Consecutive triplets of the corpus share sentences. A few of them stay together in a batch, where each sentence is
+Consecutive triplets of the corpus share sentences. Short runs of them stay together in a batch, where each sentence is
 encoded only once; a batch still mixes many articles. Triplets in a folder of Arrow files are read batch by batch.
 """
 
@@ -41,7 +41,7 @@ from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
 
 SAMPLED = 200_000  # triplets sampled from a corpus on disk to learn words
-MEASURED = 100_000  # triplets of its dev split that are scored
+MEASURED = 100_000  # dev triplets of such a corpus that are scored
 
 # --- method ------------------------------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ MEASURED = 100_000  # triplets of its dev split that are scored
 class Attended:
     """The words of a sentence as read by the network, the attention to each, and its share of the vector.
 
-    Weights sum to 1, and so do shares. A share is proportional to the weight times the length of the weighted vector:
+    Both weights and shares sum to 1. A share is proportional to the weight times the length of the weighted vector:
     if frequent words have short vectors, it shows which words count.
     """
 
@@ -77,7 +77,7 @@ class Thematic(TrainedReader):
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
         triplets, a = triplets_of_rule(corpus, self.settings.rule, seed, progress), self.settings.a
         if corpus.mapped:
-            corpus = spread(corpus.part("train"), SAMPLED)  # to learn the words from
+            corpus = spread(corpus.part("train"), SAMPLED)  # for learning the words
         vectors = self._read(corpus, "words", seed, progress)
         frequencies = shares(vectors, train_sentences(corpus)) if a else np.ones(len(vectors.vocabulary))
         self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, a)))
@@ -109,7 +109,7 @@ class Thematic(TrainedReader):
         lengths = [np.linalg.norm(part.vector) for part in each]
         scaled = [(p.rows / n, p.rest / n, p.vector / n) for p, n in zip(each, lengths, strict=True)]
         rows, rest, vector = (np.concatenate(side, axis=-1) for side in zip(*scaled, strict=True))
-        weights = tuple(np.mean([part.weights for part in each], axis=0).tolist())  # none: a mean of nothings
+        weights = tuple(np.mean([part.weights for part in each], axis=0).tolist())  # empty if the parts have no weights
         return Parts(each[0].names, rows, rest, vector, weights, each[0].unknown)
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
@@ -143,12 +143,12 @@ class Thematic(TrainedReader):
 
     @property
     def encoders(self) -> list[Any]:
-        """The networks: one, or for `both` one for sentences and one for titles."""
+        """The networks: a single one or, for `both`, one for sentences and one for titles."""
         return list(self.network)
 
 
 def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = silent) -> list[Triplets]:
-    """The triplets, in all splits, that each network learns from."""
+    """The triplets for each network, in all splits."""
     if isinstance(corpus, Articles):
         return [triplets_of(corpus, rule=kind, seed=seed, progress=progress) for kind in _kinds(rule)]
     if isinstance(corpus, Sentences):
@@ -195,7 +195,7 @@ class TripletBatch:
     """The network to train, the sentences, and the triplets as positions among these."""
 
     network: int
-    sentences: Sequence[Any]  # their numbers; for a corpus on disk, their texts
+    sentences: Sequence[Any]  # numbers of sentences; for a corpus on disk, their texts
     triplets: np.ndarray  # int64 (b, 3)
 
     def __len__(self) -> int:
@@ -233,7 +233,7 @@ class TripletTask:
         self._numbers = [[self._reader.numbers(text) for text in texts] for texts, _ in self._train]
 
     def dev(self) -> tuple[str, float]:
-        """The share of dev's triplets in the right order; for two networks the mean, each on its own kind."""
+        """The share of dev's triplets in the right order; for two networks, the mean over both kinds."""
         right = []
         for encoder, (texts, triplets) in zip(self._encoders, self.dev_triplets, strict=True):
             vectors = torch.from_numpy(encode(encoder, self._reader, texts, 256, silent))

@@ -3,10 +3,10 @@
 LOSSES: (d⁺, d⁻) -> a loss for each triplet, (n,) each; d⁺ is the distance to the positive, d⁻ to the negative
 
     ratio       2 σ(d⁺ - d⁻)             the paper's; bounded, so it ignores triplets that are very wrong
-    softplus    log(1 + exp(d⁺ - d⁻))    pulls hardest at these
-    hinge       [1 + d⁺ - d⁻]₊           and ignores triplets that are right by a margin of 1
+    softplus    log(1 + exp(d⁺ - d⁻))    pulls hardest at very wrong triplets
+    hinge       [1 + d⁺ - d⁻]₊           like softplus, but ignores triplets that are right by a margin of 1
 
-L1 distances of hundreds of numbers are large, and the ratio is flat there, so both distances are scaled first. The
+L1 distances between long vectors are large, where the ratio is flat, so both distances are scaled first. The
 default settings were chosen on dev of the bundled articles; `PAPER` has the paper's.
 """
 
@@ -33,7 +33,7 @@ from labkit.vectors import WordVectors
 class WordAttention(Attending):
     """Attention over the word vectors, then a linear map: `M Σ a_t x_t` with `a = softmax(u · tanh(W x_t + b))`.
 
-    It starts as their plain mean (u = 0, M the identity), so training adds to the knowledge of the word vectors.
+    It is initialised to their plain mean (u = 0, M the identity), so training starts from what the word vectors encode.
     """
 
     def __init__(self, dimension: int, size: int) -> None:
@@ -156,7 +156,7 @@ class ThematicSettings(EncoderTraining):
     max_length: int = setting(60, "maximum number of words per sentence", minimum=1, maximum=100_000)
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Training settings need epochs; a file has its own word vectors."""
+        """Training settings apply only with epochs; a vector file determines the word vectors."""
         names = ("neighbours", "loss", "scale", "dropout")
         trained: Conditions = dict.fromkeys(names, (self.epochs > 0, EPOCHS))
         made_here = (self.vectors in ("ppmi", "random"), "with vectors=ppmi or random")

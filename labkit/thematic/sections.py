@@ -1,7 +1,7 @@
 """Cluster the sentences of an article with k-means and Iclust, and match each cluster with a section.
 
 In: an article and the vectors of its sentences. Out: `Sectioned`, `Themes`. Clusters are numbered like their sections,
-by the one-to-one assignment with the most common sentences; the rest follow.
+by the one-to-one assignment with the most sentences in common.
 
 `section_agreement` is the sentence clustering benchmark (table 4) over all unseen articles with a suitable number of
 sections, for k-means on unit vectors and Iclust on their cosines.
@@ -113,8 +113,8 @@ def themes(
 ) -> Themes:
     """Cluster the vectors (n, d) of an article's sentences, with as many clusters as sections.
 
-    `warm_restarts`: starts of Iclust above temperature 0, where each takes a hundred times as long. `by_means`: a
-    previous k-means result, which is the same at every temperature.
+    `warm_restarts`: restarts of Iclust above temperature 0, where each takes a hundred times as long. `by_means`: an
+    earlier k-means result, which does not depend on the temperature.
     """
     k, starts = len(article.sections), warm_restarts if temperature else restarts
     _, cosines = _compared(article, vectors)
@@ -173,13 +173,13 @@ class SectionAgreement:
 def section_agreement(
     method: Method, articles: Articles, *, seed: int = 0, restarts: int = 10, progress: Progress = silent
 ) -> SectionAgreement:
-    """Cluster the sentences of each article that has 5 to 12 sections, and compare.
+    """Cluster the sentences of each article with 5 to 12 sections, and compare the clusters with the sections.
 
     Sections and sentences are those used for triplets: sentences of 5 to 50 tokens that open a paragraph; subsections
     belong to the section above them.
     """
     least, most = SECTIONS
-    whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
+    whole("restarts", restarts, 1, 10_000, "number of restarts, of which the best is used")
     kept = [sectioned(one) for one in articles.articles if least <= len(eligible(one)) <= most]
     if not kept:
         raise ValueError(

@@ -4,7 +4,7 @@ In: a `pages-articles` file, complete or partial, plain or compressed with bz2 o
 `Page`, whose wikitext `labkit.thematic.wikitext` reads. Pages that are not articles are skipped and counted: other
 namespaces, redirects, disambiguation pages, pages that are not wikitext.
 
-`pieces` cuts a dump for parallel reading, each cut at a page: a plain .xml, or the official multistream file, which
+`pieces` cuts a dump for parallel reading, cutting between pages: a plain .xml, or the official multistream file, which
 concatenates bz2 files of a hundred pages each. A .gz, or a .bz2 that another program packed, is one piece.
 """
 
@@ -24,11 +24,11 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from labkit.corpora.article_rules import READ, Tally
 
-BLOCK, LARGEST = 2**20, 2 * 2**20  # bytes read at once; characters of a page: a wiki allows 2 MB
+BLOCK, LARGEST = 2**20, 2 * 2**20  # bytes read at once; maximum characters of a page: a wiki allows 2 MB
 PIECE = 8 * 2**20  # bytes of a dump on disk per piece
 ELSEWHERE, REDIRECT, DISAMBIGUATION = "not in the namespace of articles", "redirect", "disambiguation page"
 NOT_TEXT, TOO_LARGE = "not wikitext, or without title or text", "over 2 MB"
-REMOVED = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION)  # as they are asked
+REMOVED = (ELSEWHERE, REDIRECT, NOT_TEXT, TOO_LARGE, DISAMBIGUATION)  # in the order in which they are checked
 
 _REDIRECT = re.compile(r"\s*#[^\W\d_]+\s*:?\s*\[\[")
 _DISAMBIGUATION = re.compile(
@@ -36,7 +36,7 @@ _DISAMBIGUATION = re.compile(
     r"|desambiguaci[oó]n|desambiguação|disambigua|doorverwijspagina|неоднозначность|surname|given name)\s*[|}]",
     re.I,
 )
-_STREAM = b"BZh91AY&SY"  # the first bytes of a bz2 file; elsewhere by chance once in 10^24 bytes
+_STREAM = b"BZh91AY&SY"  # the first bytes of a bz2 file; elsewhere they occur by chance once in 10^24 bytes
 _PAGE = b"<page>"
 _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, media
 
@@ -68,7 +68,7 @@ def is_dump(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Piece:
-    """The pages of a dump in these bytes of its file; `stop` None: up to the end."""
+    """The pages of a dump in these bytes of its file; with `stop` None, up to the end."""
 
     path: str
     start: int = 0
@@ -82,7 +82,7 @@ def pieces(path: Path, size: int = PIECE) -> list[Piece]:
         with path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
             while (start := data.find(mark, starts[-1] + size)) >= 0:
                 if mark == _STREAM and not _begins_with_page(data[start : start + BLOCK]):
-                    break  # the end of the dump, or of another packer, which cuts anywhere
+                    break  # the end of the dump, or a file from another packer, which cuts anywhere
                 starts.append(start)
     return [Piece(str(path), start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 

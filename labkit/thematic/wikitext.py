@@ -32,7 +32,7 @@ _HOLLOW = re.compile(rf"\((?:[\s,;:]|{LOST})*\)|\[\s*\]")  # brackets that have 
 # markers between two sentences
 _BETWEEN = re.compile(rf"(^|[.!?:][\"'”’)]*)(?:\s*{LOST})+(?=\s*[^\Wa-z_]|\s*$)")
 _SPACE_BEFORE = re.compile(r" +([,.;:!?)])")
-_COSTLY = 2_000_000  # unclosed marks times characters: the parser tries each of them to the end of the text
+_COSTLY = 2_000_000  # unclosed marks times characters: the parser tries each mark to the end of the text
 
 DROPPED = frozenset(
     ("ref", "references", "table", "gallery", "timeline", "pre", "imagemap", "poem", "graph", "templatedata", "hr",
@@ -47,7 +47,7 @@ UNSEEN = re.compile(
     re.I,
 )
 FILES = frozenset(("file", "image", "category", "media"))
-# templates with text in a sentence -> how many of their first values are shown, None: the last one
+# templates with text in a sentence -> how many of their first values are shown; None: the last value
 SPOKEN: dict[str, int | None] = {
     **dict.fromkeys(("lang", "transl", "transliteration")),
     **dict.fromkeys(("nowrap", "nobr", "abbr", "small", "circa", "c.", "sic", "ill", "em", "formatnum"), 1),
@@ -75,7 +75,7 @@ def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tup
 
 
 def without_notes(wikitext: str) -> str:
-    """Remove comments and references first, which saves the slow parser a third of its work."""
+    """Remove comments and references before parsing, which saves the slow parser a third of its work."""
     return _REFERENCE.sub("", _COMMENT.sub("", wikitext))
 
 
@@ -89,7 +89,7 @@ def _headed(wikitext: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _paragraphs(wikitext: str, silent: frozenset[str]) -> tuple[tuple[str, ...], int]:
-    """Running text between blank lines, and how many paragraphs had leftover markup."""
+    """The paragraphs of running text, and the number of paragraphs with leftover markup."""
     unclosed = len(_OPEN.findall(wikitext)) - len(_CLOSE.findall(wikitext))
     if unclosed * len(wikitext) > _COSTLY:
         return (), 1

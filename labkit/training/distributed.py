@@ -1,7 +1,7 @@
 """Train one model with several processes (`torchrun`, or `labkit train --processes`), each encoding part of a batch.
 
 A pair loss needs all pairs of a batch. So all rows are gathered, each process computes the whole loss, and the gradient
-flows back through its own rows. Then gradients are averaged. Parameters applied to gathered rows have the same gradient
+flows back through its own rows. Gradients are then averaged. Parameters applied to gathered rows have the same gradient
 everywhere; gradients through a share are multiplied by the number of processes, so that the average equals that of a
 single process. Only the loop calls this module.
 """
@@ -33,7 +33,7 @@ def size() -> int:
 
 @contextmanager
 def joined() -> Iterator[None]:
-    """Join the processes started by `torchrun`, once per process; raises ValueError if another process is lost."""
+    """Join the processes started by `torchrun`, once per process; ValueError if another process is lost."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count > 1 and not dist.is_initialized():
         gpus = torch.cuda.device_count()
@@ -62,7 +62,7 @@ def gathered(outputs: Callable[[Any, slice], Tensor], batch: Any) -> Tensor:
     start, stop = bounds[rank()], bounds[rank() + 1]
     with torch.random.fork_rng():
         torch.manual_seed(torch.initial_seed() + rank())
-        share = outputs(batch, slice(start, max(stop, start + 1)))[: stop - start]  # an empty share needs a shape, too
+        share = outputs(batch, slice(start, max(stop, start + 1)))[: stop - start]  # an empty share also needs a shape
     if not share.requires_grad:  # without a gradient here, all processes must still call backward together
         share.requires_grad_()
     whole: Tensor = _Gather.apply(share, bounds)
@@ -74,7 +74,7 @@ class _Gather(torch.autograd.Function):
     def forward(ctx: Any, share: Tensor, bounds: list[int]) -> Tensor:
         ctx.rows = slice(bounds[rank()], bounds[rank() + 1])
         counts = [stop - start for start, stop in pairwise(bounds)]
-        padded = share.new_zeros(max(counts), *share.shape[1:])  # every process sends equally many rows
+        padded = share.new_zeros(max(counts), *share.shape[1:])  # every process must send the same number of rows
         padded[: len(share)] = share
         shares = [torch.empty_like(padded) for _ in counts]
         dist.all_gather(shares, padded)
@@ -86,7 +86,7 @@ class _Gather(torch.autograd.Function):
 
 
 def average_gradients(module: nn.Module) -> None:
-    """Average every gradient over the processes; parameters and rows without a gradient in any process keep none."""
+    """Average every gradient over the processes; parameters and rows that have no gradient in any process get none."""
     if size() == 1:
         return
     learned = [parameter for parameter in module.parameters() if parameter.requires_grad]

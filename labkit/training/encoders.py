@@ -33,7 +33,7 @@ from labkit.vectors import WordVectors
 
 # --- encoders ----------------------------------------------------------------------------------------------------
 
-WIDTHS = (3, 4, 5)  # of the CNN's windows, usual since Kim (2014); SentPWNet, section 4.1, prints none
+WIDTHS = (3, 4, 5)  # of the CNN's windows, usual since Kim (2014); SentPWNet, section 4.1, gives none
 ATTENTION = 200  # (thematic triplets, section 4)
 
 
@@ -50,7 +50,7 @@ class Words(nn.Module):
 
     def means(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """The mean of each sentence's word vectors, (n, d), without materialising a row per word."""
-        if len(numbers) == 1:  # for a single query, where the mask below would take a fifth of the time
+        if len(numbers) == 1:  # a single query, for which the mask below would take a fifth of the time
             flat = numbers[0, : int(lengths[0])]
         else:
             flat = numbers[inside(lengths, numbers.shape[1])]
@@ -155,7 +155,7 @@ class BiLstm(Attending):
     def states(self, x: Tensor, lengths: Tensor) -> Tensor:
         """The states of both directions at each word, (n, length, size)."""
         turned = turn(lengths, x.shape[1])  # (n, length)
-        backwards, _ = self.back(_at(x, turned))  # from a sentence's last word to its first
+        backwards, _ = self.back(_at(x, turned))  # from a sentence's last word to its first word
         return torch.cat([self.forth(x)[0], _at(backwards, turned)], 2)
 
 
@@ -178,8 +178,8 @@ class Encoder(nn.Module):
 class CrossEncoder(nn.Module):
     """One score for two sentences read together, `words of a, <PAD>, words of b`: (n, length) -> (n,).
 
-    Its BiLSTM can compare words across the pair, but a sentence has no vector of its own: each new query must be read
-    with every other sentence. A bi-encoder avoids that cost (SentPWNet, section 4.1).
+    Its BiLSTM can compare words across the pair, but sentences get no vectors of their own: each new query must be read
+    with every other sentence. A bi-encoder avoids this cost (SentPWNet, section 4.1).
     """
 
     def __init__(self, words: Words, size: int) -> None:
@@ -266,7 +266,7 @@ class _Chunks(torch.autograd.Function):
                 embed(encoder, *rows.batch(chunk), amp=amp).backward(slope)
                 for parameter in encoder.parameters():
                     if parameter.grad is not None and parameter.grad.is_sparse:
-                        parameter.grad = parameter.grad.coalesce()  # else it has a row for each word of the batch
+                        parameter.grad = parameter.grad.coalesce()  # otherwise it has a row for each word of the batch
         for generator, state in zip(generators, now, strict=True):
             generator.set_state(state)
         return None, None, None, None, None
@@ -292,8 +292,8 @@ def encode(encoder: nn.Module, reader: Any, sentences: list[str], batch_size: in
 
 # --- parts of a vector -------------------------------------------------------------------------------------------
 
-STEPS = 8  # of the integrated Jacobians
-PROBES = 17  # that measure how far the vector moves along the path
+STEPS = 8  # of the integral of the Jacobians
+PROBES = 17  # points that measure how far the vector moves along the path
 
 
 def ways_of(encoder: str) -> tuple[str, ...]:
@@ -346,7 +346,7 @@ def parts_by_words(
 
 
 def in_turn(x: Tensor) -> Tensor:
-    """Row t of a sentence (1, length, d) alone, with zeros for all others, for each t: (length, length, d)."""
+    """For each t, row t of a sentence (1, length, d) with zeros for all other rows: (length, length, d)."""
     return torch.eye(x.shape[1], device=x.device)[:, :, None] * x
 
 
@@ -378,7 +378,7 @@ def integrated(
 
 @contextmanager
 def _without_onednn() -> Iterator[None]:
-    """Compute without oneDNN, which has no forward derivatives; `mkldnn.flags` would set TF32 and make torch warn."""
+    """Disable oneDNN, which has no forward derivatives; `mkldnn.flags` would also set TF32 and make torch warn."""
     before = torch.backends.mkldnn.set_flags(False)[0]
     try:
         yield

@@ -1,7 +1,7 @@
 """The training loop. In: a task (a module, its batches, their loss). Out: a history, and the module's best weights.
 
-Every random number comes from (seed, epoch, batch). So a run that resumes from a checkpoint makes the same steps as an
-uninterrupted one, bit for bit on a CPU.
+Every random number comes from (seed, epoch, batch). So a run that resumes from a checkpoint takes the same steps as
+an uninterrupted run, bit for bit on a CPU.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from labkit.training import distributed
 
 
 class RowAdam(torch.optim.SparseAdam):
-    """torch's SparseAdam, bit for bit, in little more than half the time: it reads and writes rows by number."""
+    """torch's SparseAdam, bit for bit, in little more than half the time; it reads and writes rows by number."""
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
@@ -91,7 +91,7 @@ class Adam:
 
 
 def clip_(module: nn.Module, longest: float) -> Tensor:
-    """Scale all gradients, including sparse ones, down to this Euclidean norm (0: never); return the norm before."""
+    """Scale all gradients, including sparse ones, down to this Euclidean norm (0: never); return the original norm."""
     gradients = []
     for parameter in module.parameters():
         if parameter.grad is not None and parameter.grad.is_sparse:
@@ -157,7 +157,7 @@ class EncoderTraining(Training):
 
 # --- loop --------------------------------------------------------------------------------------------------------
 
-CHECKPOINT_SECONDS = 60.0  # at most this much work is lost, in addition to the current batch
+CHECKPOINT_SECONDS = 60.0  # the maximum amount of work lost, in addition to the current batch
 COLLAPSED = 0.01  # a standard deviation of cosines; a random encoder has ten times as much, some LSTMs half as much
 HOPELESS = 0.001
 IDLE = 10  # batches at the start; if none gives a gradient, training stops with an error
@@ -210,7 +210,7 @@ def train(
     encode: Callable[[list[str]], np.ndarray] | None = None,
     after_epoch: Callable[[History, Snapshots], None] = lambda history, snapshots: None,
 ) -> tuple[History, Snapshots]:
-    """Train until the epochs are done or dev has not improved for `patience` epochs; keep the best weights.
+    """Train until all epochs are done or dev has not improved for `patience` epochs; keep the best weights.
 
     `dev` computes the selection score, larger is better; without it the last epoch is kept. The vectors that `encode`
     gives the sentences of `probe` are stored before training and after each epoch. `after_epoch` is called with the
@@ -250,7 +250,7 @@ class _Loop:
             self._checkpoint()
         here = (self.at.epoch, self.at.batch)
         first = distributed.agreed(here)
-        if here != first:  # not all processes see the same run folder
+        if here != first:  # the processes do not share a run folder
             raise ValueError(
                 f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
                 f"{here[0]}, but the first from batch {first[1]} of epoch {first[0]}. Use a folder that all processes "
@@ -258,7 +258,7 @@ class _Loop:
             )
 
     def run(self) -> tuple[History, Snapshots]:
-        with interrupts.deferred():  # until the batch is complete and there is a checkpoint
+        with interrupts.deferred():  # until the batch is complete and saved in a checkpoint
             while self.at.epoch <= self.settings.epochs and not self._given_up():
                 self._epoch()
                 self._checkpoint()
@@ -322,7 +322,7 @@ class _Loop:
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
 
     def _close(self, batches: int) -> None:
-        """Record the epoch's means, dev score, probe vectors and probe scores, and whether it is the best so far."""
+        """Record the epoch's means, dev score, probe vectors and scores, and whether it is the best epoch so far."""
         means = {name: total / batches for name, total in self.at.sums.items()}
         row: dict[str, float] = {"epoch": self.at.epoch, **means}
         if self._collapsed(row) and not self.warned:
@@ -348,7 +348,7 @@ class _Loop:
         self.at.epoch, self.at.batch, self.at.sums = self.at.epoch + 1, 0, {}
 
     def _collapsed(self, row: Mapping[str, float]) -> bool:
-        """A small spread is a collapse if it is nearly zero or no longer grows."""
+        """Whether a small spread means a collapse: it is nearly zero or no longer grows."""
         spread = row.get("spread", 1.0)
         before = self.at.rows[-1]["spread"] if self.at.rows and "spread" in row else 0.0
         return spread < HOPELESS or spread < min(COLLAPSED, before)
@@ -361,7 +361,7 @@ class _Loop:
     # --- checkpoints -----------------------------------------------------------------------------------------
 
     def _heed(self, first: Callable[[], None] = lambda: None) -> None:
-        """Stop if requested; the first process decides, so that none waits for another."""
+        """Stop if requested; the first process decides, so that no process waits for another."""
         asked = distributed.agreed(interrupts.requested())
         if asked is not None:
             first()
@@ -390,7 +390,7 @@ class _Loop:
 
 
 def generators_of(module: nn.Module) -> list[torch.Generator]:
-    """torch's generators that dropout uses: that of the CPU, and that of the module's device.
+    """The torch generators that dropout uses: the CPU's, and the generator of the module's device.
 
     `torch.manual_seed` would seed them all, but takes milliseconds if CUDA is not in use.
     """

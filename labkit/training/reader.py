@@ -3,7 +3,7 @@
     words         from `labkit.text.words`          characters    for places: address, name and code
     pieces        the longest known parts of words, learned from the training sentences or taken from a model
 
-Only the lengths of rows mark padding. So number 0 may also occur in a sentence: it is the `<PAD>` between address, name
+Only the lengths of rows mark padding. So number 0 can also occur in a sentence: as the `<PAD>` between address, name
 and code of a place, with a learned vector like any word.
 """
 
@@ -31,13 +31,13 @@ from labkit.vectors import WordVectors, load_vectors, ppmi_vectors, random_vecto
 PIECES = "pieces"
 TAUGHT = "learned"
 DISTILLED = "distilled:"  # prefix of the name of a model whose word vectors are used
-_WORD = re.compile(r"\w+|[^\w\s]")  # words and signs that are cut into pieces
+_WORD = re.compile(r"\w+|[^\w\s]")  # words and punctuation marks, which are cut into pieces
 LONGEST_WORD = 100  # characters; longer words are unknown
-_WORDS_KEPT = 1 << 16  # whose pieces are remembered
+_WORDS_KEPT = 1 << 16  # words whose pieces are cached
 UNITS: dict[str, Callable[[str], list[str]]] = {
     "words": words,
     "characters": place_tokens,
-    PIECES: lambda text: _WORD.findall(normalise(text)),  # to be cut further
+    PIECES: lambda text: _WORD.findall(normalise(text)),  # cut into pieces later
 }
 
 
@@ -71,7 +71,7 @@ class Reader:
         return self.vocabulary.encode(self.units(text)[: self.max_length]) or [1]
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
-        """The sentence's words up to the maximum length, each with its count of numbers."""
+        """The sentence's words up to the maximum length, each with its number of units."""
         if self.unit == "words":
             cut = [(word, 1) for word in words(text)]
         elif self.unit == PIECES:
@@ -93,7 +93,7 @@ class Reader:
 
 
 class Rows:
-    """Rows of word numbers in one array: an eighth of the memory of lists, and batches without a loop."""
+    """Rows of word numbers in one array, with an eighth of the memory of lists, and batches without a loop."""
 
     def __init__(self, rows: Iterable[Sequence[int]]) -> None:
         flat, lengths = array("i"), array("i")
@@ -138,8 +138,8 @@ def in_pieces(word: str, known: Mapping[str, int]) -> list[str]:
 def learned_pieces(texts: Iterable[str], vocab_size: int) -> Vocabulary:
     """Learn pieces from these sentences: single characters first, then the most frequent combinations.
 
-    Characters are sorted, because the trainer breaks ties by the order in which it meets them, which varies between
-    starts.
+    Characters are sorted, because the trainer breaks ties by the order in which it sees them, which varies between
+    runs.
     """
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 

@@ -35,7 +35,7 @@ from labkit.vectors import WordVectors, random_vectors
 Network = TypeVar("Network", bound=nn.Module)
 
 PROBE = 300  # sentences whose vectors are stored in each epoch
-BATCH = 256  # of these, encoded at once
+BATCH = 256  # probe sentences encoded at once
 
 
 class Trained(Method):
@@ -93,7 +93,7 @@ class Trained(Method):
         with torch.random.fork_rng():
             network = make()  # of the right shape; its random weights are replaced
         fill(network, arrays)
-        return network.to(device_of(self.settings.device, insist=False)).eval()  # trained elsewhere, used here
+        return network.to(device_of(self.settings.device, insist=False)).eval()  # may differ from training
 
 
 class TrainedReader(Trained):
@@ -121,7 +121,7 @@ class TrainedReader(Trained):
         return arrays_of(self.network), words
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        length = words["max_length"] if "max_length" in words else words["longest"]  # its name in version 0.1.0
+        length = words["max_length"] if "max_length" in words else words["longest"]  # the name in version 0.1.0
         self.reader = Reader(Vocabulary(tuple(words["words"])), words["unit"], length)
         width = arrays[self.word_table].shape[1]
         vectors = random_vectors(self.reader.vocabulary, width)
@@ -155,7 +155,7 @@ def probe_of(corpus: Corpus) -> Snapshots:
     few = isinstance(part, Labelled) and len(part.classes) <= PROBE // 10
     step = -(-len(named) // PROBE) if few else 1  # each of a few large classes keeps its share
     chosen = named[::step][:PROBE]
-    if few and len({label for _, label in chosen}) < len(set(labels)):  # classes that alternate
+    if few and len({label for _, label in chosen}) < len(set(labels)):  # the step skips classes that alternate
         drawn = np.random.default_rng(0).permutation(len(named))[:PROBE]
         chosen = [named[at] for at in sorted(drawn.tolist())]
     return Snapshots(tuple(text for text, _ in chosen), tuple(label for _, label in chosen))
@@ -170,7 +170,7 @@ def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | No
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             if not math.isfinite(figure(dev)):
-                raise ValueError("its figure is not a number")
+                raise ValueError("its score is not a number")
     except (ValueError, Warning) as reason:
         note(f"dev cannot tell which epoch is best ({reason}), so all epochs are trained", stacklevel=2)
         return None

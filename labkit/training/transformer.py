@@ -4,7 +4,7 @@
     above     the last layers, which are trained: all their weights, or low-rank adapters
     head      if no layer is trained: a linear map after the whole model, initially the identity
 
-A run stores only the trained weights. The model is opened again, and refused if it has changed.
+A run stores only the trained weights. Loading a run opens the model again, and raises an error if it has changed.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from labkit.training.encoders import STEPS, in_turn, inside, integrated, parts_b
 from labkit.training.reader import Reader
 
 TRANSFORMER = "transformer"
-MOST_KEPT = 2**29  # numbers: 2 GB; sentences beyond that are not cached, but read again each time
+MOST_KEPT = 2**29  # numbers: 2 GB; sentences beyond that are not cached but encoded each time
 _KEPT_AT_ONCE = 64  # sentences
 _PROBE = "A sentence to try a model by."
-_LAYERS = ("encoder", "transformer")  # where BERT and similar models have their layers, and where DistilBERT has
+_LAYERS = ("encoder", "transformer")  # the attributes with the layers of BERT and similar models, and of DistilBERT
 
 
 @dataclass(frozen=True)
 class ModelReader:
-    """Converts sentences to a model's token numbers, with its marks; long sentences are truncated."""
+    """Converts sentences to a model's token numbers, including its special tokens; long sentences are truncated."""
 
     tokenizer: Any
     max_length: int | None
-    prompt: str = ""  # a mark that is read before each sentence
+    prompt: str = ""  # text placed before each sentence
 
     def numbers(self, text: str) -> list[int]:
-        """The sentence as numbers; there are always some, because of the marks."""
+        """The sentence as numbers; never empty, because of the special tokens."""
         text = self.prompt + without_halves(text)
         numbers: list[int] = self.tokenizer(text, truncation=True, max_length=self.max_length)["input_ids"]
         return numbers
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
-        """The sentence's words up to the maximum length, each with its number of tokens; "" for a mark."""
+        """The sentence's words up to the maximum length, each with its number of tokens; "" for a special token."""
         text = self.prompt + without_halves(text)
         asked = {"truncation": True, "max_length": self.max_length}
         if not self.tokenizer.is_fast:
@@ -65,7 +65,7 @@ class ModelReader:
 def spelled_words(
     text: str, words: Sequence[int | None], offsets: Sequence[tuple[int, int]], *, begin: int = 0
 ) -> list[tuple[str, int]]:
-    """The words of a text with their numbers of tokens; "" for a mark, and for text that ends at `begin` or before."""
+    """The words of a text with their numbers of tokens; "" for a special token, and for text before `begin`."""
     groups = groupby(zip(words, offsets, strict=True), key=lambda each: each[0])
     spans = [(number, [span for _, span in tokens]) for number, tokens in groups]
     return [
@@ -97,7 +97,7 @@ class Transformer(nn.Module):
             self.head = nn.Linear(size, size)
             nn.init.eye_(self.head.weight)
             nn.init.zeros_(self.head.bias)
-        # in a dictionary, because modules would be saved and moved with this one
+        # in a dictionary, because submodules would be saved and moved with this module
         self._below = (lower, () if layers else tuple(last))
         self._place: dict[tuple[int, ...], int] = {}
         self._kept = torch.empty(0)
@@ -105,7 +105,7 @@ class Transformer(nn.Module):
     def remember(self, rows: Iterable[list[int]]) -> None:
         """Compute the input of the trained part for these sentences, in a fixed order, and cache it.
 
-        That is the states of a sentence's tokens or, for a head, its vector.
+        The input is the states of a sentence's tokens or, for a head, its vector.
         """
         if self._below[0] is None:
             return
@@ -150,7 +150,7 @@ class Transformer(nn.Module):
             learned = above.get_submodule(name).get_submodule("layer")
             assert isinstance(learned, nn.ModuleList)
             if self._below[0] is None:
-                body.load_state_dict(above.state_dict(), strict=False)  # it has no pooler
+                body.load_state_dict(above.state_dict(), strict=False)  # the trained part has no pooler
             for here, other in zip(reversed(getattr(body, name).layer), reversed(learned), strict=False):
                 here.load_state_dict(other.state_dict())
             last = list(copy.deepcopy(self.last))
@@ -176,7 +176,7 @@ class Transformer(nn.Module):
         return parts_of_tokens(vectors, embedded.get_input_embeddings(), reader, sentence, steps)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
-        """The trained weights by name, without the model's."""
+        """The trained weights by name, without the frozen weights of the model."""
         learning = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
         return {name: value for name, value in super().state_dict(*args, **kwargs).items() if name in learning}
 
@@ -207,7 +207,7 @@ class Transformer(nn.Module):
 
 
 class _Given(nn.Module):
-    """Replaces a model's embeddings, whatever their name: it returns the states from the layers below."""
+    """Replaces a model's embeddings, whatever they are called, and returns the states from the layers below."""
 
     def forward(self, *args: Any, **named: Any) -> Tensor:
         (states,) = (each for each in (*args, *named.values()) if torch.is_tensor(each) and each.is_floating_point())
@@ -215,7 +215,7 @@ class _Given(nn.Module):
 
 
 class _Dropout(nn.Module):
-    """Dropout that only acts as a module: attention, which reads `p` and drops by itself, drops nothing."""
+    """Dropout that only acts when called: attention, which reads `p` and applies dropout itself, drops nothing."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ class _Dropout(nn.Module):
 
 
 def _states(model: Any, x: Tensor, there: Tensor | None = None) -> Tensor:
-    """A model's last states (n, length, d) for token numbers (n, length), or for the states of the layers below."""
+    """A model's last states (n, length, d), given token numbers (n, length) or the states from the layers below."""
     there = torch.ones(x.shape[:2], device=x.device) if there is None else there
     given = {"inputs_embeds" if x.is_floating_point() else "input_ids": x}
     states: Tensor = model(**given, attention_mask=there.long()).last_hidden_state
@@ -234,7 +234,7 @@ def _states(model: Any, x: Tensor, there: Tensor | None = None) -> Tensor:
 
 
 def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor | None = None) -> Tensor:
-    """Apply the modules after the model's layers to states (n, length, d): pooling, and a map if there is one."""
+    """Apply the modules after the model's layers to states (n, length, d): pooling, and a map if the model has one."""
     there = torch.ones(states.shape[:2], device=states.device) if there is None else there
     features: dict[str, Tensor] = {"token_embeddings": states, "attention_mask": there.long()}
     for module in modules:
@@ -243,21 +243,21 @@ def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor | None 
 
 
 def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
-    """The model of the last layers, and that of the layers below; None if all layers learn."""
+    """The model of the last layers, and the model of the layers below; None if all layers are trained."""
     name = _stack_of(body)
     every = list(getattr(body, name).layer)
     if layers >= len(every):
         return _twin(body, name, every), None
     upper = _twin(body, name, every[-layers:])
     upper._modules["embeddings"] = _Given()
-    if "embeddings_project" in upper._modules:  # ELECTRA's, which belongs below
+    if "embeddings_project" in upper._modules:  # ELECTRA's projection, which belongs below
         upper._modules["embeddings_project"] = nn.Identity()
     return upper, _twin(body, name, every[:-layers])
 
 
 @torch.no_grad()
 def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenizer: Any) -> None:
-    """Raise ValueError if the two parts in sequence give other states than the whole model."""
+    """Raise ValueError if the two parts in sequence give different states from the whole model."""
     numbers = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=next(body.parameters()).device)
     cause = None
     try:
@@ -285,7 +285,7 @@ def _stack_of(body: Any) -> str:
 
 
 def _twin(body: Any, name: str, layers: list[nn.Module]) -> Any:
-    """The model with other layers and without a pooler; the rest is shared."""
+    """The model with only these layers and without a pooler; everything else is shared."""
     twin, stack = copy.copy(body), copy.copy(getattr(body, name))
     stack._modules = {**stack._modules, "layer": nn.ModuleList(layers)}
     twin._modules = {**twin._modules, name: stack}
@@ -362,7 +362,7 @@ def parts_of_tokens(
 ) -> Parts:
     """A vector, as a function of its token embeddings, in parts by words, on the path from padding to the tokens.
 
-    The marks at both ends stay fixed and belong to the rest (Möller, Nikolaev and Padó 2023).
+    The special tokens at both ends stay fixed and belong to the rest (Möller, Nikolaev and Padó 2023).
     """
     spelled, device = reader.spelled(sentence), next(words.parameters()).device
     numbers = torch.tensor([reader.numbers(sentence)], device=device)
@@ -376,7 +376,7 @@ def parts_of_tokens(
 
 
 def _without_length(modules: Iterable[nn.Module]) -> list[nn.Module]:
-    """The modules without trailing ones that only normalise, which the cosine ignores."""
+    """The modules, without trailing modules that only normalise, because the cosine ignores length."""
     kept = list(modules)
     while kept and type(kept[-1]).__name__ == "Normalize":
         kept.pop()

@@ -3,14 +3,14 @@
     report = bench(load("mine.csv"), out="report", minutes=20)
     print(report)                       the verdict and the table; details are in report/report.html
 
-    1  the doctor       what is wrong with the data (`labkit.trials.doctor`)
+    1  the doctor       checks the data (`labkit.trials.doctor`)
     2  the plan         the methods, trials and seeds that fit into the time (`labkit.trials.plan`)
     3  the search       the same number of trials on dev for each method; if trials use only a part of the rows, the
-                        three best and the default settings are trained on all of them, and dev chooses
+                        three best and the default settings are trained on all rows, and dev chooses
     4  the test         the chosen settings with several seeds, scored once on test
     5  the report       which method leads, what it costs, whether more labels would help, where it errs
 
-Everything is stored in the folder. The same call resumes with the stored plan and ends with the same table.
+Everything is stored in the folder. The same call resumes with the stored plan and produces the same table.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from labkit.trials.report import Line, Report, as_html
 from labkit.trials.tune import tune
 from labkit.trials.verdict import UNITS, ranked
 
-SMALL = 2_000  # training rows up to which every trial sees all of them, because a quarter would say too little
-SHARES = (0.25, 0.5, 1.0)  # of the training rows, for the learning curve
+SMALL = 2_000  # training rows up to which every trial uses all of them, because a quarter would say too little
+SHARES = (0.25, 0.5, 1.0)  # shares of the training rows, for the learning curve
 JUDGED_A_MINUTE = 500  # sentences whose labels a large model checks, per minute of the limit
 
 
@@ -107,7 +107,7 @@ def bench(
         sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
         if not sized["methods"]:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
-            remedy = "change what these name" if all(cost.reason for cost in costs.values()) else "give it more minutes"
+            remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
             raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
         made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
         write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
@@ -135,13 +135,13 @@ def _write(report: Report, folder: Path) -> None:
 
 
 def with_test(corpus: Corpus, test: Corpus) -> Corpus:
-    """The corpus with the rows of another as its test split; its own test rows are added to dev."""
+    """The corpus with another corpus's rows as its test split; its own test rows are added to dev."""
     if type(test) is not type(corpus):
         raise ValueError(
-            f"the test rows are {type(test).__name__}, the others {type(corpus).__name__}; give both the same columns"
+            f"the test rows are {type(test).__name__}, the corpus {type(corpus).__name__}; give both the same columns"
         )
     if isinstance(corpus, Pairs) and isinstance(test, Pairs) and corpus.graded != test.graded:
-        raise ValueError("the test rows have scores and the others labels, or the reverse; give both the same columns")
+        raise ValueError("of test rows and corpus, one has scores and one labels; give both the same columns")
     columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
     splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
     both = [name for name in corpus.extra if name in test.extra]
@@ -197,7 +197,7 @@ def _findings(corpus: Corpus, file: Path, minutes: float, seed: int) -> tuple[Fi
 def _each(
     compute: Callable[..., dict[str, Any]], folder: Path, given: Mapping[str, tuple[Any, ...]], **how: Any
 ) -> dict[str, dict[str, Any]]:
-    """The JSON that `compute` returns for each name, stored in the folder; a failure is its `reason`."""
+    """The JSON that `compute` returns for each name, stored in the folder; a failure is stored as `reason`."""
     files = {folder / f"{name}.json": each for name, each in given.items()}
     scale.each(partial(_write_computed, compute), files, **how)
     return {path.stem: json.loads(path.read_text("utf-8")) for path in files}
@@ -290,7 +290,7 @@ class _Comparison:
             engine.run(trials, self.corpus, self.metric, self.folder, workers=self.plan.workers, progress=told)
 
     def choice(self, name: str) -> dict[str, Any]:
-        """What the search chose for a method; empty if it is not finished."""
+        """The settings that the search chose for a method; empty if the search is not finished."""
         file = self.folder / "chosen" / f"{name}.json"
         return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
@@ -327,7 +327,7 @@ class _Comparison:
         return replace(report, lines=tuple(lines), failed=failed)
 
     def _answered(self, report: Report) -> Report:
-        """Whether more labels would help, where the winner errs, and the winner itself, ready to use."""
+        """Whether more labels would help, where the winner errs, and the winning model, ready to use."""
         corpus, folder, names = self.corpus, self.folder, [line.ranked.name for line in report.lines]
         winner, simple = names[0], [name for name in names if ENTRIES[name].simple][:1]
         shown = list(dict.fromkeys([winner, *simple]))
@@ -372,7 +372,7 @@ def _code(cut: Threshold | None, folder: Path) -> str:
     if cut is not None:
         lines += [
             'similarities = model.similarity_pairwise(["a sentence"], ["another one"])',
-            f"same = similarities > {cut.threshold:.3f}  # the threshold of dev",
+            f"same = similarities > {cut.threshold:.3f}  # the threshold from dev",
         ]
     else:
         lines += ['vectors = model.encode(["a sentence", "another one"])', "print(model.similarity(vectors, vectors))"]

@@ -25,9 +25,9 @@ from labkit.trials.suspect_labels import APART, GRAMS, JUDGED, doubts
 
 EXAMPLES = 20  # rows listed in a finding
 FEW_TEST = 100  # test rows below which a score says little
-NEAR, NEAR_BUT_ONE = 0.85, 0.6  # cosines of character n-grams of near-equal texts; of those with one other word
+NEAR, NEAR_BUT_ONE = 0.85, 0.6  # minimum cosines of character n-grams: near-equal texts; one word differs
 QUERIES = 2_000  # held-out texts per split that are compared
-CHAINS = 500  # broken chains among which the shortest are shown
+CHAINS = 500  # broken chains, of which the shortest are shown
 BATCHES = (32, 128)
 MANY_FALSE = 0.1  # share of anchors with a false negative above which action is advised
 
@@ -63,7 +63,7 @@ def examine(corpus: Corpus, *, seed: int = 0, model: bool = True) -> list[Findin
 
 
 def sizes(corpus: Corpus) -> Finding:
-    """The number of rows per split, and whether it is enough."""
+    """The number of rows per split, and whether that is enough."""
     have = {split: corpus.sizes.get(split, 0) for split in SPLITS}
     texts = len(corpus.sentences())
     parts = ", ".join(f"{count:,} {split}" for split, count in have.items())
@@ -72,12 +72,10 @@ def sizes(corpus: Corpus) -> Finding:
     missing = [split for split in SPLITS if not have[split] and not isinstance(corpus, Sentences)]
     few = 0 < have["test"] < FEW_TEST
     if missing:
-        sentence += (
-            f" There are no {' or '.join(missing)} rows: add some, or drop the column 'split' to divide the rows."
-        )
+        sentence += f" It has no {' or '.join(missing)} rows: add some, or drop the column 'split' to divide the rows."
     elif few:
         points = 98 / np.sqrt(have["test"])  # 1.96 standard errors of an accuracy of one half
-        sentence += f" With {have['test']} test rows, an accuracy is uncertain by {points:.0f} points: add test rows."
+        sentence += f" With {have['test']} test rows, an accuracy is uncertain by ±{points:.0f} points: add test rows."
     level = "warning" if missing or few else "note"
     return Finding("sizes", level, sentence, numbers={"rows": len(corpus), "sentences": texts, **have})
 
@@ -136,7 +134,7 @@ def _balance_of_pairs(pairs: Pairs) -> Finding:
 
 
 def leaks(corpus: Corpus) -> Finding | None:
-    """Rows of dev and test that an earlier split also has, ignoring case, spacing and punctuation."""
+    """Rows of dev and test that also occur in an earlier split, ignoring case, spacing and punctuation."""
     first: dict[tuple[str, ...], int] = {}
     found: dict[int, int] = {}
     for row, texts in sorted(_units(corpus), key=lambda unit: SPLITS.index(corpus.splits[unit[0]])):
@@ -188,7 +186,7 @@ def _nearly_equal(texts: tuple[str, ...], others: tuple[str, ...], cosine: float
 
 
 def _units(corpus: Corpus) -> list[tuple[int, tuple[str, ...]]]:
-    """(row, texts) of everything that only one split should have: a pair as a whole, else each text."""
+    """(row, texts) of every unit that only one split should contain: a pair as a whole, else each text."""
     if isinstance(corpus, Articles):
         sections = ((row, section) for row, article in enumerate(corpus.articles) for section in article.sections)
         return [(row, (paragraph,)) for row, section in sections for paragraph in section.paragraphs]
@@ -203,7 +201,7 @@ def _plain(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _words_apart(one: str, other: str) -> int:
-    """How many words must be replaced, added or removed to turn one text into the other."""
+    """The number of words to replace, add or remove to turn one text into the other."""
     a, b = Counter(words(one)), Counter(words(other))
     return max((a - b).total(), (b - a).total())
 
@@ -218,7 +216,7 @@ def _vectorised(units: Sequence[tuple[str, ...]]) -> tuple[np.ndarray, sparse.cs
 
 
 def _likeness(vectors: sparse.csr_matrix, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The cosines between units, (left, right); for pairs, that of the less similar texts, in the better order."""
+    """The cosines between units, (left, right); for pairs, the cosine of the less similar texts in the better order."""
 
     def cosines(i: int, j: int) -> np.ndarray:
         return np.asarray((vectors[left[:, i]] @ vectors[right[:, j]].T).toarray())
@@ -232,7 +230,7 @@ def _likeness(vectors: sparse.csr_matrix, left: np.ndarray, right: np.ndarray) -
 
 
 def contradictions(corpus: Corpus) -> Finding | None:
-    """The same text with two labels, a pair with both (in either order), distant grades, reversed triplets."""
+    """Texts with two labels, pairs with both labels (in either order), distant grades, and reversed triplets."""
     scale = _scale(corpus)
     found = []
     for rows in _repeats(corpus).values():
@@ -332,7 +330,7 @@ def _scale(corpus: Corpus) -> float:
 
 
 def false_negatives(corpus: Corpus) -> Finding | None:
-    """How many in-batch negatives of an anchor mean the same as it, for randomly drawn rows."""
+    """The number of in-batch negatives that mean the same as their anchor, for randomly drawn rows."""
     from scipy.stats import hypergeom
 
     if "train" not in corpus.sizes or (isinstance(corpus, Pairs) and corpus.graded):
@@ -382,7 +380,7 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding 
     sentence = (
         f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels "
         f"({100 * count / judged:.1f} %). Some are wrong, others only hard: read the most suspicious ones, and correct "
-        "or drop what is wrong."
+        "or drop wrong ones."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"
@@ -409,7 +407,7 @@ def _examples(corpus: Corpus, rows: Iterable[int]) -> tuple[dict[str, Any], ...]
 
 
 def _beside(corpus: Corpus, row: int, other: int) -> dict[str, Any]:
-    """A row and another that it contradicts."""
+    """A row, and another row that contradicts it."""
     return _example(corpus, row) | {f"other_{key}": value for key, value in _example(corpus, other).items()}
 
 

@@ -1,4 +1,4 @@
-"""The engine: trainings and their scores, each computed once.
+"""The engine: training runs and their scores, each computed once.
 
     results = run(trials, corpus, measure, folder, workers=2)      a Result for each
 
@@ -41,13 +41,13 @@ from labkit.progress import Progress, silent
 from labkit.runs import finished, has_checkpoint
 
 TRIALS, TRAINING, MODELS = "trials", "training", "models"
-FAILURES = (ValueError, RuntimeError, MemoryError)  # of one trial, which do not end the others; torch raises the second
-WAIT = 0.5  # seconds between two checks of a trial that another process trains
+FAILURES = (ValueError, RuntimeError, MemoryError)  # of one trial, which stop no other trial; torch raises the second
+WAIT = 0.5  # seconds between two checks of a trial that another process is training
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One training; `settings` holds those that differ from the defaults. With `keep` its model is kept."""
+    """One training run; `settings` holds the values that differ from the defaults. With `keep` its model is kept."""
 
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of a trial by name, the first being its main score; or why it failed.
+    """The scores of a trial by name, the main score first; or why the trial failed.
 
     `notes` are further values, ready for JSON.
     """
@@ -87,7 +87,7 @@ class Result:
 
 
 def _packed(values: np.ndarray) -> str:
-    """Numbers as text: whole ones in one or two bytes, others in four."""
+    """Numbers as text: integers in one or two bytes, others in four."""
     largest = np.abs(values).max(initial=0) if (values == np.round(values)).all() else np.inf
     kind = "|i1" if largest < 2**7 else "<i2" if largest < 2**15 else "<f4"
     return kind + base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 9)).decode()
@@ -97,7 +97,7 @@ def _unpacked(text: str) -> np.ndarray:
     return np.frombuffer(zlib.decompress(base64.b64decode(text[3:])), text[:3]).astype(np.float64)
 
 
-# : a fitted method, the corpus, the split -> scores, and the parts of those with an interval
+# : a fitted method, the corpus, the split -> scores, and the parts of the scores that have an interval
 Measure: TypeAlias = Callable[[Method, Corpus, str], tuple[Mapping[str, float], Mapping[str, Parts]]]
 
 
@@ -163,7 +163,7 @@ def _key(trial: Trial, corpus: Corpus, measure: Measure, methods: Mapping[str, t
 
 
 def _write_alone(work: _Work, path: Path) -> None:
-    """Compute one trial on one thread, because other processes use the other cores."""
+    """Compute one trial on one thread, because other processes use the remaining cores."""
     with scale.one_thread():
         _write_result(work, path)
 
@@ -195,7 +195,7 @@ def _result(work: _Work) -> Result:
     parts: Mapping[str, Parts] = {}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # repeated by each of many trainings
+            warnings.simplefilter("ignore", UserWarning)  # repeated in each of many runs
             figures, parts, seconds = _measured(work)
         name, value = next(iter(figures.items()))
         if not math.isfinite(value):
@@ -208,16 +208,16 @@ def _result(work: _Work) -> Result:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a trial failed, on one line; the kind of error only where it is not a sentence for users."""
+    """Why a trial failed, on one line, with the error's type only if its message is not written for users."""
     said = " ".join(str(error).split())
     return said if isinstance(error, ValueError) else f"{type(error).__name__}: {said}"
 
 
 def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], float]:
-    """The scores, their parts, and the CPU seconds of the training."""
+    """The scores, their parts, and the CPU seconds of training."""
     trial = work.trial
     corpus = work.corpus if trial.split == "test" else without_test(work.corpus)
-    if trial.part < 1:  # a linear probe, too, may only learn from these rows
+    if trial.part < 1:  # a linear probe may also learn only from these rows
         corpus = corpus.fewer(trial.part)
     method = work.methods[trial.method](**trial.settings)
     began = time.process_time()
@@ -227,8 +227,8 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
         return *work.measure(method, corpus, trial.split), seconds
     own, model = work.folder / TRAINING / work.digest, work.folder / MODELS / work.digest
     training = own / "run"
-    with locked(own):  # until it is scored, so that no other process starts it
-        if finished(model):  # killed before its scores were written
+    with locked(own):  # until the trial is scored, so that no other process starts it
+        if finished(model):  # the process was killed before it wrote the scores
             return *work.measure(method.load(model), corpus, trial.split), 0.0
         if not has_checkpoint(training):  # the incomplete run of a method that cannot resume
             shutil.rmtree(training, ignore_errors=True)
@@ -240,13 +240,13 @@ def _measured(work: _Work) -> tuple[Mapping[str, float], Mapping[str, Parts], fl
             training.replace(model)
         else:
             shutil.rmtree(training, ignore_errors=True)
-    with suppress(OSError):  # another process has it
+    with suppress(OSError):  # another process uses it
         own.rmdir()
     return figures, parts, seconds
 
 
 def without_test(corpus: Corpus) -> Corpus:
-    """The corpus without its test rows, so that they cannot be used."""
+    """The corpus without test rows, so that no trial can use them."""
     if "test" not in corpus.sizes:
         return corpus
     return corpus.take(row for row, split in enumerate(corpus.splits) if split != "test")

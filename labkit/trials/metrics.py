@@ -6,8 +6,8 @@
     new classes, Groups  hit@1              also hit@3, hit@10, map@r
     Triplets, Articles   triplet_accuracy
 
-A `Metric` is a measure of the engine. On dev it gives its own score. On test it gives every score with its parts, its
-own first, and the model's cost: microseconds per sentence, and megabytes.
+A `Metric` is a measure of the engine. On dev it returns its own score, on test all scores with their parts (its
+own first), and the model's cost: microseconds per sentence, and megabytes.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
 
 
 def probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
-    """Whether a logistic regression on the training rows is right for each row of the split, tuned on dev."""
+    """Whether a logistic regression, fitted to the training rows and tuned on dev, is right for each row of a split."""
     sides: list[Any] = []
     for name in ("train", "dev", split):
         part = corpus.part(name)
@@ -143,7 +143,7 @@ def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:
     method.encode(texts)
     microseconds = 1e6 * (time.process_time() - began) / len(texts)
     size = sum(array.nbytes for array in method.run("finished").arrays.values())
-    if isinstance(method, METHODS["sbert"]):  # whose run stores only the name of the model
+    if isinstance(method, METHODS["sbert"]):  # its run stores only the name of the model
         model: Any = vars(method)["model"]
         size += sum(weights.nbytes for weights in model.parameters())
     return {"microseconds": microseconds, "megabytes": size / 1e6}

@@ -1,4 +1,4 @@
-"""Where a method errs: the test rows it gets most clearly wrong, with the words that mislead it."""
+"""Where a method errs: the test rows that it gets most clearly wrong, and the words that mislead it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Mistake:
-    """Two sentences, their label, the method's answer, and the words it relied on."""
+    """Two sentences, their label, the method's answer, and the words that the method relied on."""
 
     a: str
     b: str
@@ -53,7 +53,7 @@ _Found = Iterator[tuple[str, str, str, str]]
 
 
 def _pairs(method: Method, dev: Pairs, test: Pairs) -> _Found:
-    """Pairs on the wrong side of the dev threshold, the farthest from it first."""
+    """Pairs on the wrong side of the dev threshold, farthest from it first."""
     threshold = best_threshold(pair_similarities(method, dev), dev.labels)
     scores, names = pair_similarities(method, test), ("different", "the same")
     far = np.where(test.labels == 1, threshold - scores, scores - threshold)
@@ -66,7 +66,7 @@ def _pairs(method: Method, dev: Pairs, test: Pairs) -> _Found:
 
 def _graded(method: Method, test: Pairs) -> _Found:
     """Pairs whose rank by similarity is farthest from their rank by grade."""
-    from scipy.stats import rankdata  # takes a second
+    from scipy.stats import rankdata  # importing it takes a second
 
     scores, grades = pair_similarities(method, test), test.scores
     ranks, wanted = (rankdata(each) / len(test) for each in (scores, grades))

@@ -1,4 +1,4 @@
-"""The plan of a comparison: what each method costs, and which methods, trials and seeds fit into the time.
+"""The plan of a comparison: what each method costs, and which methods, trials and seeds fit into the time limit.
 
 In: a corpus, a metric and a number of minutes. Out: a `Plan`, made before the first trial. A short round measures the
 `Cost` of each method: one epoch on a few rows, and whether it can learn from this shape at all.
@@ -21,9 +21,9 @@ from labkit.trials.metrics import Metric
 from labkit.trials.space import Dial, tuned_settings
 
 LEAST_TRIALS, LEAST_SEEDS = 8, 3
-TIMED_ROWS = 500  # of the training rows, for the short round
-QUICK = 20.0  # estimated seconds of a training below which it is timed on all rows
-RESERVE = 0.75  # share of the minutes that is planned; the rest is for the doctor, the curve and underestimates
+TIMED_ROWS = 500  # training rows used in the short round
+QUICK = 20.0  # estimated seconds of a run below which it is timed on all rows
+RESERVE = 0.75  # share of the minutes to plan for; the rest is for the doctor, the curve and underestimates
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Entry:
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     simple: bool = False
-    extra: str = ""  # the extra that it needs
+    extra: str = ""  # the extra that it requires
 
     def space(self, corpus: Corpus) -> dict[str, Dial]:
-        """The search space of its other settings."""
+        """The search space of all settings that are not given."""
         settings = METHODS[self.method](**self.settings).settings
         space = tuned_settings(settings, type(corpus).__name__, has_dev=True)
         return {name: dial for name, dial in space.items() if name not in self.settings}
@@ -69,7 +69,7 @@ class Cost:
     reason: str = ""
 
     def seconds(self, trials: int, part: float, seeds: int) -> float:
-        """The seconds for its trials, the trainings on all rows that choose among the best, and its seeds."""
+        """The seconds for its trials, for the runs on all rows that choose among the best, and for its seeds."""
         again = 4 if part < 1 else 0
         runs = seeds if self.random else 1
         if not self.tuned:
@@ -85,7 +85,7 @@ class Plan:
     methods: tuple[str, ...]
     left_out: Mapping[str, str]
     trials: int
-    part: float  # of the training rows, in trials
+    part: float  # share of the training rows used in trials
     seeds: int
     minutes: float
     workers: int
@@ -94,7 +94,7 @@ class Plan:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Plan:
-        """The plan of its JSON."""
+        """The plan from its JSON."""
         costs = {name: Cost(**cost) for name, cost in record["costs"].items()}
         return cls(**{**record, "costs": costs, "methods": tuple(record["methods"])})
 
@@ -130,12 +130,12 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
         need = costs[name].seconds(*sizes[0]) / 60
         left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {need:.0f} minutes"
     trials, part, runs = [sizes[0], *filter(fits, sizes)][-1]
-    methods = tuple(name for name in costs if name in kept)  # the first of equal scores leads: the simpler method
+    methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler method
     return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs}
 
 
 def cost_of(entry: Entry, corpus: Corpus, metric: Metric) -> dict[str, Any]:
-    """The `Cost` as JSON, from one epoch on a few rows; for a quick method from a training on all rows."""
+    """The `Cost` as JSON, from one epoch on a few rows or, for a quick method, from a run on all rows."""
     if entry.extra and find_spec(entry.extra) is None:
         raise ValueError(f"needs {entry.extra.replace('_', '-')}, which is not installed")
     corpus, settings = without_test(corpus), dict(entry.settings)

@@ -29,8 +29,8 @@ class Line:
     dev_at_first: float | None  # None if the default settings could not be trained
     trials: int
     figures: Mapping[str, float]  # the means of all other test scores
-    seconds: float  # CPU seconds of one training
-    microseconds: float  # for a sentence
+    seconds: float  # CPU seconds of one run
+    microseconds: float  # per sentence
     megabytes: float
 
 
@@ -45,7 +45,7 @@ class Report:
     plan: Plan
     lines: tuple[Line, ...] = ()
     curve: Mapping[str, Mapping[float, tuple[float, float, float]]] = field(default_factory=dict)
-    gain: tuple[float, float, float] | None = None  # from all labels over half of them, for the winner
+    gain: tuple[float, float, float] | None = None  # of the winner, with all labels compared with half of them
     mistakes: tuple[Mistake, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     cut: Threshold | None = None  # for the winner, on pairs with 0/1 labels
@@ -60,7 +60,7 @@ class Report:
 
     @property
     def front(self) -> list[Line]:
-        """The best method, and those not shown to be behind it."""
+        """The best method, and all methods not shown to be behind it."""
         names = {row.name for row in front([line.ranked for line in self.lines])}
         return [line for line in self.lines if line.ranked.name in names]
 
@@ -79,7 +79,7 @@ def verdict_sentence(report: Report) -> str:
     name, metric = best.ranked.name, NAMES[report.metric]
     score = f"{metric} {best.ranked.score:.3f} [{best.ranked.low:.3f}, {best.ranked.high:.3f}]"
     if len(report.lines) == 1:
-        return f"{name} has {score}; there was nothing to compare it with."
+        return f"{name} has {score}; no other method was compared."
     if not others:
         second = report.lines[1].ranked
         return (
@@ -155,7 +155,7 @@ Bar = tuple[str, float, float, float, bool]  # name, score, its interval, whethe
 
 
 def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
-    """Scores with their intervals, one below the other."""
+    """Scores with their intervals, one method per line."""
     low, high = min(bar[2] for bar in bars), max(bar[3] for bar in bars)
     room = 0.05 * ((high - low) or 1.0)
     low, high = low - room, high + room
@@ -185,7 +185,7 @@ def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
 
 
 def curve_svg(report: Report) -> str:
-    """The scores with their intervals over the share of the training rows, a line for each method."""
+    """The scores with their intervals over the share of the training rows, one line per method."""
     points = [score for curve in report.curve.values() for score in curve.values()]
     low, high = min(point[1] for point in points), max(point[2] for point in points)
     room, height, said = 0.05 * ((high - low) or 1.0), 260, []
@@ -300,8 +300,8 @@ def _cut(cut: Threshold) -> list[str]:
     return [
         f"<p>{escape(str(cut))}</p>",
         _table(("same above", "precision", "recall"), curve),
-        f'<p class="quiet">How many pairs of a similarity are the same, on {escape(cut.measured_on)}:</p>',
-        _table(("mean similarity", "pairs", "share that is the same"), bins),
+        f'<p class="quiet">Share of pairs that mean the same, by similarity, on {escape(cut.measured_on)}:</p>',
+        _table(("mean similarity", "pairs", "share that means the same"), bins),
     ]
 
 

@@ -24,7 +24,7 @@ from labkit.settings import Settings, checked
 
 SAMPLERS = ("tpe", "random")
 STARTUP = 6  # trials before TPE takes over; of 4 to 10, the best for 16 trials on 60 artificial surfaces
-REDRAWN = 20  # proposals that repeat an earlier trial before a random one is used
+REDRAWN = 20  # repeated proposals before a random one is used
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ def space_of(experiment: Experiment, corpus: Corpus, space: Mapping[str, Dial] |
     for name in space:
         settings.named(name)
         if name in experiment.settings:
-            raise ValueError(f"setting {name} is both fixed and to be tried; omit one of them")
+            raise ValueError(f"setting {name} is both fixed and searched; omit one of them")
     settings.check_used(space, shape, has_dev)
     if not space:
-        raise ValueError(f"method {experiment.method!r} has no settings left to try; name one and its values")
+        raise ValueError(f"method {experiment.method!r} has no settings left to search; name one and its values")
     return dict(space)
 
 
@@ -149,7 +149,7 @@ def optuna_study(space: Mapping[str, Dial], known: Known, **how: Any) -> Any:
     with _quiet():
         study = create_study(direction="maximize", **how)
         for tried, figure in known:
-            if all(value in space[name] for name, value in tried.items()):  # others tell the sampler nothing
+            if all(value in space[name] for name, value in tried.items()):  # others are of no use to the sampler
                 state = TrialState.PRUNED if figure is None else TrialState.COMPLETE
                 trial = create_trial(state=state, value=figure, params=dict(tried), distributions=distributions)
                 study.add_trial(trial)

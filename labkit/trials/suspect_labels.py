@@ -1,9 +1,9 @@
-"""Find suspicious labels: those contradicted by several methods trained without them.
+"""Find suspicious labels: labels that are contradicted by several methods trained without them.
 
     doubts(corpus) -> Doubts
 
 Each method predicts every row's label, group or score from the other folds (for groups and many classes: from the
-nearest other rows). The mean probability of the row's own label is its support; rows with the least come first.
+nearest other rows). The mean probability of the row's own label is its support; rows with the least support come first.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from labkit.evaluation.pairs import pair_features
 from labkit.pretrained import packaged_folder
 from labkit.text import tokens, words
 
-LEAST_JUDGED, JUDGED = 50, 10_000  # rows from which labels are judged, and how many at most
+LEAST_JUDGED, JUDGED = 50, 10_000  # minimum and maximum number of rows to judge
 FOLDS = 5
 GRAMS_KEPT = 20_000  # the most frequent n-grams, so that a weight for each n-gram and class fits in memory
-MANY = 60  # classes above which neighbours judge a label instead of logistic regression
+MANY = 60  # number of classes above which neighbours judge a label instead of logistic regression
 APART = 1 / 3  # share of the scale by which two contradictory grades differ
 GRAMS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4), "sublinear_tf": True, "dtype": np.float32}
 
 
 @dataclass(frozen=True)
 class Doubts:
-    """Predictions for labels by methods that were not trained on them."""
+    """Predicted labels, by methods that were not trained on these rows."""
 
     rows: np.ndarray  # (n,) the judged rows
     support: np.ndarray  # (n,) mean probability of the given label: the lower, the more suspicious
@@ -47,7 +47,7 @@ class Doubts:
 def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | None:
     """Judge each label with cheap methods, out of fold; None if there are no labels or too few rows.
 
-    `model`: whether to include MiniLM, if it is installed, which takes most of the time.
+    `model`: whether to include MiniLM, if installed; it takes most of the time.
     """
     rows = sampled(np.arange(len(corpus)), JUDGED, seed)
     if isinstance(corpus, Pairs):
@@ -99,7 +99,7 @@ def _of_classes(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, ro
 
 
 def _of_neighbours(views: Sequence[Any], codes: np.ndarray, classes: np.ndarray, rows: np.ndarray, seed: int) -> Doubts:
-    """How much nearer the nearest row of the same class is than the nearest of another, in each view."""
+    """How much nearer the nearest row of the same class is than the nearest row of another class, in each view."""
     margins, near = np.zeros((len(views), len(codes))), np.zeros((len(views), len(codes)), int)
     for method, view in enumerate(views):
         for block in blocks(len(codes), len(codes)):
@@ -120,7 +120,7 @@ def _doubts(guesses: np.ndarray, codes: np.ndarray, classes: np.ndarray, rows: n
 
 
 def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: int) -> np.ndarray:
-    """Each model's prediction for each row when it is trained on the other folds."""
+    """Each model's prediction for each row, when trained on the other folds."""
     from sklearn.base import is_classifier
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 

@@ -1,14 +1,14 @@
-"""Find the settings of a method that score best on dev: trials, each a training, and a record of them.
+"""Find the settings of a method that score best on dev: trials, each a training run, and a record of them.
 
     tuned = tune(Experiment("film", "questions"), trials=16)
     tuned.settings, tuned.command       the best settings, and the command that trains with them
 
-In: an experiment, whose settings stay fixed, and the search space of the others (`labkit.trials.space`). Trial 0 has
-the given settings; no two trials are the same. A trial gets a corpus without test rows, and its `selection` on dev is
+In: an experiment, whose settings stay fixed, and the search space of the rest (`labkit.trials.space`). Trial 0 has
+the given settings; no two trials are equal. A trial gets a corpus without test rows, and its `selection` on dev is
 its score.
 
 With a folder the trials are stored there (`labkit.trials.engine`), and plan.json describes the search. The same call
-resumes an interrupted one and ends with the same trials.
+resumes an interrupted search and ends with the same trials.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from labkit.trials.space import SAMPLERS, Dial, optuna_study, optuna_version, pr
 
 @dataclass(frozen=True)
 class TunedTrial:
-    """One trial: the values tried, and its dev score; None if the training failed, for this `reason`."""
+    """One trial: the values tried, and its dev score; None if training failed, with the `reason`."""
 
     number: int
     tried: Mapping[str, Any]
     figure: float | None
-    measure: str = ""  # the figure's name
-    seconds: float = 0.0  # CPU seconds of the process that finished the training
+    measure: str = ""  # the name of the score
+    seconds: float = 0.0  # CPU seconds of the process that finished the run
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """All trials of an experiment in order; the larger the figure, the better."""
+    """All trials of an experiment in order; a larger score is better."""
 
     experiment: Experiment
     space: Mapping[str, Dial]
     trials: tuple[TunedTrial, ...]
-    wanted: int  # requested number of trials; a small space ends earlier
+    wanted: int  # requested number of trials; a small space has fewer
 
     @property
     def ranked(self) -> list[TunedTrial]:
-        """The best first, failed ones last; ties in order."""
+        """The trials, best first and failed ones last; ties keep their order."""
         return sorted(self.trials, key=lambda trial: -math.inf if trial.figure is None else trial.figure, reverse=True)
 
     @property
@@ -70,7 +70,7 @@ class Tuned:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The given settings with the best of those tried."""
+        """The given settings, completed with the best values found."""
         return {**self.experiment.settings, **self.best.tried}
 
     def study(self, storage: str | None = None) -> Any:
@@ -80,7 +80,7 @@ class Tuned:
 
     @property
     def command(self) -> str:
-        """The command that trains with them on the whole corpus."""
+        """The command that trains with these settings on the whole corpus."""
         return replace(self.experiment, settings=self.settings).command
 
 
@@ -105,7 +105,7 @@ def tune(
     progress: Progress = silent,
     after_trial: Callable[[TunedTrial], None] = lambda trial: None,
 ) -> Tuned:
-    """Search settings around those of the experiment, and report which score best on dev.
+    """Search settings around the experiment's own, and report which settings score best on dev.
 
     Each trial uses the same `part` of the training rows and this share of the `epochs`. The first has the given
     settings, with the values in `first`. A trial that fails with a ValueError, for example because its loss is not
@@ -167,7 +167,7 @@ def _tunable(corpus: Corpus) -> Corpus:
             f"corpus {corpus.name!r} has no dev split for choosing settings (it has {have}). Mark dev rows in the "
             "column 'split', or remove that column to split the rows automatically"
         )
-    corpus.part("train")  # raises an error before training if there is none
+    corpus.part("train")  # raises an error before training if the split is missing
     return corpus
 
 

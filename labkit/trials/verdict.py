@@ -4,7 +4,7 @@
     verdict_of(rows)       "leads", "tie" or "open"
 
 `lead_of` compares every method with the best one. The best of many is partly the luckiest, so the intervals are
-Bonferroni-corrected: together they hold with 95 %.
+Bonferroni-corrected: all of them hold together with 95 % confidence.
 
     behind   the whole interval of the best method's lead is above 0
     tie      the whole interval is within the margin, so that a difference of either sign does not matter; and
@@ -12,7 +12,7 @@ Bonferroni-corrected: together they hold with 95 %.
     open     neither: more seeds or test rows are needed; always if the test split has fewer than UNITS
              independent units, which are too few to estimate chance
 
-Where all n units agree, for example because every answer is right, their spread is 0 and says nothing about units that
+If all n units agree, for example because every answer is right, their spread is 0 and says nothing about units that
 were not drawn: the interval then reaches 3 / n to each side, by the rule of three.
 
 Scores that are not split over test units are compared over `seeds_alone`, because nothing is known about other test
@@ -54,7 +54,7 @@ class Ranked:
 
 
 def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
-    """The runs of two methods, paired by seed: those that both have, or all if one has a single run."""
+    """The runs of two methods, paired by seed: seeds that both have, or all seeds if one method has a single run."""
     both = sorted(set(first) & set(second)) if min(len(first), len(second)) > 1 else None
     return [first[seed] for seed in both or sorted(first)], [second[seed] for seed in both or sorted(second)]
 
@@ -72,7 +72,7 @@ def ranked(
 
 
 def _by_seeds(name: str, runs: Mapping[str, Runs], best: str, level: float) -> Ranked:
-    """One method, with intervals over seeds; a lead that no seed changes may differ on other test rows."""
+    """One method, with intervals over seeds; a lead that is equal for all seeds may differ on other test rows."""
     own = lead_of([*runs[name].values()], [Parts(np.zeros(1), np.ones(1))])
     about = (name, own.lead, *own.interval(LEVEL), len(runs[name]), 1)
     if name == best:
@@ -100,16 +100,16 @@ def _ranked(name: str, runs: Mapping[str, Runs], best: str, level: float, margin
 
 
 def _interval(lead: Lead, count: int, level: float) -> tuple[float, float]:
-    """Student's interval; by the rule of three where all units agree."""
+    """Student's interval; if all units agree, the interval by the rule of three."""
     return lead.interval(level) if lead.error else (lead.lead - 3 / count, lead.lead + 3 / count)
 
 
 def front(rows: Sequence[Ranked]) -> list[Ranked]:
-    """The best, and all that are not shown to be behind it."""
+    """The best method, and all methods not shown to be behind it."""
     return [row for row in rows if row.against_best != "behind"]
 
 
 def verdict_of(rows: Sequence[Ranked]) -> Verdict:
-    """Whether one method leads, several tie for first place, or it is open which is best."""
+    """Whether one method leads, several tie for first place, or the best method is open."""
     states = {row.against_best for row in rows}
     return "open" if "open" in states else "tie" if "tie" in states else "leads"

@@ -31,7 +31,7 @@ def cosines(random: np.random.Generator, sizes: Sequence[int], d: int, apart: fl
 
 
 def lengths_of(random: np.random.Generator, n: int, longest: int) -> Tensor:
-    """Lengths of n sentences: one is the longest, one is a single word, and no two neighbours are the same."""
+    """Lengths of n sentences: one is the longest, one is a single word, and no two consecutive lengths are equal."""
     lengths = random.integers(1, longest + 1, n)
     lengths[:2] = longest, 1
     return torch.from_numpy(random.permutation(lengths))

@@ -4,8 +4,8 @@ scoring    a trained method scored on its test split: classes, clusters, grades,
 locality   SBERT-LP's tables: the same frozen vectors, unchanged and after each transform
 speed      one query against n sentences, also with a slow cross-encoder
 
-In: a `Case`, an experiment with the data and the folder that its recipe may use. Trainings by `case.fitted()` are
-stored in a run folder named by a digest of their inputs: other tables reuse them, and interrupted ones resume.
+In: a `Case`, an experiment with the data and the folder that its recipe may use. Runs trained by `case.fitted()` are
+stored in a folder named by a digest of their inputs: other tables reuse them, and interrupted runs resume.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Case(Experiment):
     also: Mapping[str, Corpus] = field(default_factory=dict)
     runs: Path | None = None
     progress: Progress = silent
-    memory: dict[str, Method] = field(default_factory=dict)  # what this cell has trained
+    memory: dict[str, Method] = field(default_factory=dict)  # the methods that this cell has trained
     quick: bool = False
     sides: tuple[Mapping[str, Any], ...] = ()  # settings of concatenated networks
 
@@ -54,10 +54,10 @@ def _trained(experiment: Experiment, folder: Path | None, progress: Progress) ->
         shutil.rmtree(folder)  # a damaged run
     try:
         return experiment.fit(progress, folder)
-    except InUse:  # another process computes the same: it may take long, or never end
+    except InUse:  # another process trains the same method, which may take long or never end
         return experiment.fit(progress)
 
 
 def run_name(experiment: Experiment) -> str:
-    """The folder name of a training for the papers' tables."""
+    """The folder name of a run for the papers' tables."""
     return f"{experiment.method}-{experiment.key[:20]}"

@@ -6,7 +6,7 @@
     accuracy                                         of a logistic regression on the unchanged vectors
 
 Compared sentences are embedded together, without labels. k, p and the sizes of the other transforms come from dev; for
-STS, which has none, from the other years; for clusters, from the other half of the texts. In: a case on a frozen model.
+STS, which has no dev, from other years; for clusters, from the other half of the texts. In: a case on a frozen model.
 Out: scores.
 """
 
@@ -78,7 +78,7 @@ def swept_grades(case: Case) -> Result:
 
 
 def reversed_order(case: Case) -> Result:
-    """The shares of couples of test pairs with different grades whose order LP mends, and spoils."""
+    """The shares of couples of test pairs with different grades whose order LP mends and spoils."""
     points = _swept(case, graded(case.corpus, "dev"))
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
@@ -104,7 +104,7 @@ def logistic_on_frozen(case: Case) -> Result:
         rows, at = _together(case, parts)
         rows = unit(rows)
         sides = [(features(part, lambda texts: rows[at(texts)]), _labels(part)) for part in parts.values()]
-    else:  # learns its words from the training sentences
+    else:  # the method learns its words from the training sentences
         method = case.fitted(parts["train"])
         sides = [(features(part, lambda texts: unit(method.encode(texts))), _labels(part)) for part in parts.values()]
     right = logistic_right(*chain.from_iterable(sides))
@@ -113,7 +113,7 @@ def logistic_on_frozen(case: Case) -> Result:
 
 
 def swept_classes(case: Case) -> Result:
-    """The same for LP over the number of neighbours and over the dimension."""
+    """LP's accuracy over the number of neighbours and over the dimension."""
     rows, right = _classes(case)
     return Result(_over(rows, lambda embedded: float(right(embedded, "test").mean()), "accuracy"))
 
@@ -141,7 +141,7 @@ def transformed_clusters(case: Case) -> Result:
 
 
 def _by_year(case: Case, corpus: Corpus) -> Result:
-    """Each year with the sizes that the others chose."""
+    """Each year with the sizes that the other years chose."""
     whole = graded(corpus, "test")
     years = [str(year) for year in whole.extra["year"]]
     parts = {year: whole.take([row for row, at in enumerate(years) if at == year]) for year in sorted(set(years))}
@@ -157,7 +157,7 @@ def _by_year(case: Case, corpus: Corpus) -> Result:
 
 
 def _mean_of(sweeps: Sequence[tuple[Point, ...]]) -> list[Point]:
-    """The points that all sweeps have, with their mean values."""
+    """The points that all sweeps share, with their mean values."""
     values: dict[Point, list[float]] = {}
     for point in chain.from_iterable(sweeps):
         values.setdefault(replace(point, value=0.0), []).append(point.value)
@@ -193,7 +193,7 @@ def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
 
 
 def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.ndarray]]:
-    """The vectors of all sentences, and a function that tells for which rows of a split the vote is right."""
+    """The vectors of all sentences, and a function that returns for which rows of a split the vote is right."""
     parts = _thirds(case.corpus)
     rows, at = _together(case, parts)
 
@@ -208,7 +208,7 @@ def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.nda
 
 
 def _together(case: Case, parts: Mapping[str, Corpus]) -> tuple[np.ndarray, Callable[[list[str]], list[int]]]:
-    """The vectors of all sentences, and a function that tells the rows of some of them."""
+    """The vectors of all sentences, and a function that returns the rows of given sentences."""
     texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
     number = {text: row for row, text in enumerate(texts)}
     return _vectors(case, texts), lambda texts: [number[text] for text in texts]
@@ -227,14 +227,14 @@ def _labels(part: Corpus) -> list[str]:
 
 
 def _thirds(corpus: Corpus) -> dict[str, Corpus]:
-    """Train, dev and test, each sampled to a size embedded in minutes; without a dev, one is cut from train."""
+    """Train, dev and test, each sampled to a size embedded in minutes; a missing dev is cut from train."""
     parts = {split: corpus.part(split) for split in ("train", "dev", "test") if split in corpus.splits}
     if "dev" not in parts:
         train = parts["train"]
         order = np.random.default_rng(0).permutation(len(train)).tolist()
         held = min(MOST["dev"], len(train) // 5)
         parts = {"train": train.take(order[held:]), "dev": train.take(order[:held]), "test": parts["test"]}
-    share = 2 if isinstance(corpus, Pairs) else 1  # sentences of a row
+    share = 2 if isinstance(corpus, Pairs) else 1  # sentences per row
     return {
         name: part.take(np.random.default_rng(1).permutation(len(part))[: MOST[name] // share].tolist())
         for name, part in parts.items()
@@ -250,7 +250,7 @@ def _over(rows: np.ndarray, judge: Callable[[np.ndarray], float], figure: str) -
     sizes = [p for p in DIMENSIONS if p < len(rows) - 1]
     figures = {f"k={k} {figure}": judge(transformed(rows, replace(AT, neighbours=k))) for k in near}
     whole = transformed(rows, replace(AT, size=max(sizes)))
-    return figures | {f"p={p} {figure}": judge(whole[:, :p]) for p in sizes}  # the first p columns are those of p
+    return figures | {f"p={p} {figure}": judge(whole[:, :p]) for p in sizes}  # the first p columns have dimension p
 
 
 def _chosen(points: Sequence[Point], figure: str) -> dict[str, float]:

@@ -38,7 +38,7 @@ PICTURED_SENTENCES = 8  # sentences per class in a picture
 
 
 def scored(case: Case) -> Result:
-    """The scores for the corpus's shape; after a training, also the last epoch's means and the best dev score."""
+    """The scores for the corpus's shape; after training, also the last epoch's means and the best dev score."""
     method = case.fitted()
     scores = score(method, case.corpus, apart=True, most=None)
     last = method.history.rows[-1] if method.history.rows else {}
@@ -50,7 +50,7 @@ def scored(case: Case) -> Result:
 
 
 def all_the_same(case: Case) -> Result:
-    """The scores of calling every test pair the same, without training."""
+    """The scores of labelling every test pair as same, without training."""
     test = _pairs(case)
     return _of_parts(called_parts(np.ones(len(test), bool), test))
 
@@ -76,7 +76,7 @@ def _of_parts(parts: dict[str, Parts]) -> Result:
 def picture(case: Case) -> Result:
     """Five classes of the test split, drawn by the seed (section 4.4).
 
-    `ratio` is inter / intra of the vectors, `ratio of the picture` the same in the plane of two principal directions.
+    `ratio` is inter / intra of the vectors, `ratio of the picture` likewise in the plane of two principal directions.
     """
     texts, labels = _drawn(case, PICTURED_SENTENCES)
     vectors = np.asarray(case.fitted().encode(texts), np.float64)
@@ -87,7 +87,7 @@ def picture(case: Case) -> Result:
 
 
 def _drawn(case: Case, most: int | None = None) -> tuple[list[str], list[str]]:
-    """Test sentences of five classes with at least three each, up to `most` per class; and their classes."""
+    """Test sentences from five classes with at least three sentences, up to `most` per class, and their classes."""
     members: dict[str, list[str]] = {}
     for text, label in zip(*case.corpus.part("test").classified(), strict=True):
         members.setdefault(label, []).append(text)
@@ -123,7 +123,7 @@ def neighbour_curves(case: Case) -> Result:
 
 
 def _ranks(method: Method, part: Pairs) -> np.ndarray:
-    """The rank of each sentence in the other's list of neighbours, the worse of both, (n,)."""
+    """The worse of the two ranks of each pair's sentences among each other's neighbours, (n,)."""
     texts, pairs = part.numbered()
     return mutual_ranks(method.encode(texts), pairs)
 
@@ -135,7 +135,7 @@ def mutual_neighbours(case: Case) -> Result:
 
 
 def readable_rows(case: Case) -> Result:
-    """How few words carry a row of L (each word by `L · rms of its TF-IDF`), and how well rows recur in a refit.
+    """How few words dominate a row of L (each word by `L · rms of its TF-IDF`), and how well rows recur in a refit.
 
     `half`: the fewest words whose squares add up to half; `ten`: the share of the largest ten.
     """
@@ -151,7 +151,7 @@ def readable_rows(case: Case) -> Result:
 
 
 def cost_of_training(case: Case) -> Result:
-    """CPU minutes of a training without any cache, and its accuracy."""
+    """CPU minutes of a run without any cache, and its accuracy."""
     start = time.process_time()
     method = replace(case, runs=None, memory={}).fitted()
     minutes = (time.process_time() - start) / 60
@@ -167,7 +167,7 @@ def coherence(case: Case) -> Result:
 
 
 def emphasis(case: Case) -> Result:
-    """(1 - λ) copy + (1 + λ) paraphrase on dev, its two parts, and the lift there, at the best epoch with this λ."""
+    """(1 - λ) copy + (1 + λ) paraphrase on dev, its two parts, and the lift on dev, at the best epoch with this λ."""
     method = case.fitted()
     assert isinstance(method, PThought)
     losses = method.losses(case.corpus, split="dev")
@@ -199,14 +199,14 @@ MODELS = {
 
 
 def pretrained(row: str, run: Compute = scored, **more: Any) -> Recipe:
-    """The recipe of such a row."""
+    """The recipe of a row with a pretrained model."""
     return Recipe(run, "sbert", {"model": MODELS[row]}, **{"seeds": 1, **more})
 
 
 def at_hand(model: str) -> str | None:
-    """The name for opening the model, None if it is not on this machine.
+    """The name with which to open the model; None if the model is not on this machine.
 
-    It is looked for in the folder LABKIT_MODELS, then in the Hub's cache. Nothing is downloaded.
+    Searched are the folder LABKIT_MODELS, then the Hub's cache. Nothing is downloaded.
     """
     root = os.environ.get("LABKIT_MODELS")
     if root and (Path(root) / model).is_dir():
@@ -224,7 +224,7 @@ RESTARTS = 5
 
 
 class SideBySide:
-    """The concatenated unit vectors of two methods, whose cosine is the mean of theirs."""
+    """The concatenated unit vectors of two methods, whose cosine is the mean of the two cosines."""
 
     def __init__(self, first: Any, second: Any) -> None:
         self._methods = first, second
@@ -237,7 +237,7 @@ class SideBySide:
 
 
 def method_of(case: Case) -> Any:
-    """The method of this cell, or its two networks concatenated, which are shared with the rows of each alone.
+    """The method of this cell, or its two networks concatenated, which are shared with the rows of the single networks.
 
     A method learns from the case's articles, or from triplets drawn from a corpus in `case.also`. Two networks are
     trained separately, as in the paper, each on its own corpus if `case.also` has two.
@@ -251,7 +251,7 @@ def method_of(case: Case) -> Any:
 
 
 def told_apart(case: Case) -> Result:
-    """The share of triplets from the test articles with the positive nearer, by the method's own similarity."""
+    """The share of test triplets whose positive is nearer than the negative, by the method's own similarity."""
     assert isinstance(case.corpus, Articles)
     scores = score(method_of(case), case.corpus, apart=True)
     return Result(scores.figures, parts=scores.parts)

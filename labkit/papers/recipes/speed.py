@@ -60,7 +60,7 @@ class PairReader:
         self.settings = settings or CrossSettings()
 
     def fit(self, corpus: Pairs, *, seed: int = 0, progress: Progress = silent) -> None:
-        """Learn from the training pairs; dev, if there is one, selects the epoch."""
+        """Learn from the training pairs; dev, if available, selects the epoch."""
         self.reader, vectors = reader_and_vectors(corpus, dimension=self.settings.dimension, seed=seed)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -98,7 +98,7 @@ class PairReader:
         scores: Tensor = self.module(numbers.to(device), lengths.to(device))
         return scores
 
-    # what the training loop asks for: batches of pairs of similar length, their scores, and the loss
+    # the training loop's interface: batches of pairs of similar length, their scores, and the loss
 
     def batches(self, epoch: int) -> list[list[int]]:
         return list(buckets(list(map(len, self._rows)), self.settings.batch, seed=self._seed * 100_003 + epoch))
@@ -113,7 +113,7 @@ class PairReader:
 # --- the recipes ------------------------------------------------------------------------------------------------------
 
 SIZES = (100, 1_000)
-MANY = 100_000  # rows from which the slope of the comparison time becomes visible
+MANY = 100_000  # rows above which the slope of the comparison time is visible
 ROUNDS = 25
 
 
@@ -131,7 +131,7 @@ def bi_encoder(case: Case) -> Result:
 
 
 def cross_encoder(case: Case) -> Result:
-    """Read the query with each sentence, after training the scorer on the pairs."""
+    """Train the scorer on the pairs, then read the query with each sentence."""
     corpus = case.corpus
     assert isinstance(corpus, Pairs)
     reader = PairReader(CrossSettings.of(case.settings))
@@ -161,7 +161,7 @@ def _times(ask: Callable[[str, int], None], texts: list[str], sizes: Sequence[in
             start = time.process_time()
             ask(texts[number % len(texts)], size)
             spent.append(1000 * (time.process_time() - start))
-        least[size] = min(spent)  # other load, and one-time costs, only add time
+        least[size] = min(spent)  # other load and one-time costs only add time
     few, many = sizes[0], sizes[-1]
     slope = max(least[many] - least[few], 0.0) / (many - few)
     return {str(size): took for size, took in least.items()} | {"1000000": least[few] + slope * (1_000_000 - few)}

@@ -3,10 +3,10 @@
     {way} detail, order ...    the share of minimal pairs whose largest part of `1 - cos` is on a word that differs
     {way} rank                 the rank of the first word that differs among all words of both sentences
     {way} back                 the share of lost similarity regained without the first 1 to 4 words
-    {way} back at random       the same with random words removed
+    {way} back at random       likewise, with random words removed
     {way} knows                how often a synonym pair is nearer than a pair with different meanings
 
-For two trainings that differ only in the seed: how similar their explanations and similarities are.
+For two runs that differ only in the seed: how similar their explanations and similarities are.
 
 In: a case whose corpus has minimal pairs. Out: scores, split by the sentences' subject.
 """
@@ -38,7 +38,7 @@ MANY, FEW, QUICK = 1000, 125, 5  # pairs per kind: for exact ways, for slow ways
 TAKEN = 4  # words removed, one after the other
 EQUAL = 1e-6  # parts that differ by less are tied
 UNITS = 32  # units of the scores: topics, events or activities, several in each
-STEADY = 150  # pairs that two trainings explain
+STEADY = 150  # pairs that two runs explain
 _PIECES = re.compile(r"\w+|[^\w\s]")
 
 Minimal: TypeAlias = Mapping[str, Sequence[MinimalPair]]  # by kind
@@ -54,7 +54,7 @@ def differing_words(case: Case) -> Result:
     both = {"back at random": at_random, "knows": _knows(method, pairs)}
     parts: dict[str, Parts] = {}
     for way in method.ways:
-        if way != "neighbours":  # these are other sentences, none of which is known to be right
+        if way != "neighbours":  # its parts are other sentences, none of which is known to be right
             found = {pair: _lost_by(method, way, pair) for pair in _each(pairs)}
             figures = {**_hits(pairs, found), "back": _backs(method, pairs, found), **both}
             parts |= {f"{way} {name}": each for name, each in figures.items()}
@@ -62,7 +62,7 @@ def differing_words(case: Case) -> Result:
 
 
 def no_method(case: Case) -> Result:
-    """Rank words without a method: all tied, rarest in training first, or the same among words that differ."""
+    """Rank words without a method: all tied, rarest in training first, or likewise among the words that differ."""
     pairs = _minimal(case, MANY)
     counts = Counter(word for text in case.corpus.part("train").sentences() for word in set(words(text)))
     parts: dict[str, Parts] = {}
@@ -70,7 +70,7 @@ def no_method(case: Case) -> Result:
         found: dict[MinimalPair, Weights] = {}
         for pair in _each(pairs):
             weights = {word: 0.0 if way == "random" else -counts[word[1]] for word in _words(pair)}
-            if way == "apart":  # before all others
+            if way == "apart":  # these come before all others
                 left = _apart(pair)
                 weights = {(side, word): weights[side, word] + 1e6 * (word in left[side]) for side, word in weights}
             found[pair] = weights  # tied words share ranks, which is the average over all orders
@@ -92,7 +92,7 @@ def _words(pair: MinimalPair) -> list[tuple[int, str]]:
 
 
 def _lost_by(method: Method, way: str, pair: MinimalPair) -> Weights:
-    """Each word's part of the lost similarity; words unknown to the method have none."""
+    """Each word's part of the lost similarity; words unknown to the method have no part."""
     sums = dict.fromkeys(_words(pair), 0.0)
     for side, parts in enumerate(lost(method, pair.text_a, pair.text_b, way=way)):
         own = [word for at, word in sums if at == side]
@@ -105,14 +105,14 @@ def _lost_by(method: Method, way: str, pair: MinimalPair) -> Weights:
 
 
 def _hits(pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> dict[str, Parts]:
-    """The hits for each kind, and ranks over all."""
+    """The hits for each kind, and the ranks over all kinds."""
     places = {pair: _place(pair, found[pair]) for pair in _each(pairs)}
     hits = {kind: _by_source(here, [places[pair][0] for pair in here]) for kind, here in pairs.items()}
     return hits | {"rank": _by_source(_each(pairs), [rank for _, rank in places.values()])}
 
 
 def _place(pair: MinimalPair, weights: Weights) -> tuple[float, float]:
-    """Whether the largest part is on a word that differs, and the rank of the first; tied parts share ranks."""
+    """Whether the largest part is on a word that differs, and the rank of the first such; tied parts share ranks."""
     differ = _differing(pair)
     right = np.array([word in differ[side] for side, word in weights])
     values = np.array(list(weights.values()))
@@ -134,7 +134,7 @@ def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
 def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
     """The words of each side that remain after aligning as many words as possible in order."""
     one, other = words(pair.text_a), words(pair.text_b)
-    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # how many words can be aligned from i and j on
+    common = np.zeros((len(one) + 1, len(other) + 1), np.int64)  # number of words that can be aligned from i and j on
     for i, j in product(reversed(range(len(one))), reversed(range(len(other)))):
         common[i, j] = max(common[i + 1, j], common[i, j + 1], common[i + 1, j + 1] + (one[i] == other[j]))
     left: tuple[set[str], set[str]] = set(), set()
@@ -198,11 +198,11 @@ def _by_source(pairs: Iterable[MinimalPair], above: ArrayLike, below: ArrayLike 
     return Parts(*(np.bincount(units, np.asarray(values), UNITS).round(6) for values in (above, under)))
 
 
-# --- two trainings of one method ---------------------------------------------------------------------------------
+# --- two runs of one method --------------------------------------------------------------------------------------
 
 
 def steady(case: Case) -> Result:
-    """`{way} parts`: the mean rank correlation of two trainings' parts over pairs; `{way} similarities`: that of all
+    """`{way} parts`: the mean rank correlation of two runs' parts over pairs; `{way} similarities`: that of all
     similarities.
 
     For FILM `rows` is how well its rows recur in a refit, a cosine (`measure_stability`).
@@ -214,14 +214,14 @@ def steady(case: Case) -> Result:
     pairs = [(test.text_a[row], test.text_b[row]) for row in drawn]
     figures: dict[str, float] = {}
     for way in both[0].ways:
-        if way == "neighbours":  # each training has different ones
+        if way == "neighbours":  # each run has different neighbours
             continue
         alike, similar = [], []
         for a, b in pairs:
             one, other = (method.explain(a, b, way=way) for method in both)
             similar.append((one.similarity, other.similarity))
             (names, first), (same, second) = map(_own, (one, other))
-            if names and names == same and np.ptp(first) and np.ptp(second):  # otherwise there is no order to compare
+            if names and names == same and np.ptp(first) and np.ptp(second):  # otherwise no order exists to compare
                 alike.append(correlation(first, second).spearman)
         if alike:
             figures[f"{way} parts"] = float(np.mean(alike))
