@@ -96,7 +96,7 @@ def _read_once(said: str, key: tuple[Any, ...], read: Callable[[], R]) -> R:
         except ValueError as mistake:
             return ValueError(str(mistake))  # without its traceback
 
-    value = once("Other files are being read. Please wait …" if busy() else said, key, value_or_refusal)
+    value = once("Other files are being read. Yours waits for its turn …" if busy() else said, key, value_or_refusal)
     if isinstance(value, ValueError):
         raise ValueError(str(value))
     return value
