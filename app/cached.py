@@ -1,8 +1,8 @@
-"""What the pages keep between reruns, for all visitors; `keeping` bounds how much that is, in bytes over all of it.
+"""What the pages keep between reruns, for all visitors; `keeping` bounds its total size in bytes.
 
-A function gets all its inputs as arguments; nobody writes to its result. A corpus, a space and a file have a `key`, by
-which they are compared. PyTorch takes seconds to import, and all methods need it, so they are imported where they are
-used: the first page does not wait for them.
+A function gets all its inputs as arguments, and its result is never modified. A corpus, a space and a file are compared
+by their `key`. PyTorch takes seconds to import and all methods need it, so methods are imported where they are used:
+the first page does not wait for them.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from labkit.sentpwnet.view import SentenceBatch
 
 R = TypeVar("R")
-VECTOR_BYTES = 2**28  # of a visitor's vectors, unpacked
-OWN_SECONDS = 600  # to read a file on one's own machine
-LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others are placed among them
+VECTOR_BYTES = 2**28  # limit on a visitor's vectors, unpacked
+OWN_SECONDS = 600  # for reading a file on your own machine
+LANDMARKS = 20_000  # most sentences that t-SNE and UMAP arrange; all others are placed among them
 
 
 # --- corpora -----------------------------------------------------------------------------------------------------
@@ -51,16 +51,16 @@ LANDMARKS = 20_000  # sentences that t-SNE and UMAP arrange: of more, the others
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A corpus, the key that stands for all its rows, and what reading it had to say."""
+    """A corpus, the key that identifies all its rows, and the notes from reading it."""
 
     corpus: Corpus
     key: str
     notes: tuple[str, ...] = ()
-    file: File | None = None  # a visitor's, as it came
+    file: File | None = None  # a visitor's upload, unchanged
 
     @property
     def own(self) -> bool:
-        """Whether it is a visitor's file."""
+        """Whether the corpus is a visitor's file."""
         return self.file is not None
 
     @property
@@ -71,7 +71,7 @@ class Opened:
 
 @keep("Reading the corpus …")
 def lab_corpus(name: str) -> Opened:
-    """A corpus that comes with the lab."""
+    """A bundled corpus."""
     corpus = load(name)
     return Opened(corpus, corpus.fingerprint)
 
@@ -80,7 +80,7 @@ def uploaded_corpus(file: File) -> Opened:
     """A visitor's file as a corpus."""
 
     def read() -> Opened:
-        most = int(st.get_option("server.maxUploadSize")) * 2**20  # as a file and unpacked: what the server takes
+        most = int(st.get_option("server.maxUploadSize")) * 2**20  # the server's limit, for the file and unpacked
         corpus, notes = corpus_apart(file.name, file.data, most, **_reader())
         return Opened(corpus, corpus.fingerprint, notes, file)
 
@@ -88,13 +88,13 @@ def uploaded_corpus(file: File) -> Opened:
 
 
 def _read_once(said: str, key: tuple[Any, ...], read: Callable[[], R]) -> R:
-    """What is read of a visitor's file in another process; what was refused once is not read again."""
+    """Read a visitor's file in another process; a file that was rejected is not read again."""
 
     def value_or_refusal() -> R | ValueError:
         try:
             return read()
         except ValueError as mistake:
-            return ValueError(str(mistake))  # without the frames it came through
+            return ValueError(str(mistake))  # without its traceback
 
     value = once("Other files are being read. Yours waits for its turn …" if busy() else said, key, value_or_refusal)
     if isinstance(value, ValueError):
@@ -103,7 +103,7 @@ def _read_once(said: str, key: tuple[Any, ...], read: Callable[[], R]) -> R:
 
 
 def _reader() -> dict[str, Any]:
-    """The visitor for whom a file is read, and the seconds that it may take: fewer where others wait."""
+    """The visitor for whom a file is read, and the seconds that reading may take: fewer in a classroom."""
     return {"visitor": classroom.me(), "seconds": SECONDS if classroom.is_on() else OWN_SECONDS}
 
 
@@ -112,7 +112,7 @@ def _reader() -> dict[str, Any]:
 
 @keep("Fitting the vectors …")
 def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
-    """A method fitted to the training split here and now."""
+    """A method fitted to the training split on the spot."""
     from labkit.methods import METHODS
 
     method = METHODS[name](**settings)
@@ -121,7 +121,7 @@ def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
 
 
 def written(folder: Path) -> int:
-    """When a run was written: one that was trained again is read again."""
+    """When a run was written; a retrained run is read again."""
     return (folder / "run.json").stat().st_mtime_ns
 
 
@@ -135,7 +135,7 @@ def opened_run(folder: str, written: int) -> Method:
 
 @keep()
 def run_record(folder: str, written: int) -> dict[str, Any]:
-    """What a run is."""
+    """The record of a run."""
     return read_record(folder)
 
 
@@ -154,14 +154,14 @@ def uploaded_vectors(file: File, opened: Opened) -> Method:
 
 @keep("Taking the similarity apart …")
 def explained(space: Space, a: str, b: str, way: str) -> Explanation:
-    """Why a method finds two sentences alike; that of a transformer takes seconds."""
+    """Why a method finds two sentences alike; for a transformer, this takes seconds."""
     explanation: Explanation = space.method.explain(a, b, way=way)
     return explanation
 
 
 @keep()
 def fitted_origin(opened: Opened, name: str) -> Origin:
-    """The origin of the vectors of a method with its own settings."""
+    """The origin of the vectors of a method with its default settings."""
     known = known_origin(name, opened.key)
     if known is not None:
         return known
@@ -185,21 +185,21 @@ def run_origin(folder: str, written: int) -> Origin:
 
 @keep("Choosing sentences …")
 def sentences_shown(opened: Opened, part: str, most: int) -> Labelled:
-    """Those of the test split, as stored pictures have them; or at most so many of all."""
+    """The sentences of the test split, as in stored pictures, or at most `most` of all sentences."""
     corpus = opened.corpus
     return pictured(corpus) if part == "test" else points(corpus, classes=len(corpus), most=most)
 
 
 @keep()
 def classes_of_corpus(opened: Opened) -> tuple[tuple[str, ...], int]:
-    """All classes of the corpus in the order of their colours, and how many sentences have one."""
+    """All classes of the corpus in the order of their colours, and the number of sentences that have a class."""
     return class_order(opened.corpus), counted(opened.corpus)[0]
 
 
 def sentence_vectors(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Vectors as the method compares them, and at unit length, as pictures show them: one array if that is the same.
+    """Vectors as the method compares them, and at unit length for pictures; one array if both are equal.
 
-    `key` stands for the sentences.
+    `key` identifies the sentences.
     """
 
     def encode() -> tuple[Any, Any]:
@@ -215,26 +215,26 @@ def sentence_vectors(space: Space, shown: Labelled, key: tuple[Any, ...]) -> tup
 
 
 def landmarks_for(how: str, count: int) -> int | None:
-    """How many of so many sentences are arranged; None: all."""
+    """How many of `count` sentences are arranged; None: all."""
     return LANDMARKS if how in STARTED and count > LANDMARKS else None
 
 
 @st.cache_resource(show_spinner=False)
 def picture_pool() -> ProcessPoolExecutor:
-    """The process that makes UMAP's pictures, one after the other: compiled code there does not stop this server."""
+    """The process that computes UMAP pictures, one at a time, so that compiled code does not block this server."""
     return ProcessPoolExecutor(max_workers=1, initializer=getattr(os, "nice", int), initargs=(10,))
 
 
 def made_apart(make: Callable[..., Any], *rows: Any, **wanted: Any) -> Any:
-    """Call `make` in the process of its own."""
+    """Call `make` in the picture process."""
     try:
         return picture_pool().submit(make, *rows, **wanted).result()
     except BrokenProcessPool:
-        picture_pool.clear()  # the next picture starts another
+        picture_pool.clear()  # the next picture starts a new process
         raise ValueError("The process that computes pictures ended. Try again, or choose fewer sentences.") from None
 
 
-# --- Pairs: what a loss makes of a batch is computed again at each move of a slider -------------------------------
+# --- Pairs: the weights of a batch are recomputed at each move of a slider ----------------------------------------
 
 
 @keep("Making a batch …")
@@ -258,7 +258,7 @@ def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
 
 @keep("Turning the rows …")
 def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
-    """The rows in words, the strongest first; `stable`: with the stability of each, which takes three fits."""
+    """The rows in words, strongest first; with `stable`, also the stability of each row, which takes three fits."""
     from labkit.film.reading import word_rows
 
     film = copy.copy(space.method)  # measuring writes into the method
@@ -278,7 +278,7 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
 
 @keep("Reading the rows …")
 def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[RowEnds, ...]:
-    """The sentences that lie highest and lowest on each row of L."""
+    """The sentences with the highest and lowest values on each row of L."""
     from labkit.film.reading import row_ends
 
     texts = tuple(points(opened.corpus, classes=60, most=most).texts)
@@ -290,7 +290,7 @@ def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[R
 
 @st.cache_resource(max_entries=1, ttl=60, show_spinner=False)
 def paper_tables() -> dict[str, TableResult]:
-    """Every table of the papers, with our figures where results are stored."""
+    """All tables of the papers, with our scores where results are stored."""
     from labkit.papers.bundled_report import beside
 
     return beside()

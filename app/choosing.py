@@ -1,6 +1,6 @@
-"""The choices that places share, in the row at the top: a corpus or a file, vectors or a run, a sentence.
+"""The choices that all pages share, in the row at the top: a corpus or a file, vectors or a run, a sentence.
 
-What is chosen comes with the lines that make it again, which `show_code` puts in front of those of a picture.
+Each choice comes with the code that reproduces it, which `show_code` puts before the code of a picture.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from labkit.shipped import Origin
 
 OWN = frame.OWN
-WIDTH = 210  # pixels of a choice in the row at the top
-RUN = "run "  # in front of the name of a run among vectors
-NO_RUN = "No run was trained on this corpus yet. Train one under Train and compare, or with this command:"
+WIDTH = 210  # of a control in the row at the top, in pixels
+RUN = "run "  # prefix of a run's name in the list of vectors
+NO_RUN = "No run has been trained on this corpus yet. Train one under Train and compare, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
 NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose a run above, or train one with this command, which keeps the "
+    "These vectors were not trained in epochs. Choose a run above, or train one with this command, which saves the "
     "vectors of its probe at every epoch:"
 )
-LEFT_OUT_MOST = 3  # runs that are left out, and of which it is said why
+LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = "Upload a file above, drop it anywhere on this page, or paste sentences. They stay on this machine."
 FORMATS = (
     "One sentence per line, or columns: text + label, text_a + text_b + label or score, anchor + positive + negative, "
@@ -46,10 +46,10 @@ FORMATS = (
 )
 OWN_FILE = "Your file is deleted after training. The run keeps its words and some dev sentences, which {} can see."
 READERS = "everybody who uses this app", "only you and the teacher (and everybody, if you share the run)"
-CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
+CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
-IMPORTS = {  # what a line of code calls -> what it needs
+IMPORTS = {  # a call in a line of code -> the import that it needs
     "METHODS[": "from labkit import METHODS",
     "class_order(": "from labkit.corpora.relations import class_order",
     " load(": "from labkit.corpora import load",
@@ -63,9 +63,9 @@ IMPORTS = {  # what a line of code calls -> what it needs
 
 
 def corpus(default: str = "topics") -> cached.Opened | None:
-    """One of the lab's corpora, or a visitor's file: that of the address, or as on the page before, or the default.
+    """A bundled corpus or a visitor's file: the one in the address, else that of the previous page, else the default.
 
-    None: there is nothing to show yet, and the page says why.
+    None if there is nothing to show yet; the page then says why.
     """
     summaries = {name: entry.summary for name, entry in CORPORA.items() if entry.kind == "embedded"}
     options = [*summaries, OWN]
@@ -101,12 +101,12 @@ def corpus(default: str = "topics") -> cached.Opened | None:
 
 
 def _use_own() -> None:
-    """Somebody has brought a file: it is the corpus."""
+    """Make the uploaded file the corpus."""
     st.session_state["corpus"] = st.session_state[CARRIED] = OWN
 
 
 def choose_corpus(name: str) -> None:
-    """Make this the corpus of all places."""
+    """Make this the corpus of all pages."""
     st.session_state[CARRIED] = st.query_params["corpus"] = name
 
 
@@ -117,8 +117,8 @@ def choose_corpus(name: str) -> None:
 class Space:
     """Vectors of sentences: a method by its name, fitted or opened only when its vectors are needed.
 
-    `key` stands for it, `code` makes it again; `origin` tells what a stored picture was made from, None where there can
-    be none; `note` says what it is worth.
+    `key` identifies the space, and `code` reproduces it. `origin` says what a stored picture was made from, or is None
+    if no picture can be stored. `note` gives the measured score.
     """
 
     key: str
@@ -145,7 +145,7 @@ def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
 
 
 def run_in(folder: Path, name: str) -> Space:
-    """The vectors of a run; of one that comes with the lab also what it is worth, where that was measured."""
+    """The vectors of a run; for a bundled run, also its score if that was measured."""
     lab = name in DEMONSTRATIONS and DEMONSTRATIONS[name].folder == folder
     place = f'DEMONSTRATIONS["{name}"].folder' if lab else repr(str(folder))
     worth = standing(name) if lab else None
@@ -169,13 +169,13 @@ def space(
     label: str = "Vectors",
     key: str = "vectors",
 ) -> Space:
-    """Vectors fitted to the corpus on the spot, or those of a run that was trained on it."""
+    """Vectors fitted to the corpus on the spot, or those of a run trained on it."""
     runs, others = runs_on(opened)
     return space_of(opened, choose_vectors([*options, *runs], default, label, key, others), runs)
 
 
 def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
-    """One of these vectors. `others` says which runs are not offered; the page says so where a link names one."""
+    """One of these vectors. `others` says which runs are not offered; the page shows a note if a link names one."""
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options and key not in st.session_state:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
@@ -189,38 +189,38 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
 
 
 def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], str | None]:
-    """Name -> folder of the runs that were trained on this corpus, with `before` in front of each name; and which of
-    the visitor's runs are not offered, because they were trained on another one."""
+    """Name -> folder of the runs trained on this corpus, each name prefixed with `before`; and a note on which of the
+    visitor's runs are not offered because they were trained on another corpus."""
     here, others = {}, []
     for name, folder in every_run(first=opened.corpus.name).items():
         if is_trained_on(folder, opened):
             here[before + name] = folder
         elif name not in lab_runs():
             others.append(f"{name[:60]} ({record_of(folder).get('corpus', '')})")
-    said = f"Not offered, because trained on another corpus: {first_of(others)}."
+    said = f"Not offered, because they were trained on another corpus: {first_of(others)}."
     return here, frame.plain(said) if others else None
 
 
 def runs_of(opened: cached.Opened, method: str) -> dict[str, Path]:
-    """Name among vectors -> folder, of all runs of a method, whatever they were trained on."""
+    """Name in the list of vectors -> folder, for all runs of a method on any corpus."""
     return {RUN + name: folder for name, folder in every_run(method, first=opened.corpus.name).items()}
 
 
 def say_who_reads(opened: cached.Opened) -> None:
-    """Say who will see sentences of a visitor's file in a run, next to a button that trains on it."""
+    """Say who can see sentences of a visitor's file in a run, next to a button that trains on that file."""
     if opened.own:
         show = st.warning if classroom.is_on() else st.caption
         show(OWN_FILE.format(READERS[classroom.is_on()]))
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
-    """A sentence, and the command that trains what is missing."""
+    """A note, and the command that trains the missing run."""
     st.info(note)
     st.code(f"labkit train {method} --corpus {shlex.quote(opened.in_code)}{more}", language="bash")
 
 
 def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:
-    """The lines that make a picture, after those that make its vectors, and its corpus where they need one."""
+    """The code that makes a picture, after the code for its vectors and, if needed, its corpus."""
     lines = lines.format(**values)
     corpus = [] if opened is None else [f"corpus = load({opened.in_code!r})"]
     every = [line for line in [*corpus, *space.code.split("\n"), *lines.split("\n")] if line]
@@ -240,9 +240,9 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
 def row_and_text(
     label: str, texts: Sequence[str], key: str, default: int = 0, *, typed: bool = False, **options: Any
 ) -> tuple[int, str]:
-    """A row number, and its sentence or the one that is typed in its place. Other texts open with their default.
+    """A row number, and its sentence or one typed instead. If the texts change, the default row is selected.
 
-    The link to the view has the number, and never a sentence.
+    The link to the view contains the number, never a sentence.
     """
     choice, texts_of, linked = f"{key}-choice", hash(tuple(texts)), frame.address_changed(key)
     others = st.session_state.setdefault(f"{key}-of", texts_of) != texts_of
@@ -266,7 +266,7 @@ def row_and_text(
 
 
 def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int) -> int:
-    """One of these rising numbers on a slider; without a choice there is no slider."""
+    """One of these ascending numbers on a slider; a single number gets no slider."""
     if len(numbers) < 2:
         return numbers[0]
     return int(st.select_slider(label, numbers, default, key=key, **frame.KEEP))
@@ -276,12 +276,12 @@ def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int)
 
 
 def run_folders() -> list[str]:
-    """The folders with runs, of LABKIT_RUNS; the first is where the app trains."""
+    """The folders with runs, from LABKIT_RUNS; the app trains in the first."""
     return [folder.strip() for folder in os.environ.get("LABKIT_RUNS", "runs").split(",") if folder.strip()] or ["runs"]
 
 
 def lab_runs(method: str = "", corpus: str = "") -> list[str]:
-    """The names of the runs that come with the lab, of one method or on one corpus where that is asked."""
+    """The names of the bundled runs, optionally only those of one method or on one corpus."""
     return [
         run.name
         for run in DEMONSTRATIONS.values()
@@ -304,13 +304,13 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
 
 
 def first_of(names: Sequence[str]) -> str:
-    """The first of these names, and how many more there are."""
+    """The first of these names, and the number of remaining ones."""
     more = len(names) - LEFT_OUT_MOST
     return ", ".join(name[:80] for name in names[:LEFT_OUT_MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def every_run(method: str = "", *, first: str) -> dict[str, Path]:
-    """name -> folder: the bundled ones, those on the corpus `first` before the others; then those of the folders."""
+    """name -> folder: the bundled runs, starting with those on the corpus `first`; then the runs in the folders."""
     own = sorted((DEMONSTRATIONS[name] for name in lab_runs(method)), key=lambda run: run.corpus != first)
     runs = {run.name: run.folder for run in own}
     for name, folder in runs_in(method).items():
@@ -319,8 +319,8 @@ def every_run(method: str = "", *, first: str) -> dict[str, Path]:
 
 
 def runs_in(method: str = "") -> dict[str, Path]:
-    """name -> folder of the runs in the folders, the newest first. The page says which cannot be read, and why. In a
-    classroom those of another visitor are left out, unless they share them."""
+    """name -> folder of the runs in the folders, newest first. The page says which runs cannot be read, and why. In a
+    classroom, other visitors' runs are left out unless they are shared."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
     files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]
@@ -341,11 +341,11 @@ def runs_in(method: str = "") -> dict[str, Path]:
 
 
 def left_out_note(bad: Mapping[str, Exception]) -> str:
-    """Say which runs are left out, and why; of many, the first ones."""
+    """Say which runs are skipped, and why; only the first few are named."""
     reasons = []
     for name, why in list(bad.items())[:LEFT_OUT_MOST]:
         sentence = sentence_of(why)
-        rest = re.sub("^run '.*?' ", "", sentence)  # its folder, which the name stands for
+        rest = re.sub("^run '.*?' ", "", sentence)  # drop the folder: the name identifies it
         reasons.append(f"**{frame.plain(name[:60])}**{':' * (rest == sentence)} {frame.plain(rest)}")
     more = [f"and {len(bad) - LEFT_OUT_MOST} more"] if len(bad) > LEFT_OUT_MOST else []
     return "\n\n".join([f"Skipped, because {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])

@@ -1,8 +1,8 @@
-"""A classroom: who may come in, who is here, and what a visitor may see.
+"""A classroom: who may enter, who is present, and what a visitor may see.
 
-A token comes in the address, once: the browser gets a cookie, and is sent to the same address without the token. In the
-cookie stand a word drawn by lot, by which the visitor is the same one after a reload or another start of the app, and
-that word signed with the token. No script of a page can read it, and no other site can use it.
+The token is in the address only once: the browser gets a cookie and is redirected to the address without the token. The
+cookie contains a random word, which identifies the visitor after a reload or a restart of the app, and that word signed
+with the token. No script on a page can read the cookie, and no other site can use it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from labkit.atomic import amount
 LOCAL = ("127.0.0.1", "localhost", "::1")
 VISITOR, TEACHER = "visitor", "teacher"
 NAME, ROLE = "x-labkit-visitor", "x-labkit-role"  # headers in which the guard tells the pages who it is
-DAYS = 30  # that a browser is known again
-UPLOADS, ALL_UPLOADS = 60 * 2**20, 2**30  # bytes in the app's memory: of one visitor, of all
-REMEMBERED = 1_000  # visitors who have come since the start
+DAYS = 30  # that a browser is remembered
+UPLOADS, ALL_UPLOADS = 60 * 2**20, 2**30  # bytes in the app's memory: per visitor, in total
+REMEMBERED = 1_000  # visitors since the start
 UPLOAD = "/_stcore/upload_file/"
 HOST = "This app does not respond to this address. Use one that it printed when it was started."
 MISSING = "This is a classroom. Open it with the address that contains its token; ask the teacher for it."
@@ -58,16 +58,16 @@ SEALED = {"Cache-Control": "no-store", "Content-Security-Policy": "default-src '
 
 
 class Guard:
-    """The app behind its tokens, role -> token. It is one of Streamlit's own kind of layers, for HTTP and WebSocket."""
+    """The app behind its tokens, role -> token: an ASGI middleware for HTTP and WebSocket."""
 
     def __init__(self, app: Any, tokens: Mapping[str, str]) -> None:
         self.app, self.tokens = app, tokens
-        self._uploader: dict[str, str] = {}  # session -> visitor, also when its connection is lost
-        self._coming: Counter[str] = Counter()  # visitor -> bytes on their way
+        self._uploader: dict[str, str] = {}  # session -> visitor, kept when the connection is lost
+        self._coming: Counter[str] = Counter()  # visitor -> bytes being uploaded
         PRESENT.guarded = True
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer what may not come in; let in the rest, with who it is."""
+        """Reject requests without access; pass on all others with the visitor's name and role."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -84,7 +84,7 @@ class Guard:
             await self.pass_on(with_name(scope, name_of(word), role), receive, send)
 
     def known(self, value: str) -> tuple[str, str]:
-        """The word and the role in a cookie: a new word where there is none, no role where no token was shown."""
+        """The word and the role in a cookie: a new word if it has none, no role if no token was given."""
         word, _, signature = value.partition(".")
         if not re.fullmatch("[0-9a-f]{32}", word):
             return secrets.token_hex(16), ""
@@ -93,7 +93,7 @@ class Guard:
         )
 
     def enter(self, request: HTTPConnection, shown: str, word: str, before: str) -> Response:
-        """Send who shows a token to the same address without it, with a cookie."""
+        """Redirect a visitor with a token to the same address without it, and set a cookie."""
         role = next((role for role, token in self.tokens.items() if equal(token, shown)), "")
         if not role:
             return HTMLResponse(PAGE.format(WRONG), HTTPStatus.FORBIDDEN, SEALED)
@@ -107,7 +107,7 @@ class Guard:
         return answer
 
     async def pass_on(self, scope: Any, receive: Any, send: Any) -> None:
-        """Hand a visitor's request on to Streamlit; as long as their WebSocket is open, they are here."""
+        """Pass a visitor's request on to Streamlit; visitors count as present while their WebSocket is open."""
         name = HTTPConnection(scope).headers[NAME]
         if scope["type"] == "websocket":
             PRESENT.came(name, HTTPConnection(scope).headers[ROLE] == TEACHER)
@@ -128,7 +128,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     async def take(self, name: str, scope: Any, receive: Any, send: Any) -> None:
-        """Take an upload, if the visitor has room for it in the app's memory."""
+        """Accept an upload if the visitor's share of the app's memory has room for it."""
         most = int(config.get_option("server.maxUploadSize")) * 2**20
         length = HTTPConnection(scope).headers.get("content-length", "")
         size = min(int(length), most) if length.isascii() and length.isdecimal() else most
@@ -146,7 +146,7 @@ class Guard:
                 self._coming[name] -= size
 
     def held(self) -> Counter[str]:
-        """The bytes of files that are in memory or on their way, by visitor."""
+        """The bytes of files in memory or being uploaded, by visitor."""
         held = Counter(self._coming)
         for session, files in [*get_instance().uploaded_file_mgr.file_storage.items()]:  # type: ignore[attr-defined]
             held[self._uploader[session]] += sum(len(file.data) for file in [*files.values()])
@@ -169,7 +169,7 @@ async def refuse(scope: Any, receive: Any, send: Any, sentence: str, status: int
 
 
 def with_name(scope: Any, name: str, role: str) -> Any:
-    """The request with who it is in its headers, and without what it said of that itself."""
+    """The request with the visitor's name and role in its headers, replacing any that it claimed itself."""
     scope = scope | {"headers": [*scope["headers"]]}
     headers = MutableHeaders(scope=scope)
     headers[NAME], headers[ROLE] = name, role
@@ -177,7 +177,7 @@ def with_name(scope: Any, name: str, role: str) -> Any:
 
 
 def is_named(host: str) -> bool:
-    """Whether a request came by a name that was printed; any other may be a foreign page's, made to lead here."""
+    """Whether a request uses a printed host name; any other may come from a foreign page (DNS rebinding)."""
     try:
         name = urlsplit(f"//{host}").hostname
     except ValueError:
@@ -186,22 +186,22 @@ def is_named(host: str) -> bool:
 
 
 def cookie() -> str:
-    """The cookie's name: browsers hold those of all ports of a machine together."""
+    """The cookie's name, with the port, because browsers share cookies between the ports of a machine."""
     return f"labkit-{config.get_option('server.port')}"
 
 
 def signature_of(word: str, token: str) -> str:
-    """The word signed with the token, which nobody makes who does not know it."""
+    """The word signed with the token; nobody can forge it without the token."""
     return hmac.new(token.encode(), word.encode(), hashlib.sha256).hexdigest()
 
 
 def equal(one: str, other: str) -> bool:
-    """Whether two secrets are the same, in a time that does not tell how much of them is."""
+    """Whether two secrets are equal, compared in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
 def name_of(word: str) -> str:
-    """The name of a visitor on this machine and its disk: nobody can make their cookie from it."""
+    """The name of a visitor on this machine and its disk; their cookie cannot be derived from it."""
     return hashlib.sha256(word.encode()).hexdigest()[:16]
 
 
@@ -210,7 +210,7 @@ def name_of(word: str) -> str:
 
 @dataclass(frozen=True)
 class Present:
-    """A visitor since the app started: `tabs` are open now, `page` is the page opened last."""
+    """A visitor since the app started; `tabs` counts the open tabs, and `page` is the page opened last."""
 
     number: int
     since: float
@@ -220,7 +220,7 @@ class Present:
 
 
 class Register:
-    """All who have come, by name. The guard writes into it from one thread, the pages from theirs."""
+    """All visitors so far, by name. The guard and the pages write to it from different threads."""
 
     def __init__(self) -> None:
         self.guarded = False
@@ -229,12 +229,12 @@ class Register:
         self._lock = threading.Lock()
 
     def everyone(self) -> dict[str, Present]:
-        """Name -> who it is, in the order in which they came."""
+        """Name -> visitor, in order of arrival."""
         with self._lock:
             return dict(self._all)
 
     def came(self, name: str, teacher: bool) -> None:
-        """Somebody has opened one more tab."""
+        """Record that a visitor has opened another tab."""
         with self._lock:
             if name not in self._all:
                 self._count += 1
@@ -245,12 +245,12 @@ class Register:
             self._all[name] = replace(here, teacher=teacher, tabs=here.tabs + 1)
 
     def left(self, name: str) -> None:
-        """Somebody has closed a tab."""
+        """Record that a visitor has closed a tab."""
         with self._lock:
             self._all[name] = replace(self._all[name], tabs=self._all[name].tabs - 1)
 
     def turned(self, name: str, page: str) -> None:
-        """Somebody has opened a page."""
+        """Record that a visitor has opened a page."""
         with self._lock:
             if name in self._all:
                 self._all[name] = replace(self._all[name], page=page)
@@ -263,27 +263,27 @@ PRESENT = Register()
 
 
 def is_on() -> bool:
-    """Whether the app was opened to others: by `labkit app --classroom`, or by a setting of Streamlit's own."""
+    """Whether the app is open to others, through `labkit app --classroom` or a Streamlit setting."""
     return bool(os.environ.get("LABKIT_CLASSROOM")) or st.get_option("server.address") not in LOCAL
 
 
 def me() -> str:
-    """The name of this visitor; outside a classroom there is none."""
+    """The name of this visitor; empty outside a classroom."""
     return str(st.context.headers.get(NAME, "")) if is_on() else ""
 
 
 def is_teacher() -> bool:
-    """Whether this visitor has shown the teacher's token."""
+    """Whether this visitor has used the teacher's token."""
     return is_on() and PRESENT.guarded and st.context.headers.get(ROLE) == TEACHER
 
 
 def may_see(run: Path) -> bool:
-    """Whether a run is shown to this visitor: their own, a shared one, and one that no visitor trained."""
+    """Whether this visitor may see a run: their own, a shared one, or one that no visitor trained."""
     return sight()(run)
 
 
 def sight() -> Callable[[Path], bool]:
-    """`may_see` of this visitor, to be asked later and from where Streamlit knows no visitor."""
+    """`may_see` for this visitor, which can be called later, where Streamlit knows no visitor."""
     all_of_them, name = not is_on() or is_teacher(), me()
 
     def sees(run: Path) -> bool:

@@ -1,15 +1,15 @@
 // A map of up to a million points, drawn by WebGL 2: pan, zoom, hover, click, lasso. Written for this project (MIT);
-// `dot_map.py` says what comes in. Out goes what was marked, as the event `marked`: {polygon: [[x, y], ...]} in the
-// picture's own coordinates, {row: number}, {} for nothing, or {webgl: false} where the browser cannot draw it.
+// `dot_map.py` describes the input. The output is the event `marked`: {polygon: [[x, y], ...]} in the picture's own
+// coordinates, {row: number}, {} for nothing, or {webgl: false} if the browser cannot draw the map.
 //
 // Places here are in the unit of the picture's longer side: (0, 0) is its lowest corner, y goes up.
 
-const MOVING = 200000, FEWEST = 20000; // points drawn while the map moves: more where that is fast, fewer where it is slow
-const CORNERS = 300, NEAR = 10; // of a lasso; pixels from the mouse to a point that it points at
+const MOVING = 200000, FEWEST = 20000; // points drawn while the map moves: more on fast machines, fewer on slow ones
+const CORNERS = 300, NEAR = 10; // of a lasso; pixels from the mouse to a point that counts as hit
 const CLOSE = 3; // zoom from which the words of finer regions are written
 const GLYPHS = '●◆■✚▲★';
 const SLOTS = new Map(); // the name of a side -> its points, which stay when only marks change
-const MAPS = new Set(); // all maps of the page: what is in view in one is bright in the others
+const MAPS = new Set(); // all maps of the page: points in view in one are bright in the others
 
 const VERTEX = `#version 300 es
 in vec2 place;
@@ -55,7 +55,7 @@ function unpacked(bytes) {
   return { ...header, places, codes, order: shuffled(n), grid: gridOf(places, n) };
 }
 
-// The order of drawing: at random, so that no class lies over all others, and any first part is a fair sample.
+// The order of drawing is random, so that no class covers all others, and any first part is a fair sample.
 function shuffled(n) {
   const order = Uint32Array.from({ length: n }, (_, at) => at);
   let seed = 1;
@@ -177,7 +177,7 @@ class DotMap {
     return true;
   }
 
-  // Something new is to be seen: other points, other marks, or another theme.
+  // Update the map: new points, new marks, or another theme.
   show(data) {
     this.data = data;
     this.over.setAttribute('aria-label', data.alt);
@@ -190,7 +190,7 @@ class DotMap {
       return;
     }
     const points = SLOTS.get(data.slot);
-    if (points?.key !== data.points) return; // they are on their way
+    if (points?.key !== data.points) return; // they have not arrived yet
     if (this.points !== points) {
       if (this.points?.place !== points.place) {
         [this.view, this.lasso, this.seen] = [{ x: points.wide[0] / 2, y: points.wide[1] / 2, zoom: 1 }, null, null];
@@ -227,7 +227,7 @@ class DotMap {
     gl.enableVertexAttribArray(at);
   }
 
-  // One bit a row comes: whether it is chosen; where nothing is, whether it is in view in the map beside.
+  // One bit per row: whether it is chosen or, if nothing is chosen, whether it is in view in the other map.
   mark() {
     const { gl, points } = this, chosen = this.data.chosen ?? this.seen;
     if (this.chosen === chosen) return;
@@ -242,7 +242,7 @@ class DotMap {
     gl.vertexAttribIPointer(2, 1, gl.UNSIGNED_BYTE, 0, 0);
   }
 
-  // The colours, and in a second line the marks, of all looks; one that is hidden has no opacity.
+  // The colours, and in a second line the marks, of all looks; hidden looks have no opacity.
   colour() {
     const { gl, points } = this, texels = new Uint8Array(2 * 4 * 256);
     points.colours.forEach((colour, look) => {
@@ -269,7 +269,7 @@ class DotMap {
     }));
   }
 
-  // A class, here and in the map beside, whose legend it is, too.
+  // Hide or show a class, here and in the other map, which shares this legend.
   hide(look, hides) {
     this.hidden[hides ? 'add' : 'delete'](look);
     const at = this.points.legend.findIndex(entry => entry[1] === look);
@@ -286,7 +286,7 @@ class DotMap {
     return { width, height, pixels: 0.94 * Math.min(width / wide, height / high) * this.view.zoom };
   }
 
-  // At the next frame; a map that moves is drawn with fewer points, and with all of them as soon as it rests.
+  // Draw at the next frame: fewer points while the map moves, all of them as soon as it rests.
   draw(moving = false) {
     this.moving = moving;
     clearTimeout(this.rest);
@@ -329,7 +329,7 @@ class DotMap {
     this.drawOver(width, height, pixels, ratio);
   }
 
-  // Names, rings, a star and the lasso: few, and over the points.
+  // Names, rings, a star and the lasso are few, and are drawn over the points.
   drawOver(width, height, pixels, ratio) {
     const { points, view, data } = this, pen = this.over.getContext('2d');
     const at = (x, y) => [width / 2 + (x - view.x) * pixels, height / 2 - (y - view.y) * pixels];
@@ -363,13 +363,13 @@ class DotMap {
     for (const [x, y] of data.landed) write('★', ...at(...this.inUnit(x, y)), '#F0E442');
   }
 
-  // Names as [text, x, y, look], those of large regions first: of classes, or words for how near one has come.
+  // Names as [text, x, y, look], large regions first: classes, or words for the current zoom.
   names() {
     const { points, data, view } = this;
     return data.words?.[view.zoom < CLOSE ? 0 : 1].map(([text, x, y]) => [text, ...this.inUnit(x, y)]) ?? points.labels;
   }
 
-  // Which names there is room for: none lies on another, none is cut. One that is written stays while the map is moved.
+  // The names that fit: none overlaps another, none is cut. A visible name stays while the map is moved.
   placeNames(width, height, at, wide) {
     const before = this.zoomed === this.view.zoom ? this.written : new Map(), names = [...this.names().entries()];
     names.sort(([a], [b]) => before.has(b) - before.has(a));
@@ -383,11 +383,11 @@ class DotMap {
     }
   }
 
-  // --- what a hand does ---
+  // --- input ---
 
   inUnit(x, y) { const { low, span } = this.points; return [(x - low[0]) / span, (y - low[1]) / span]; }
 
-  // Where in the picture a mouse is.
+  // The position of the mouse in the picture.
   place(event) {
     const box = this.over.getBoundingClientRect(), { width, height, pixels } = this.measure();
     return [this.view.x + (event.clientX - box.left - width / 2) / pixels, this.view.y - (event.clientY - box.top - height / 2) / pixels];
@@ -399,7 +399,7 @@ class DotMap {
     this.draw(true);
   }
 
-  // The rows in view, one bit each; null where all are.
+  // The rows in view, one bit each; null if all are.
   inView() {
     const { points, view } = this, { width, height, pixels } = this.measure(), n = points.count;
     const [w, h] = [width / pixels / 2, height / pixels / 2], bits = new Uint8Array(Math.ceil(n / 8));
@@ -413,7 +413,7 @@ class DotMap {
     return count === n ? null : bits;
   }
 
-  // The map beside has places of its own: there, the same sentences are bright.
+  // The other map has its own coordinates, so the same sentences are bright there.
   light() {
     const seen = this.inView();
     for (const map of MAPS) if (map !== this && map.points?.count === this.points.count) { map.seen = seen; map.mark(); map.draw(); }
@@ -424,7 +424,7 @@ class DotMap {
     this.go({ x: x + (view.x - x) * share, y: y + (view.y - y) * share, zoom: after });
   }
 
-  // A polygon goes out in the picture's own coordinates, with a few hundred corners at most.
+  // Send a polygon in the picture's own coordinates, with a few hundred corners at most.
   send(corners) {
     const step = Math.ceil(corners.length / CORNERS), { low, span } = this.points;
     this.lasso = corners.filter((_, at) => at % step === 0);

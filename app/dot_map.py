@@ -1,11 +1,11 @@
-"""A map of many points: what a figure of plotly cannot hold, drawn by WebGL in the browser (`dot_map.js`).
+"""A map of more points than a plotly figure can hold, drawn with WebGL in the browser (`dot_map.js`).
 
 In: a `Projection` in the plane, its sentences, and how they are coloured. Out: a component of the page; what a visitor
 marks on it comes back as an event for `marking.on_map_marked`.
 
-The points go to the browser once, as bytes, six a point: places in whole numbers up to 65,535 and the code of a class.
-They are a message of their own, and Streamlit sends no large message twice; with each run of the page go only the
-marks, one bit a point. No sentence goes there.
+The points are sent to the browser once, as six bytes each: coordinates as integers up to 65,535 and the code of a
+class. They are a separate message, because Streamlit sends no large message twice; a rerun of the page sends only the
+marks, one bit per point. Sentences are never sent.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from labkit.palette import INK, MARKS, RISING, style
 from labkit.projection import Projection
 
 FINEST = 65_535  # steps along the longer side
-LEVELS = 256  # of a scale of numbers
-NAMED = 4_096  # names of which each may have a code of its own, to be said of a point
-LETTERS, SHORT = 60, 15  # of a name in full, and in the map
+LEVELS = 256  # of a numeric scale
+NAMED = 4_096  # most names that get a code of their own, to be shown for a point
+LETTERS, SHORT = 60, 15  # of a name in full, and on the map
 NO_MARKS: Mapping[str, Any] = {"chosen": None, "found": (), "ring": None, "landed": None, "count": 0}
 MAP = st.components.v2.component("labkit_map", js=(Path(__file__).parent / "dot_map.js").read_text("utf-8"))
 
@@ -42,8 +42,8 @@ MAP = st.components.v2.component("labkit_map", js=(Path(__file__).parent / "dot_
 def map_bytes(
     slot: str, picture: Projection, shown: Labelled, by: str, most: int, order: Sequence[str]
 ) -> tuple[str, bytes]:
-    """The points of the map called `slot`, and a name for just these: how many bytes a header has, the header, the
-    places (n, 2) and the codes (n,) of their names, uint16. What colours them is as in `colouring`."""
+    """The key of these points, and the bytes that the map called `slot` reads: the length of a header, the header, the
+    coordinates (n, 2) and the codes (n,) of the names, both uint16. Colours are as in `colouring`."""
     points = picture.points
     if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
         raise ValueError(f"the picture has points of shape {points.shape}, expected finite ones in the plane, (n, 2)")
@@ -58,15 +58,15 @@ def map_bytes(
     header |= {"wide": np.maximum(unit.max(axis=0), 1e-3).tolist(), "place": _digest(places.tobytes())}
     header["key"] = _digest(json.dumps(header).encode(), body)
     text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 4)  # so that the browser finds its numbers at whole places
+    text += b" " * (-len(text) % 4)  # so that the numbers are aligned for the browser
     return header["key"], len(text).to_bytes(4, "little") + text + body
 
 
 def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """The code of each point (n,), for each code its name and its look, and for each look its colour and mark.
 
-    `labels`: names in the middle of their points, [name, x, y, look], the largest first: on a map there is room for
-    those that do not lie on one another.
+    `labels`: names at the centre of their points, [name, x, y, look], largest first; a map shows those that do not
+    overlap.
     """
     full = colouring(shown, drawn.column)
     each = full if len(full.names) <= NAMED else drawn
@@ -88,7 +88,7 @@ def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.nd
 
 
 def _levels(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """Numbers on a scale as one of LEVELS codes each, which say about what the number was; the legend has four."""
+    """Numbers on a scale, rounded to LEVELS codes that are named by their values; the legend shows four."""
     scale = np.linspace(float(values.min()), float(values.max()), LEVELS)
     codes = np.rint((values - scale[0]) / ((scale[-1] - scale[0]) or 1.0) * (LEVELS - 1)).astype(int)
     colours = ["#{:02x}{:02x}{:02x}".format(*map(int, unlabel_rgb(each))) for each in sample_colorscale(RISING, LEVELS)]
@@ -106,7 +106,7 @@ def _digest(*parts: bytes) -> str:
 
 
 def bits(rows: Sequence[int], count: int) -> str:
-    """One bit for each of the points, the lowest of a byte first, in base64: whether it is one of the rows."""
+    """One bit per point, lowest bit first, in base64: whether the point is one of the rows."""
     mask = np.zeros(count, dtype=bool)
     mask[list(rows)] = True
     return b64encode(np.packbits(mask, bitorder="little").tobytes()).decode()
@@ -126,17 +126,17 @@ def put_map(
     on_marked: Callable[[], None],
     legend: bool = True,
 ) -> None:
-    """The map called `slot` of these points, with the `marks` of a picture: rows that are chosen and found, the row
-    with a ring, and where typed sentences lie. A map without a `legend` hides what is hidden by that of another one.
-    `height` is a length of CSS.
+    """The map called `slot` of these points, with the `marks` of a picture: the chosen and found rows, the row with a
+    ring, and the places of typed sentences. A map without a `legend` hides the classes hidden in the other map's.
+    `height` is a CSS length.
 
-    `words` are the names written on it, for the whole map and for one that is seen from close by; None: those of the
-    classes that have a colour.
+    `words` are the names written on it, for the whole map and for a close-up; None: those of the classes that have a
+    colour.
     """
     name, content = points
     chosen, ring, landed = marks["chosen"], marks["ring"], marks["landed"]
     with st.container(gap=None):
-        MAP(key=f"{key_of(slot)}-points", data=content)  # nothing to be seen
+        MAP(key=f"{key_of(slot)}-points", data=content)  # shows nothing
         data = {
             "slot": slot,
             "points": name,
@@ -154,5 +154,5 @@ def put_map(
 
 
 def key_of(slot: str) -> str:
-    """The key of a map's component: it stays as long as its page, and so does how far one has zoomed into it."""
+    """The key of a map's component, constant while its page is open, so that the zoom is kept."""
     return f"map-{slot}"

@@ -1,6 +1,6 @@
-"""What every page shares: its head, pictures with their export, its code and link, and one handler of mistakes.
+"""What all pages share: the head, pictures with their export, code and link, and one error handler.
 
-Whatever a visitor brought goes through `plain` before it is part of a text with markup.
+All text from visitors goes through `plain` before it becomes part of a text with markup.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
-FIGURES_TEXT = ("#595959", "#B8B8B8")  # what is written in pictures, on a light page and on a dark one
-ON_PRIMARY = ("#FFFFFF", "#000000")  # what is written on the theme's own colour
+FIGURES_TEXT = ("#595959", "#B8B8B8")  # text in pictures, on a light page and on a dark one
+ON_PRIMARY = ("#FFFFFF", "#000000")  # text on the theme's primary colour
 MIDDLE = ("118, 118, 118", "128, 132, 149")  # greys of pictures: our INK, and that of Streamlit's light theme
-# Colours that can be read on either page; and on a telephone plotly's bar above the picture, not over its legend, and
-# all views to be seen.
+# Colours that are readable on light and dark pages. On a phone, plotly's toolbar is above the picture instead of over
+# its legend, and all views are visible.
 GROUND = ("#FFFFFF", "#171614")  # of the pages, as the themes have it
 READABLE = f"""
 .stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
@@ -64,9 +64,9 @@ READABLE = f"""
 }}"""
 LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
-KEPT = "kept"  # in the session: what the address will say
-SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, and what all places choose
-PRESENT = "For a projector: larger, and pictures only."
+KEPT = "kept"  # in the session: the parameters for the address
+SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
+PRESENT = "For a projector: enlarges the pictures and hides the controls."
 PRESENTED = """
 html {font-size: 20px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
@@ -77,10 +77,10 @@ html {font-size: 20px !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
 """
-KEEP = {"bind": "query-params"}  # of a widget: its value stands in the address of the page, under its key
-# Plotly draws Play and Stop as shapes that take a click and nothing else. Here they become buttons to the browser: Tab
-# goes to them, Enter and Space press them, a screen reader says their names. One that is pressed presses its like in
-# the other picture too, so that both sides travel together. The motion itself stays plotly's, in the browser.
+KEEP = {"bind": "query-params"}  # for a widget whose value is kept in the page's address, under its key
+# Plotly draws Play and Stop as shapes that only react to clicks. This script makes them buttons: Tab reaches them,
+# Enter and Space press them, and screen readers announce them. Pressing one also presses its counterpart in the other
+# picture, so that both sides move together. The animation itself is still plotly's, in the browser.
 BUTTONS = """\
 <style>
 .updatemenu-button:focus {outline: none}
@@ -112,10 +112,10 @@ BUTTONS = """\
         if (other !== button && name(other) === name(button)) press(other, true);
     });
     if (name(button) !== 'Play' || played || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    played = true;  // once, when the place is opened
+    played = true;  // once, when the page is opened
     setTimeout(() => press(button, false), 800);
   };
-  // a journey that is stopped is to plotly a promise that it broke, for no reason: no mistake of anybody
+  // when an animation is stopped, plotly rejects a promise without a reason, which is not an error
   addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });
   const look = () => document.querySelectorAll('.updatemenu-button:not([role])').forEach(equip);
   new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
@@ -126,29 +126,29 @@ BUTTONS = """\
 
 @dataclass(frozen=True)
 class File:
-    """A visitor's file: its name, and what is in it."""
+    """A visitor's file: its name and content."""
 
     name: str
     data: bytes = field(repr=False)
 
     @cached_property
     def key(self) -> str:
-        """What it is compared by: its name, and a short name for what is in it."""
+        """The key by which files are compared: a hash of the content, and the name."""
         return f"{hashlib.sha256(self.data).hexdigest()[:32]} {self.name}"
 
 
 @cache
 def plotly_early() -> str:
-    """The line that has the browser fetch plotly's script; of another Streamlit there may be none by this name."""
+    """The line that makes the browser fetch plotly's script; empty if this Streamlit has no script by this name."""
     folder = Path(st.__file__).parent / "static" / "static" / "js"
     script = next(folder.glob("PlotlyChart.*.js"), None)
     return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
-    """The view of the page that is shown, at first the first; one is always chosen.
+    """The selected view of the page, initially the first; one is always selected.
 
-    Pages share the key, but not the views. So it is not bound to the address, which would keep that of the page before.
+    Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
     """
     linked = st.query_params.get(key)
     if address_changed(key) and linked in views:
@@ -163,7 +163,7 @@ def view(views: Sequence[str], key: str = "view") -> str:
 
 
 def run(page: Callable[[], None]) -> None:
-    """The page; what somebody typed, chose or brought is refused in one sentence, and the page stays."""
+    """The page; invalid input from a visitor is rejected in one sentence, and the rest of the page stays."""
     try:
         page()
     except (ValueError, OSError) as mistake:  # OSError: a run or a file that is gone
@@ -172,7 +172,7 @@ def run(page: Callable[[], None]) -> None:
 
 
 def plain(text: str) -> str:
-    """A text whose markup is shown and not obeyed: no link, no picture, no formula, no HTML.
+    """A text whose markup is shown literally: no link, no picture, no formula, no HTML.
 
     >>> plain("![x](http://a) <b>")
     '!\\\\[x\\\\](http://a) \\\\<b\\\\>'
@@ -181,11 +181,11 @@ def plain(text: str) -> str:
 
 
 def head(question: str, about: str, *formulas: str, present: bool = True) -> None:
-    """The question of the place, what one looks at, a place for its link, and below them the choices of all places.
+    """The question of the page, its explanation and link, and below them the choices that all pages share.
 
-    `present`: it can be shown larger, without its controls.
+    `present`: the page can be enlarged, without its controls.
     """
-    st.session_state[KEPT] = {}  # what a place that was left in the middle had to say
+    st.session_state[KEPT] = {}  # drops the values of a page that was interrupted
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.markdown(f"### {question}", width="stretch")
         what_is_shown(about, *formulas)
@@ -197,7 +197,7 @@ def head(question: str, about: str, *formulas: str, present: bool = True) -> Non
 
 
 def what_is_shown(about: str, *formulas: str) -> None:
-    """What one looks at, in words and formulas."""
+    """The explanation of the page, in words and formulas."""
     with st.popover("What am I looking at?", icon=":material/help:"):
         st.markdown(about)
         for formula in formulas:
@@ -205,10 +205,10 @@ def what_is_shown(about: str, *formulas: str) -> None:
 
 
 def dialog(title: str, show: Callable[[], None], width: Literal["medium", "large"] = "large") -> None:
-    """Open a panel over the place; a mistake becomes its one sentence there."""
+    """Open a panel over the page; an error appears in it as one sentence."""
 
     def panel() -> None:
-        # a dialog stands outside of what knows whether the page is light or dark, and letters of pictures ask for it
+        # a dialog is outside the element that sets the colour scheme, which the text in pictures depends on
         st.html(f"<style>.stDialog {{color-scheme: {st.context.theme.type or 'normal'}}}</style>")
         run(show)
 
@@ -216,13 +216,13 @@ def dialog(title: str, show: Callable[[], None], width: Literal["medium", "large
 
 
 def choices() -> Any:
-    """The row at the top of every place, or of its panel: corpus, file, models."""
+    """The row at the top of every page, or of its panel: corpus, file, models."""
     return st.session_state[CHOICES]
 
 
 @contextmanager
 def choices_behind(label: str) -> Iterator[None]:
-    """Choices that stay behind one button in the row at the top."""
+    """Choices behind one button in the row at the top."""
     row = choices()
     with row:
         st.session_state[CHOICES] = st.popover(label, icon=":material/database:", key="data")
@@ -231,7 +231,7 @@ def choices_behind(label: str) -> Iterator[None]:
 
 
 def save_button(name: str, key: str) -> Any:
-    """The button behind which something is saved."""
+    """The button that opens the choices for saving."""
     return st.popover(name, icon=":material/download:", type="tertiary", key=f"{key}-save")
 
 
@@ -245,21 +245,21 @@ def picture(
     save: Any = None,
     **chart: Any,
 ) -> Any:
-    """The figure, with its name for those who do not see it, and below it what it can be saved as.
+    """The figure, with alt text, and below it the formats in which it can be saved.
 
-    `rows` makes the data behind it, only when somebody asks for them; `tools` are plotly's buttons to select with;
-    `save` is where it is saved, if not below the picture.
+    `rows` computes the data behind it, only on request; `tools` are plotly's selection buttons; `save` holds the save
+    buttons if they are not below the picture.
     """
     kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(key)
     figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
     config = {
-        "displaylogo": False,  # with its link elsewhere
+        "displaylogo": False,  # it links to another site
         "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2},
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
-        if not tools:  # else its toolbar has a button for each
+        if not tools:  # otherwise the toolbar has a button for each format
             st.radio("The camera above the picture saves", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
@@ -275,14 +275,14 @@ def table(
     widths: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,
 ) -> None:
-    """Rows as a table: how the numbers of a column are written, what stands above it, and how wide it is."""
+    """Rows as a table, with number formats, headings and widths by column."""
     columns = {name: st.column_config.NumberColumn(heads.get(name), format=form) for name, form in formats.items()}
     columns |= {name: st.column_config.Column(width=width) for name, width in widths.items()}
     st.dataframe(list(rows), hide_index=True, column_config=columns, alt=alt, **options)
 
 
 def file_name(key: str) -> str:
-    """What a file of this picture is called: by the corpus and the picture.
+    """The file name of this picture, made from the corpus and the picture's key.
 
     >>> file_name("training_curves")
     'training-curves'
@@ -291,18 +291,18 @@ def file_name(key: str) -> str:
 
 
 def corpus_name() -> str:
-    """The corpus that is chosen; of a visitor's file, the name of the file."""
+    """The name of the chosen corpus; for a visitor's file, the file name."""
     name, file = str(st.session_state.get("corpus", "")), st.session_state.get("file")
     return Path(file.name).stem if file and name == OWN else name
 
 
 def csv_button(rows: Rows, key: str) -> None:
-    """A button that gives the rows as CSV; no cell of it can start a formula."""
+    """A button that downloads the rows as CSV; no cell can start a formula."""
     download("Data as CSV", lambda: spreadsheet(rows()), f"{file_name(key)}.csv", "text/csv", f"{key}-csv")
 
 
 def download(label: str, content: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
-    """A button that saves a file, whose content is made when somebody asks for it."""
+    """A button that downloads a file, whose content is made on request."""
     st.download_button(label, content, file, kind, key=key, on_click="ignore")
 
 
@@ -334,7 +334,7 @@ def zipped(folder: Path) -> bytes:
 
 
 def page_of(figure: go.Figure, title: str) -> str:
-    """The picture as a page of its own that asks nothing of the world."""
+    """The picture as a standalone page that loads nothing from the network."""
     shown = go.Figure(figure).update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
     html = shown.to_html(include_plotlyjs=True, include_mathjax=False, config={"displaylogo": False})
     title = title.replace("&", "&amp;").replace("<", "&lt;")
@@ -343,14 +343,14 @@ def page_of(figure: go.Figure, title: str) -> str:
 
 
 def code(lines: str, of: str = "") -> None:
-    """The lines that make this picture; they run as they are. `of`: which picture, where there are several."""
+    """The code that makes this picture, ready to run. `of`: which picture, if there are several."""
     name = f"Show the code: {plain(of)}" if of else "Show the code"
     with st.popover(name, icon=":material/code:", type="tertiary"):
         st.code(lines)
 
 
 def show_link(*, own_file: bool) -> None:
-    """The link to this view, at the top. It has settings and row numbers, never a sentence."""
+    """The link to this view, at the top. It contains settings and row numbers, never a sentence."""
     write_address()
     where = (getattr(st.context, "url", None) or "").split("?")[0]
     params = st.query_params
@@ -358,28 +358,28 @@ def show_link(*, own_file: bool) -> None:
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
-            "The link has your settings, but not your file: anyone who opens it is asked for one."
+            "The link contains your settings but not your file: anyone who opens it is asked to upload one."
             if own_file
-            else "The link has your settings and the selected row, but not what you searched for, typed or marked. It "
+            else "The link contains settings and the selected row, but no searches, typed sentences or marks. It "
             + ("works for runs that you share." if classroom.is_on() else "works on this machine.")
         )
 
 
 def number_in_address(key: str, count: int, default: int) -> int:
-    """A row number from the address of the page, or the default where there is none of these rows."""
+    """A row number from the page's address, or the default if the address has no valid one."""
     value = st.query_params.get(key, "")
     return int(value) if value.isdecimal() and len(value) < 10 and int(value) < count else default
 
 
 def keep_in_address(key: str, value: int | str | Sequence[str] | None) -> None:
-    """What the address is to say of this key when the page is done; None: nothing."""
+    """Set what the address will contain for this key when the page is done; None: nothing."""
     st.session_state.setdefault(KEPT, {})[key] = value
 
 
 def write_address() -> None:
-    """Put all that is to be kept into the address, as far as it is not there, in one message.
+    """Put all kept values that are missing from the address into it, in one message.
 
-    Each message has the whole address of this run, and would undo what a slider has put there in the meantime.
+    Each message contains the whole address of this run, and would undo what a slider has changed in the meantime.
     """
     for key, value in st.session_state.pop(KEPT, {}).items():
         wanted = [] if value is None else [str(value)] if isinstance(value, int | str) else list(value)
@@ -393,20 +393,20 @@ def write_address() -> None:
 
 
 def address_changed(key: str) -> bool:
-    """Whether the address says another thing than the page has put there: by a link, another page, Back or Forward."""
+    """Whether the address differs from what the page has put there: through a link, another page, Back or Forward."""
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
 GONE = "Your file is no longer in the app's memory. Upload it again."
-REFUSED = "Your files may use {most} together. If one is refused (413), remove one or close other tabs."
-PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
+REFUSED = "Your files may use {most} in total. If an upload is refused (413), remove a file or close other tabs."
+PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of pasted text, and its maximum length
 
 
 def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] = lambda: None) -> File | None:
-    """A visitor's file, from the row at the top. It is kept for all places as long as one of them is open.
+    """A visitor's file, from the row at the top. It is kept for all pages while one of them is open.
 
-    `paste` is what is said above a box for pasted lines, which become a file, too: PASTED, and read as any other.
-    `then` is called when a file has come.
+    `paste` is the text above a box for pasted lines, which also become a file, PASTED, read like any other.
+    `then` is called when a file has arrived.
     """
     widget, box = f"{key}-upload", f"{key}-lines"
 
@@ -432,7 +432,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
                 st.caption(paste)
                 st.text_area("Lines", key=box, max_chars=MOST_PASTED, height=130)
                 st.button("Use these lines", key=f"{key}-paste", on_click=pasted)
-                if classroom.is_on():  # Streamlit's own control says of a refusal only its number
+                if classroom.is_on():  # Streamlit's own control shows only the status code of a refusal
                     st.caption(REFUSED.format(most=amount(classroom.UPLOADS)))
         file: File | None = st.session_state.get(key)
         if file is not None:
@@ -446,9 +446,9 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
 
 @cache
 def freeze_modules(count: int) -> None:
-    """Leave what is loaded out of the garbage collector's further rounds, once for each number of loaded modules.
+    """Exclude loaded objects from later garbage collections, once for each number of loaded modules.
 
-    One full round over torch, plotly and the rest would stop all visitors for a third of a second, and what was
-    imported stays to the end. What nobody refers to any more still goes at once.
+    A full collection over torch, plotly and the rest would stop all visitors for a third of a second, and imported
+    modules stay loaded anyway. Objects without references are still freed at once.
     """
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The app for a classroom, as `labkit app --classroom` starts it: the same pages, behind their guard."""
+"""The app for a classroom, as `labkit app --classroom` starts it: the same pages, behind a guard."""
 
 import os
 
@@ -6,7 +6,7 @@ from classroom import TEACHER, VISITOR, Guard
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-# taken out of what the trainings inherit
+# removed from the environment that training jobs inherit
 TOKENS = {role: os.environ.pop(f"LABKIT_{role.upper()}_TOKEN", "") for role in (VISITOR, TEACHER)}
 if not all(TOKENS.values()):
     raise SystemExit("labkit: a classroom has no token; start it with labkit app --classroom")

@@ -1,7 +1,7 @@
-"""One cache for all visitors and functions, bounded by bytes: the value that was unused for longest goes first.
+"""One cache for all visitors and functions, bounded in bytes: the least recently used value is dropped first.
 
-Counting entries would not do: sixteen are too few for thirty visitors, and too many of the largest files. A value that
-one visitor's page is computing is waited for by the others.
+A limit on entries would not work: sixteen are too few for thirty visitors, and too many for the largest files. While
+one visitor's page computes a value, the pages of all others wait for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import classroom
 import streamlit as st
 
 P, R = ParamSpec("P"), TypeVar("R")
-LEAST = 4_096  # bytes that every entry counts at least
+LEAST = 4_096  # bytes counted at least for each entry
 ATOMS = (int, float, complex, type(None), type, ModuleType, FunctionType)
 
 
@@ -34,11 +34,11 @@ class Room:
         self._lock = threading.Lock()
 
     def has(self, key: Any) -> bool:
-        """Whether a value is kept, so that nobody need be told to wait for it."""
+        """Whether a value is cached, so that no message about waiting is needed."""
         return key in self._entries
 
     def value(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The value of this key, which one thread makes while the others wait."""
+        """The value of this key, which one thread computes while the others wait."""
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:
@@ -55,7 +55,7 @@ class Room:
                     self._making.pop(key, None)
 
     def _keep(self, key: Any, made: Any) -> None:
-        """Keep it, and let the oldest go. The latest value stays, however large it is."""
+        """Store a value, and drop the oldest ones. The latest value stays, however large it is."""
         size = max(LEAST, weight(made))
         with self._lock:
             _, before = self._entries.pop(key, (None, 0))
@@ -67,12 +67,12 @@ class Room:
 
 
 def most_kept() -> int:
-    """The cache's bytes: a gigabyte, or on your own machine a quarter of the memory, if that is more.
+    """The limit in bytes: a gigabyte, or on your own machine a quarter of the memory, if that is more.
 
     A million sentences, with the vectors and plots of both sides, take more than a gigabyte.
     """
     least = 2**30
-    with suppress(AttributeError, ValueError, OSError):  # not all systems tell
+    with suppress(AttributeError, ValueError, OSError):  # not all systems report it
         return least if classroom.is_on() else max(least, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     return least
 
@@ -84,7 +84,7 @@ def room() -> Room:
 
 
 def once(said: str, key: tuple[Any, ...], make: Callable[[], R]) -> R:
-    """The value that `key` stands for, made once for all visitors, while the page says what it is doing.
+    """The value that `key` identifies, computed once for all visitors, while the page says what it is doing.
 
     once("Ranking neighbours …", ("rule", space.key, opened.key), lambda: mutual_rule(space.method, opened.corpus))
     """

@@ -1,10 +1,10 @@
-"""The app: navigation only. Each page is a module of this folder; what it shows comes from `labkit`.
+"""The app: navigation only. Each page is a module of this folder; its content comes from `labkit`.
 
 The browser's Back and Forward go through pages and settings one step at a time: a change of the address is a step if a
-key or the mouse was pressed before it. Any other change replaces the current step, and so do arrow keys pressed within
-two seconds of each other, as on a slider. The settings of a place that is left stay in its address, for Back.
+key or the mouse was pressed before it. Any other change replaces the current step, as do arrow keys pressed within two
+seconds of each other, for example on a slider. The settings of the previous page stay in its address, for Back.
 
-Addresses of version 0.1.0 lead to the places that replaced their pages. A classroom without its guard shows no page.
+Addresses of version 0.1.0 lead to the pages that replaced the old ones. A classroom without its guard shows no page.
 """
 
 import sys
@@ -15,7 +15,7 @@ import classroom
 import streamlit as st
 from frame import READABLE, freeze_modules, plotly_early
 
-PLACES = {  # file -> title; the first is the place that opens
+PLACES = {  # file -> title; the app opens on the first
     "play_page.py": "Play",
     "space_page.py": "Space",
     "why_page.py": "Why",
@@ -23,8 +23,8 @@ PLACES = {  # file -> title; the first is the place that opens
     "papers_page.py": "Papers",
 }
 TEACHERS = {"teacher_page.py": "Teacher"}
-MOVED = {  # another address, such as one of version 0.1.0 -> the place that it leads to, with what it opens
-    "play": ("play_page.py", {}),  # which is the first place, so its address is empty
+MOVED = {  # another address, such as one of version 0.1.0 -> the page that it leads to, with its parameters
+    "play": ("play_page.py", {}),  # the first page, whose address is empty
     "clusters_page": ("space_page.py", {}),
     "pairs_page": ("why_page.py", {}),
     "film_page": ("why_page.py", {"view": "FILM's rows"}),
@@ -37,7 +37,7 @@ MOVED = {  # another address, such as one of version 0.1.0 -> the place that it 
 }
 UNGUARDED = (
     "Other machines can reach this app without a token. Start it with `labkit app --classroom`, which prints an "
-    "address with one."
+    "address that contains a token."
 )
 
 STEPS = """\
@@ -48,7 +48,7 @@ STEPS = """\
   const wide = formula => { if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0; };  // for arrow keys
   const formulas = () => document.querySelectorAll('.katex-display:not([tabindex])').forEach(wide);
   new MutationObserver(formulas).observe(document.body, {childList: true, subtree: true});
-  // a file that is dropped anywhere goes to the place for a corpus
+  // a file dropped anywhere goes to the uploader for a corpus
   const bring = () => document.querySelector('.st-key-bring-file input[type=file]');
   addEventListener('dragenter', () => {
     if (!bring()) document.querySelector('.st-key-data button[aria-expanded=false]')?.click();
@@ -65,7 +65,7 @@ STEPS = """\
     input.files = files.files;
     input.dispatchEvent(new Event('change', {bubbles: true}));
   });
-  PLOTLY  // its script is fetched at once, not only when a first picture has come
+  PLOTLY  // its script is fetched at once, not only with the first picture
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
   let pressed = false, moving = false, leaving = false, last = '', at = 0;
   addEventListener('pointerdown', () => { pressed = true; moving = false; }, true);
@@ -79,7 +79,7 @@ STEPS = """\
     .filter(name => before.getAll(name).join() !== after.getAll(name).join()).join();
   history.pushState = history.replaceState = (state, title, address) => {
     const to = new URL(address, location), turned = to.pathname !== location.pathname;
-    if (leaving && !turned) return;  // the settings of the place that is left stay in its address
+    if (leaving && !turned) return;  // the settings of the previous page stay in its address
     leaving = false;
     const names = turned ? '' : changed(new URLSearchParams(location.search), to.searchParams);
     const step = turned || (pressed && names !== '' && !(moving && names === last && Date.now() - at < 2000));
@@ -92,7 +92,7 @@ STEPS = """\
 
 
 def lead_to(file: str, opens: dict[str, str]) -> None:
-    """Open a place with the settings of the address that led here."""
+    """Open a page with the settings of the address that led here."""
     settings: dict[str, Any] = {name: st.query_params.get_all(name) for name in st.query_params}
     st.switch_page(places[file], query_params=opens | settings)
 
@@ -111,7 +111,7 @@ with st.container(key="steps"):
 if classroom.is_on() and not classroom.PRESENT.guarded:
     st.error(UNGUARDED)
     st.stop()
-# no icons here: that of the open page would be fetched from a font server, as the picture in the tab
+# no icons here: the open page's icon would be fetched from a font server, for the browser's tab
 titles = PLACES | (TEACHERS if classroom.is_teacher() else {})
 places = {
     file: st.Page(file, title=title, url_path=file.removesuffix("_page.py") if place else None, default=not place)

@@ -1,12 +1,11 @@
-"""What a visitor marks in the pictures of the place "Space": points, areas or a class, shared by all its pictures.
+"""What a visitor marks in the pictures of the Space page: points, areas or a class, shared by all its pictures.
 
-In: the event that a picture sends, as untrusted as all that comes from a browser: rows of a plotly picture; of a map
-(`dot_map`), the row that was clicked or the corners of what was drawn around. Out: a `Brush`, from it the rows of the
-points it holds, and `Marked`, the state of the session.
+In: an untrusted event from the browser: the rows of a plotly picture, or for a map (`dot_map`) the clicked row or the
+corners of a lasso. Out: a `Brush`, the rows of the points that it marks, and `Marked`, the state of the session.
 
-A plotly picture that changes is drawn again, as a new one, and loses its zoom. So the picture in which something is
-marked stays as it is: plotly shows the mark there, `pictures.js` the ring, and only the other picture is told. `baked`
-is what was drawn into it when it had to be drawn again for another reason. A map is told everything.
+A plotly picture that changes is redrawn as a new one and loses its zoom. So the picture in which something is marked
+does not change: plotly shows the mark there, `pictures.js` the ring, and only the other picture is updated. `baked` is
+what was drawn into a picture when it had to be redrawn for another reason. A map always gets all marks.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from labkit.projection import Projection
 CORNERS = 500  # of a polygon; a map sends at most 300
 FARTHEST = 1e38
 STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
-QUERY, TYPED, READ = "query", "typed", "read"  # the widgets of what is searched, typed and read
-LIST = "list"  # a source that is no picture: the list of classes
+QUERY, TYPED, READ = "query", "typed", "read"  # the widgets for the search, the typed sentence and the selected one
+LIST = "list"  # a source that is not a picture: the list of classes
 
 PICTURES = st.components.v2.component("labkit_pictures", js=(Path(__file__).parent / "pictures.js").read_text("utf-8"))
 
@@ -39,7 +38,7 @@ PICTURES = st.components.v2.component("labkit_pictures", js=(Path(__file__).pare
 
 @dataclass(frozen=True)
 class Brush:
-    """Rows, each once, and polygons by their corners (x, y)."""
+    """Distinct rows, and polygons given by their corners (x, y)."""
 
     rows: tuple[int, ...] = ()
     polygons: tuple[tuple[tuple[float, float], ...], ...] = ()
@@ -48,7 +47,7 @@ class Brush:
         return bool(self.rows or self.polygons)
 
     def inside(self, points: np.ndarray) -> np.ndarray:
-        """The rows marked, of a picture's points (n, 2): named, or within a polygon, ascending, int64."""
+        """The marked rows of a picture's points (n, 2): listed or within a polygon, ascending, int64."""
         held = np.zeros(len(points), dtype=bool)
         held[[row for row in self.rows if row < len(points)]] = True
         for corners in self.polygons:
@@ -59,8 +58,8 @@ class Brush:
 def in_polygon(points: np.ndarray, corners: Sequence[tuple[float, float]]) -> np.ndarray:
     """Find which points (n, 2) lie in a polygon, as bool (n,): a ray to the right crosses an odd number of edges.
 
-    An edge takes the points at its lower end and not those at its upper one, so that two polygons side by side share no
-    point and lose none. Points are sorted by height, so that an edge looks only at those between its ends.
+    An edge includes its lower end but not its upper end, so that adjacent polygons neither share nor lose a point.
+    Points are sorted by height, so that an edge is compared only with those between its ends.
     """
     order = np.argsort(points[:, 1])
     x, y = points[order].T.astype(np.float64)
@@ -76,19 +75,19 @@ def in_polygon(points: np.ndarray, corners: Sequence[tuple[float, float]]) -> np
 
 @lru_cache(maxsize=4)
 def rows_inside(brush: Brush, picture: Projection) -> np.ndarray:
-    """The rows of a picture that a brush marks; a page asks for them several times, and a million take a while."""
+    """The rows of a picture that a brush marks; cached, because a page needs them several times."""
     return brush.inside(picture.points)
 
 
 def brush_of(event: Any, count: int) -> Brush:
-    """The event of a picture of `count` points; what makes no sense is left out."""
+    """The brush in the event of a picture of `count` points; invalid parts are left out."""
     selection = _part(event, "selection", Mapping)
     named = [_row(point, count) for point in _part(selection, "points", list)[: 2 * MOST]]
     return Brush(rows=tuple(dict.fromkeys(row for row in named if row is not None)))
 
 
 def brush_on_map(event: Any, count: int) -> Brush:
-    """The event of a map of `count` points: a click's row, or the corners of what was drawn around; else nothing."""
+    """The brush in the event of a map of `count` points: a clicked row or the corners of a lasso, else nothing."""
     mark = _part(event, "marked", Mapping)
     row = _row({"customdata": mark.get("row")}, count)
     if row is not None:
@@ -100,7 +99,7 @@ def brush_on_map(event: Any, count: int) -> Brush:
 
 
 def rows_with_same_text(rows: Sequence[int], texts: Sequence[str], onto: Sequence[str]) -> list[int]:
-    """Rows of these texts as rows of others; a sentence that is not among them is left out.
+    """Rows of `texts` as rows of `onto`; sentences that are not in `onto` are left out.
 
     >>> rows_with_same_text([0, 2], ["a", "b", "c"], ["c", "b"])
     [0]
@@ -117,7 +116,7 @@ def _part(whole: Any, name: str, kind: type) -> Any:
 
 
 def _row(point: Any, count: int) -> int | None:
-    """A point of the picture carries its row; one that was drawn on top of it carries none."""
+    """The row of a point of the picture; None for a point that was drawn on top of it."""
     row = point.get("customdata") if isinstance(point, Mapping) else None
     row = row[0] if isinstance(row, list) and row else row
     return int(row) if isinstance(row, (int, float)) and row == row and 0 <= row < count else None
@@ -128,7 +127,7 @@ def _is_corner(corner: Any) -> bool:
 
 
 def _is_place(value: Any) -> bool:
-    """Whether it is a number that a picture has room for: float32, as its points are; NaN is none."""
+    """Whether this is a number that fits into float32, like the points of a picture; NaN does not."""
     return isinstance(value, int | float) and abs(value) < FARTHEST
 
 
@@ -145,15 +144,15 @@ class Marked:
     sentences: Any = None
     arranged: Any = None
     drawn: Any = None
-    clicked: bool = False  # whether the sentence that is read was clicked in the picture `source`
-    cleared: int = 0  # how often all marks were taken away: each time with new pictures, which know of none
+    clicked: bool = False  # whether the selected sentence was clicked in the picture `source`
+    cleared: int = 0  # how often all marks were cleared; each time, new pictures without marks are made
 
     def of(self, side: str) -> Brush:
-        """What the picture of this side has to show."""
+        """The marks that the picture of this side shows."""
         return self.baked if side == self.source else self.now
 
     def ring(self, side: str, row: int | None) -> int | None:
-        """The row that has a ring in the figure of this side: not where plotly shows by itself that it was clicked."""
+        """The row with a ring in the figure of this side; none where plotly itself shows the click."""
         return None if self.clicked and side == self.source else row
 
 
@@ -164,34 +163,34 @@ def state_of_marks() -> Marked:
 
 
 def update_marks(sentences: Any, arranged: Any, drawn: Any, count: int) -> None:
-    """Bring the state up to what is shown now: `arranged` says where the points lie, `drawn` how they look there."""
+    """Update the state to the current pictures: `arranged` says where the points are, `drawn` how they look."""
     state = state_of_marks()
-    by_address = frame.address_changed(ROW)  # by a link, Back or Forward: the marks are another sentence's
+    by_address = frame.address_changed(ROW)  # by a link, Back or Forward: the marks belong to another sentence
     if by_address or state.sentences not in (None, sentences):
         state = st.session_state[STATE] = Marked(cleared=state.cleared)
         set_read_row(read_row(count) if by_address else None)
     state.sentences = sentences
     drawn = (drawn, None if state.clicked else read_row(count))
     if state.arranged != arranged and state.now.polygons:
-        state.now = Brush()  # a place says nothing of another picture
+        state.now = Brush()  # coordinates mean nothing in another picture
     if (state.arranged, state.drawn) != (arranged, drawn):
         state.baked, state.arranged, state.drawn = state.now, arranged, drawn
 
 
 def read_row(count: int) -> int | None:
-    """The row of the sentence that is read; it stands in the address."""
+    """The row of the selected sentence, which is kept in the address."""
     row = frame.number_in_address(ROW, count, -1)
     return None if row < 0 else row
 
 
 def set_read_row(row: int | None) -> None:
-    """Put the row of the sentence that is read into the address, at once."""
+    """Put the row of the selected sentence into the address at once."""
     frame.keep_in_address(ROW, row)
     frame.write_address()
 
 
 def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
-    """A picture was marked: before the page runs again. `carry` turns its rows into those of the first picture."""
+    """Handle marks in a picture before the page reruns. `carry` converts its rows to those of the first picture."""
     state = state_of_marks()
     now = brush_of(st.session_state.get(key), count)
     listed = state.source == LIST  # the list of classes forgets its mark, and the pictures are new
@@ -204,7 +203,7 @@ def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], 
 
 
 def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
-    """A map was marked, clicked, or cleared by Escape; or it has told that this browser cannot draw it."""
+    """Handle an event of a map: marks, a click, Escape, or the message that this browser cannot draw it."""
     event, state = st.session_state.get(key), state_of_marks()
     if _part(event, "marked", Mapping).get("webgl") is False:
         st.session_state[NO_WEBGL] = True
@@ -217,8 +216,8 @@ def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int
 
 
 def equip_pictures(count: int) -> None:
-    """Give the plotly pictures of `count` sentences their tools; in three dimensions plotly selects nothing, and a
-    click comes from there."""
+    """Give the plotly pictures of `count` sentences their tools, which also report clicks in three dimensions, where
+    plotly cannot select."""
 
     def clicked() -> None:
         row = _row({"customdata": _part(st.session_state.get("pictures"), "clicked", Mapping).get("row")}, count)
@@ -230,7 +229,7 @@ def equip_pictures(count: int) -> None:
 
 
 def on_chosen() -> None:
-    """A sentence was chosen from the list, or none: then the one that was clicked is no longer marked, either."""
+    """Handle a choice in the list of sentences; without a choice, the clicked sentence is no longer marked, either."""
     row, state = st.session_state.get(READ), state_of_marks()
     set_read_row(row)
     if row is not None:
@@ -240,16 +239,16 @@ def on_chosen() -> None:
 
 
 def clear() -> None:
-    """Nothing is marked, searched for, typed or read any more."""
+    """Clear all marks, the search, the typed sentence and the selected one."""
     set_read_row(None)
     st.session_state.update({QUERY: "", TYPED: "", READ: None})
     unmark()
 
 
 def mark_rows(source: str, rows: Sequence[int]) -> None:
-    """Mark these rows of a side from outside its picture, or those of a class by the list of classes.
+    """Mark these rows of a side from outside its picture, or those of a class from the list of classes.
 
-    Pictures in which something was marked are drawn again, as new ones.
+    Pictures with marks are redrawn as new ones.
     """
     state, brush = state_of_marks(), Brush(rows=tuple(rows))
     cleared = state.cleared + (source != LIST or state.source not in ("", LIST))
@@ -257,5 +256,5 @@ def mark_rows(source: str, rows: Sequence[int]) -> None:
 
 
 def unmark() -> None:
-    """All marks are gone, from the pictures too."""
+    """Remove all marks, also from the pictures."""
     st.session_state[STATE] = Marked(cleared=state_of_marks().cleared + 1)

@@ -42,7 +42,7 @@ class Card:
     judged: str  # the claim as the table words it
     column: str
     rows: tuple[str, ...]
-    panel: Any = None  # a module; without one the place Why is opened
+    panel: Any = None  # a module; without one, the Why page opens
 
 
 CARDS = {
@@ -94,7 +94,7 @@ CARDS = {
 
 
 def show_cards() -> None:
-    """All papers, three side by side, on a narrow screen one below the other; under its row the open panel."""
+    """All papers, three per row, or one below the other on a narrow screen; the open panel follows its row."""
     tables = cached.paper_tables()
     names, opened = list(CARDS), st.query_params.get(TRY)
     st.caption(KEY)
@@ -123,7 +123,7 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     st.caption(f"**Here:** {own}{found}.")
     picture = figures.ours_beside_paper(table, card.column, rows=card.rows, height=HEIGHT)
     whole = [row + " *" * cut.endswith("*") for row, cut in zip(card.rows, picture.layout.yaxis.ticktext, strict=True)]
-    labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where nothing cuts it
+    labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where it is not cut off
     picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
     alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
@@ -152,7 +152,7 @@ def open_panel(name: str, card: Card) -> None:
 
 
 def close_panel() -> None:
-    """Close the panel that is open; what it has put into the address goes with it."""
+    """Close the open panel, and remove its parameters from the address."""
     st.session_state.pop(SHOWN, None)
     for name in list(st.query_params):
         if name == TRY or st.session_state.get(f"{name}-said"):
@@ -160,7 +160,7 @@ def close_panel() -> None:
 
 
 def show_panel(name: str, panel: Any) -> None:
-    """What there is to try, with its own choices."""
+    """The open panel, with its own choices."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {CARDS[name].title}: {panel.QUESTION}", width="stretch")
         frame.what_is_shown(panel.ABOUT, *panel.FORMULAS)
@@ -177,5 +177,5 @@ def show_panel(name: str, panel: Any) -> None:
             panel.show(opened)
 
     frame.run(fill)
-    if comes:  # once more, as the panel that was open before it goes only now
+    if comes:  # again, because the panel that was open before disappears only now
         st.html(COMES.format(name=name, wait=500), unsafe_allow_javascript=True)

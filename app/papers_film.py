@@ -1,4 +1,4 @@
-"""Panel of "Papers": FILM's rule of mutual neighbours, for every k."""
+"""Panel of the Papers page: FILM's rule of mutual neighbours, for every k."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ QUESTION, CORPUS = "Are two questions mutual nearest neighbours?", "questions"
 FITTED = "trained here"
 ABOUT = """\
 FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are
-the shares of correct answers for pairs that are the same and pairs that are not; FNR and FPR are those of mistakes.
+the shares of correct answers for pairs that are the same and pairs that are not; FNR and FPR the shares of mistakes.
 """
 FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
 CUT = (
     "Neighbours are searched among the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no "
-    "as 0, so it is the share of mistakes times 34.5. The other one gives each answer the share of same pairs that it "
-    "had on dev. It chooses k on dev: {chosen}, the dotted line."
+    "as 0, so it is the share of mistakes times 34.5. The other cross-entropy gives each answer the share of same "
+    "pairs that the answer had on dev. It chooses k on dev: {chosen}, the dotted line."
 )
 DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 

@@ -1,4 +1,4 @@
-"""Place "Papers": what each paper claims, whether it holds here, a panel to try it in, and all its tables."""
+"""The Papers page: what each paper claims, whether it holds here, a panel to try it in, and all its tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from labkit import figures
 
 EVERY = "All papers"
 ABOUT = """\
-Each card shows the result that its paper leads with: an open diamond is the paper's value, a disc is ours. Ours come
-from `labkit reproduce`, with public or generated data. The data differ, so compare the order of the rows and the size
-of a lead, not the third digit.
+Each card shows the result that its paper leads with: an open diamond is the paper's value, a disc is ours. Our values
+come from `labkit reproduce`, with public or generated data. The data differ, so compare the order of the rows and the
+size of a lead, not the third digit.
 
 A claim **holds** if the whole 95 % interval of the lead is above 0 on test, over seeds and test items, with the
-settings of both sides chosen on dev. If only part of it is, the claim is **undecided**: the results are too close to
-call.
+settings of both sides chosen on dev. If only part of the interval is above 0, the claim is **undecided**: the results
+are too close to call.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -32,13 +32,13 @@ FORMULAS = (
 
 
 def show_tables(paper: str) -> None:
-    """One table of a paper: printed and ours."""
+    """One table of a paper: the printed scores and ours."""
     from labkit.papers.published import PAPERS as papers
 
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
     ours = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
-    known = [place for place, columns in enumerate(ours.values()) if columns]  # at first, one that has ours
+    known = [place for place, columns in enumerate(ours.values()) if columns]  # initially one that has our scores
     name = left.selectbox(
         "Table or figure",
         list(named),
@@ -53,7 +53,7 @@ def show_tables(paper: str) -> None:
     st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}")
     rows = printed_beside_ours(table)
     title, count = table.table.title, len(table.rows)
-    alt = f"{title}, {column}: the paper's figure and ours for each of {count} rows; the table says all."
+    alt = f"{title}, {column}: the paper's score and ours for each of {count} rows; the table has all values."
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
     frame.table(
         rows,
@@ -78,12 +78,12 @@ def show_tables(paper: str) -> None:
                     f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
                 )
     if not table.evidence:
-        st.caption("Trained less than in the paper, or not at all: no evidence for or against the paper.")
+        st.caption("Trained less than in the paper, or not at all, so this is no evidence for or against the paper.")
     frame.code(PAPER_CODE.format(table=name, column=column))
 
 
 def show_leads(table: Any) -> None:
-    """What is left of each lead once both sides have their settings chosen on dev."""
+    """What remains of each lead once the settings of both sides are chosen on dev."""
     leads = [claim for claim in table.claims if claim.before and claim.after]
     if not leads:
         return
@@ -100,12 +100,12 @@ def show_leads(table: Any) -> None:
         for claim in leads
         for name, lead in (("as printed", claim.before), ("chosen on dev", claim.after))
     ]
-    alt = f"The leads of {len(leads)} claims with their intervals, twice; the table says all."
+    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning; the table has all values."
     frame.picture(figures.leads_before_and_after(table.leads), key="leads", alt=alt, rows=lambda: rows)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
-    """The rows of a paper's table, each with the printed figure and ours, column by column."""
+    """The rows of a paper's table, each with the printed score and ours, column by column."""
     by_place = {(figure.row, figure.column): figure for figure in table.figures}
     rows = []
     for name in table.rows:
@@ -114,13 +114,13 @@ def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
         for figure in figures_of_row:
             row[f"{figure.column}, paper"] = figure.published
             row[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
-        row["to know"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
+        row["note"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
         rows.append(row)
     return rows
 
 
 def spoken_figure(figure: Any) -> str:
-    """Mean and interval, or mean ± spread, with as many decimals, and an asterisk where there is something to know."""
+    """Mean and interval, or mean ± spread, with the decimals of the printed score, and an asterisk if it has a note."""
     mean = f"{figure.mean:#.4g}"
     decimals = len(mean.partition(".")[2])
     about = f" ± {figure.spread:.{decimals}f}" if figure.spread else ""
@@ -139,7 +139,7 @@ def decimals_of(table: Any) -> dict[str, str]:
     return {f"{name}, paper": f"%.{count}f" for name, count in digits.items()}
 
 
-# --- the place ---------------------------------------------------------------------------------------------------
+# --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:

@@ -1,4 +1,4 @@
-"""Panel of "Papers": what P-thought writes, and P-coherence with its companions."""
+"""Panel of the Papers page: what P-thought writes, and P-coherence with its companions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ P-thought **reads** a sentence into a vector with one recurrent network (GRU). F
 **write** the sentence itself and a paraphrase of it. The vector must contain what both need, so paraphrases end up
 close together.
 
-**P-coherence** is the mean cosine of paraphrases. An encoder that gives all sentences the same vector reaches 1, so it
-is shown with four companions: the cosine of *different* groups, the difference of the two, how often the nearest
+**P-coherence** is the mean cosine of paraphrases. An encoder that gives all sentences the same vector reaches 1, so
+the score is shown with four others: the cosine of *different* groups, the difference of the two, how often the nearest
 sentence is a paraphrase, and a distance that does not depend on the cosine.
 
-Each written sentence starts with its log p. Beams are ranked by log p / words^0.7, because log p alone favours short
+Each written sentence is preceded by its log p. Beams are ranked by log p / words^0.7, because log p alone favours short
 sentences.
 """
 FORMULAS = (
@@ -38,14 +38,14 @@ DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of
 
 
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
-    """The groups of test, each of sentences that mean the same."""
+    """The groups of the test split; the sentences of a group mean the same."""
     from labkit.pthought.method import groups_of
 
     return once("Reading the groups …", ("groups", opened.key), lambda: groups_of(opened.corpus.part("test")))
 
 
 def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
-    """P-coherence of a method on all groups of test, with its companions."""
+    """P-coherence of a method on all groups of the test split, with its companions."""
     from labkit.pthought.view import companions
 
     groups = groups_of_test(opened)
@@ -61,7 +61,7 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
 
 
 def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> None:
-    """Two hills of cosines each, and the five figures side by side."""
+    """The distributions of cosines of both methods, and the five scores side by side."""
     measured = [coherence_of(space, opened) for space in both]
     base, own = (coherence.figures for coherence in measured)
     gaps = {name: getattr(own, name) - getattr(base, name) for name in ("lift", "retrieval")}
@@ -73,7 +73,7 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
             if coherence.warning:
                 st.warning(coherence.warning, icon=":material/warning:")
             within, between = coherence.figures.within, coherence.figures.between
-            alt = f"Two hills of cosines, within groups around {within:.2f}, between around {between:.2f}."
+            alt = f"Two distributions of cosines: around {within:.2f} within groups, {between:.2f} between groups."
             picture = figures.coherence_hills(coherence, height=300)
             frame.picture(picture, key=f"hills_{number}", alt=alt, rows=coherence.rows)
     lines = [
@@ -86,7 +86,7 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
 
 
 def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
-    """A sentence, and what both decoders make of its vector, greedily and with a beam."""
+    """A sentence, and what both decoders write from its vector, greedily and with a beam."""
     from labkit.pthought.writing import Search
 
     texts = [text for group in groups_of_test(opened) for text in group]
@@ -104,7 +104,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         known = len(read.unknown) < len(chosen.method.reader.numbers(sentence))
         st.warning(
             f"Words that are not in the training data, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
-            + ("" if known else ". No word is known, so the output is meaningless."),
+            + ("" if known else ". None of the words is known, so the output is meaningless."),
             icon=":material/help:",
         )
     if read.expanded:

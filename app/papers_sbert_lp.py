@@ -1,4 +1,4 @@
-"""Panel of "Papers": SBERT-LP. Which pairs changed order."""
+"""Panel of the Papers page: SBERT-LP. Which pairs changed order."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ BAR: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
 ABOUT = """\
 SBERT-LP takes the vectors of another method and writes every sentence as a **mixture of its k nearest neighbours**. It
 then finds vectors of p dimensions in which the **same mixtures hold** as well as possible, and compares them by cosine.
-It uses no labels. It is *transductive*: sentences that are to be compared are embedded together.
+It uses no labels. It is *transductive*: sentences to be compared must be embedded together.
 
 **Does it help?** Often not: it mends the order of some pairs and spoils that of others. The paper chooses k and p by a
-grid search (section 4.6.1) without saying on which sentences: if they are chosen on test, the best of many settings
-looks better than it is. Its table 4 shows one mended couple and no spoilt ones.
+grid search (section 4.6.1) on an unnamed split: if they are chosen on test, the best of many settings looks better than
+it is. Its table 4 shows one mended couple and no spoilt ones.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
@@ -90,7 +90,7 @@ def sliders() -> tuple[int, int]:
 
 
 def embedded(space: choosing.Space, sentences: Sequence[str], k: int, p: int) -> tuple[Any, tuple[str, ...]]:
-    """SBERT-LP over a base, and what it had to say."""
+    """SBERT-LP over a base, and the notes from fitting it."""
     from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 
     with collected() as notes:

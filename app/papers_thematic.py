@@ -1,4 +1,4 @@
-"""Panel of "Papers": sections of an article against found clusters."""
+"""Panel of the Papers page: the sections of an article compared with found clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\
 The sections of an article are themes chosen by its authors. Cluster the sentences by their vectors into as many
 clusters as there are sections: **are the clusters the sections?** The thematic network learns from other articles that
-sentences of one section are closer than sentences of neighbouring sections.
+sentences in the same section are closer to each other than to sentences in neighbouring sections.
 
 **k-means** moves centres; **Iclust** uses only similarities. At temperature 0, both maximise the same objective, so a
 lead of Iclust comes from a better search. Higher temperatures merge clusters until one is left.
@@ -40,7 +40,7 @@ NO_ARTICLES = "This panel needs articles with sections. Choose the corpus articl
 
 
 def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
-    """The clusters of an article's sentences; those of k-means know no temperature."""
+    """The clusters of an article's sentences; k-means has no temperature."""
     from labkit.thematic.sections import means, themes
 
     def encoded() -> tuple[Any, Any]:
@@ -53,7 +53,7 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
-    """The ribbon, both algorithms against the sections, and their figures."""
+    """The ribbon, both algorithms compared with the sections, and their scores."""
     help_ = "At 0, clusters are hard. Higher temperatures give fewer and softer clusters, until only one is left."
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
@@ -82,7 +82,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
 
 
 def show(opened: cached.Opened) -> None:
-    """One article in the vectors that are chosen."""
+    """One article in the chosen vectors."""
     from labkit.thematic.sections import sectioned
 
     if not isinstance(opened.corpus, Articles):

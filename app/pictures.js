@@ -1,6 +1,6 @@
-// What the plotly pictures of Space have beside plotly: one toolbar, the same as that of a map, which the keyboard
-// reaches, too; a ring around the sentence that was clicked; in the other picture, what is in view in this one; and clicks
-// in three dimensions, which come out as the event `clicked`: {row: number}.
+// Additions to the plotly pictures of the Space page: a toolbar like that of a map, which the keyboard can reach, too; a
+// ring around the clicked sentence; in the other picture, the points in view in this one; and clicks in three dimensions,
+// which are sent as the event `clicked`: {row: number}.
 
 const EVENTS = ['afterplot', 'selected', 'deselect', 'relayout', 'animatingframe'];
 const TOOLS = [ // name, label, the button of plotly's own that it presses
@@ -14,7 +14,7 @@ const SIDES = ['left', 'right', 'moved'].map(side => `.st-key-tall-${side} .js-p
 const pictures = () => [...document.querySelectorAll(SIDES)].filter(each => each._fullData);
 const plane = picture => picture._fullLayout?._plots?.xy;
 
-// The ring of a sentence that was clicked here, where the figure has none.
+// The ring around a sentence that was clicked here, if the figure has none.
 function draw(picture) {
   const plot = plane(picture);
   picture.querySelectorAll('.labkit-ring').forEach(ring => ring.remove());
@@ -30,7 +30,7 @@ function draw(picture) {
   plot.plot.node().append(ring);
 }
 
-// Points whose sentences are not in view in the picture beside are pale.
+// Points whose sentences are not in view in the other picture are pale.
 function fade(picture) {
   const seen = picture.labkitSeen;
   for (const trace of picture._fullData) {
@@ -39,7 +39,7 @@ function fade(picture) {
   }
 }
 
-// The rows in view, null where all are.
+// The rows in view, null if all are.
 function inView(picture) {
   const { xaxis, yaxis } = plane(picture), seen = new Set(), within = (axis, value) =>
     (value - axis.range[0]) * (value - axis.range[1]) <= 0;
@@ -52,7 +52,7 @@ function inView(picture) {
   return seen.size === count ? null : seen;
 }
 
-// The other picture has coordinates of its own: there, what is in view here stays bright.
+// The other picture has its own coordinates; sentences in view here stay bright there.
 function light(picture) {
   if (!plane(picture)) return;
   const seen = inView(picture);
@@ -69,7 +69,7 @@ function save(picture, button, format) {
   context.toImageButtonOptions = options;
 }
 
-// Plotly's own bar cannot be reached by keyboard, and comes only when the mouse does: its buttons are pressed by these.
+// Plotly's own toolbar cannot be reached by keyboard, and appears only under the mouse, so these buttons press its own.
 function tools(picture) {
   const bar = document.createElement('div');
   bar.className = 'labkit-tools';
@@ -93,7 +93,7 @@ function tools(picture) {
   press(picture);
 }
 
-// Which of the tools is in hand.
+// The selected tool.
 function press(picture) {
   for (const button of picture.querySelectorAll('.labkit-tools button')) {
     const pressed = button.labkitPressed();

@@ -1,4 +1,4 @@
-"""Page "Play": a pair loss trains in the browser, with real sentences. The page within the page needs no server."""
+"""Page "Play": a pair loss trains in the browser, with real sentences. The embedded page needs no server."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import streamlit as st
 
 from labkit.play import playground
 
-HEIGHT = 720  # pixels, where the window does not say how much there is
+HEIGHT = 720  # pixels, if the height of the window is unknown
 LAYOUT = "<style>.st-key-playground iframe {height: max(32rem, 100vh - 8rem)}</style>"
 ABOUT = """\
 Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss
-gives each pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
+gives each of its pairs a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
 miners of `labkit.pairs`.
 
 In the formulas, e are the word vectors of a sentence of n words, r is their mean, and v is r at unit length. The
@@ -20,7 +20,7 @@ weight of a pair.
 
 The menu and the arrow keys lead through ten scenes. Move the slider while it trains, and point at an underlined word
 for its meaning. Click a point for its pairs, and a line for the formula of its weight; drag a point to see the forces
-on it. **More** has every hyperparameter, a second side to compare with, and a place for your own sentences.
+on it. **More** contains all hyperparameters, a second side to compare with, and a place for your own sentences.
 """
 FORMULAS = (
     r"w_{ij} = m\,\left|\frac{\partial L}{\partial S_{ij}}\right|, \qquad S = V V^\top, \qquad "
@@ -42,7 +42,7 @@ def page() -> None:
     frame.head("What does learning do to a space?", ABOUT, *FORMULAS, present=False)
     st.html(LAYOUT)
     with st.container(key="playground"):
-        st.iframe(html(), height=HEIGHT)  # the same at each run, so that the browser keeps it as it is
+        st.iframe(html(), height=HEIGHT)  # the same at each run, so that the browser does not reload it
     frame.code(CODE)
 
 

@@ -1,4 +1,4 @@
-"""How the pictures of the place "Space" are drawn, and of which sentences: its choices."""
+"""The choices of the Space page: which sentences its pictures show, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 PLOTTED = 2_000  # sentences: above, a map
 SOLID_MOST = 20_000  # sentences in three dimensions
 UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
-LONGEST = {"lle": 5_000}  # sentences that somebody can wait for
+LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
 SOLID = ("pca", "umap")
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 PICTURED = """\
@@ -34,7 +34,7 @@ shown = points(corpus, classes=len(corpus), most={most})"""
 
 
 def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, ...], str]:
-    """The sentences shown, the key that stands for them, and the line that chooses them; `box` has the choices."""
+    """The sentences shown, the key that identifies them, and the code that chooses them; `box` holds the controls."""
     parts = [TEST, ALL] if "test" in opened.corpus.splits and not opened.own else [ALL]
     part = box.selectbox("Sentences", parts, key="part", **frame.KEEP)
     if part == TEST:
@@ -44,14 +44,14 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
     )
     if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
         most = UNDRAWN
-        box.warning(f"This browser has no WebGL: at most {most:,} sentences are drawn.")
+        box.warning(f"This browser has no WebGL, so at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How pictures are drawn: the choices of the place; `order` is that of the classes of the whole corpus."""
+    """How pictures are drawn, as chosen on the page; `order` is the order of the classes of the whole corpus."""
 
     how: str
     dimensions: int
@@ -59,10 +59,10 @@ class Look:
     most: int
     order: tuple[str, ...] = ()
     labels: str = OF_CLASSES
-    as_map: bool = False  # drawn by WebGL, and not by plotly
+    as_map: bool = False  # drawn with WebGL instead of plotly
 
     def colours(self, shown: Labelled) -> dict[str, Any]:
-        """What every picture of this look is drawn with; by class where it has no such column, or not yet."""
+        """The arguments for drawing a picture with this look; coloured by class if the chosen column is missing."""
         return {"by": self.by_column(shown), "most": self.most, "order": self.order, "named": self.labels == OF_CLASSES}
 
     def by_column(self, shown: Labelled) -> str:
@@ -70,8 +70,8 @@ class Look:
         return self.by if self.by in columns(shown) else CLASS
 
     def in_numbers(self, shown: Labelled) -> bool:
-        """Whether numbers colour the points: then a scale under the picture says what a colour means, else the list of
-        classes next to it."""
+        """Whether numbers colour the points. If so, a scale under the picture explains the colours; otherwise, the list
+        of classes next to it does."""
         return self.colouring(shown).values is not None
 
     def colouring(self, shown: Labelled) -> Colouring:
@@ -80,7 +80,7 @@ class Look:
 
 
 def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: bool = True) -> Look:
-    """How to draw it, from the choices in `box`; without sentences of the corpus the view is that of the epochs.
+    """How to draw the pictures, from the controls in `box`; without sentences, the view is that of the epochs.
 
     `moved`: there are two spaces to compare.
     """
@@ -98,7 +98,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     as_map = not solid and count > PLOTTED and marking.NO_WEBGL not in st.session_state
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     if count > LONGEST.get(how, count):
-        box.info(f"{NAMES[how]} of {count:,} sentences takes minutes: PCA is shown. Choose fewer sentences.")
+        box.info(f"{NAMES[how]} of {count:,} sentences takes minutes, so PCA is shown. Choose fewer sentences.")
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first

@@ -1,6 +1,6 @@
-"""What the place "Space" measures on neighbours, sentence by sentence: who moved, and how far a picture can be trusted.
+"""Neighbour metrics of the Space page, sentence by sentence: which moved, and how far a picture can be trusted.
 
-The spaces of the two sides are compared, or two epochs of one run. Up to AT_ONCE sentences, that takes seconds.
+They compare the spaces of the two sides, or two epochs of one run. Up to AT_ONCE sentences, this takes seconds.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from labkit.evaluation.neighbours import MovedTogether, Movement, moved_rows, mo
 from labkit.figures.clusters import MOVED, TRUST, WAYS, with_column
 from labkit.projection import laid_over, trust
 
-AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and for twice as many, four times that
+AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
-NEAREST = 10  # neighbours by which it is told who moved
-FEWEST = 20  # lines from where a sentence stood, if no group moved
+NEAREST = 10  # neighbours that determine which sentences moved
+FEWEST = 20  # lines from old positions, if no group moved
 RANKED = 100  # sentences of the list
-HEIGHT = 520  # pixels, about
-WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of what is read next to it
-NOTHING_COMPARED = "Choose a right model above."
+HEIGHT = 520  # in pixels, approximately
+WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of the text next to it
+NOTHING_COMPARED = "Choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
 RIGHT = (
-    "The nearest neighbour is now of the same class for {right:,} sentences where it was not (✓), and no longer for "
-    "{wrong:,} (✗)."
+    "For {right:,} sentences, the nearest neighbour is now of the same class and was not before (✓). For {wrong:,}, "
+    "it no longer is (✗)."
 )
 LISTED = 8  # sentences next to the picture
 LINES = (
-    "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old place (the small "
-    "ring) to the new one. Distances between points are measured in the spaces, not in this picture."
+    "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old position (a "
+    "small ring) to the new one. Distances between points are measured in the spaces, not in this picture."
 )
 SUGGESTED = "Groups whose neighbours changed from one class to another. Click one to mark it:"
 NONE_TOGETHER = "No sentence moved from the neighbourhood of one class to that of another."
@@ -55,7 +55,7 @@ ABOUT_FOUND = "There are no classes, so the groups are clusters of the first pic
 
 
 def in_colour(side: Side, look: Look, before: Side, after: Side) -> Side:
-    """The side with the column that colours it, where that is one to be measured."""
+    """The side with the column that colours it, if that column has to be measured."""
     if look.by not in (TRUST, MOVED) or look.by in side.shown.extra or not may_measure(side):
         return side
     if look.by == MOVED:
@@ -68,7 +68,7 @@ def in_colour(side: Side, look: Look, before: Side, after: Side) -> Side:
 
 
 def may_measure(side: Side) -> bool:
-    """Whether its neighbours are found in seconds; else the page says what to do."""
+    """Whether the neighbours of a side are found in seconds; if not, the page says what to do."""
     most = AT_ONCE if isinstance(side.vectors()[1], np.ndarray) else SPARSE_AT_ONCE
     if len(side.shown) > most:
         st.caption(LONG.format(most=most))
@@ -76,7 +76,7 @@ def may_measure(side: Side) -> bool:
 
 
 def who_moved(before: Side, after: Side) -> Movement:
-    """Who moved from one side to the other."""
+    """Which sentences moved from one side to the other."""
     old, new = before.vectors()[1], after.vectors()[1]
     k = min(NEAREST, (len(before.shown) - 1) // 2)
     key = ("moved", before.space.key, before.key, after.space.key, after.key)
@@ -87,7 +87,7 @@ def who_moved(before: Side, after: Side) -> Movement:
 
 
 def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """The two spaces over each other, who moved most, and what moved together."""
+    """The two spaces overlaid, the sentences that moved most, and the groups that moved together."""
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
@@ -144,7 +144,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
-    """The classes of the sentences; where there is but one, clusters of the picture before, by their words."""
+    """The classes of the sentences; if there is only one, clusters of the first picture, named by their words."""
     if len(set(after.shown.labels)) > 1:
         return after.shown.labels
     st.caption(ABOUT_FOUND)
@@ -153,7 +153,7 @@ def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
 
 
 def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
-    """What moved together, each a button that marks it."""
+    """The groups that moved together, each with a button that marks it."""
     st.caption(SUGGESTED if groups else NONE_TOGETHER)
     with st.container(gap=None, key="suggested"):
         for number, group in enumerate(groups):
@@ -205,7 +205,7 @@ clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).s
 
 
 def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, look: Look, **values: Any) -> None:
-    """The lines that make the picture of a side; `before` are those that go first, `at` is the place of the epoch."""
+    """The code that makes the picture of a side; `before` is code that goes first, `at` is the index of the epoch."""
     of, space, measured, at = side.title if len(sides) > 1 else "", side.space, "", values.get("at")
     before = values.pop("before", "")
     if look.by in (TRUST, MOVED) and look.by not in side.shown.extra:

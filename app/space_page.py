@@ -1,4 +1,4 @@
-"""Place "Space": what a method does to a space of sentences, as pictures of it, two side by side if wanted."""
+"""The Space page: what a method does to a space of sentences, in one picture or in two side by side."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ Each point is a sentence; its colour and mark show its class. A method turns eve
 dimensions, in the **embedding space**. The **picture** shows these vectors in two or three dimensions and cannot keep
 all distances, so each metric is given twice: for the embedding space and for the picture. Trust the first.
 
-* **inter / intra**: the distance between class centres, divided by the width of the classes. Larger is clearer.
+* **inter / intra**: the distance between class centres, divided by the width of the classes. Larger means clearer.
 * **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next one (b), on average.
-* **Hit@1**: the share of sentences whose nearest neighbour has their class. The list of classes gives it for each.
+* **Hit@1**: the share of sentences whose nearest neighbour has their class. The list of classes shows it per class.
 
 Two of the colours are measured for each sentence. **Trust**: the share of its 5 nearest neighbours in the embedding
 space that are also among its 5 nearest in the picture. **What moved**: how many of its 10 nearest neighbours changed
@@ -99,7 +99,7 @@ FORMULAS = (
 )
 THINNED = "Shown: {shown:,} of {all:,} sentences{classes}. {how} Show more under **Picture**."
 RANDOM = "They are a random sample with a fixed seed."
-SCORED = 5_000  # sentences of a corpus: the leading figure of more would take seconds
+SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
     "Scores use each model's own similarity. kNN accuracy predicts the class of a sentence from its nearest neighbours "
     "in the training split. Hit@1 compares the sentences shown with each other: if many share whole phrases, as in "
@@ -117,7 +117,7 @@ FOUND_BY = (
     "the class none. Classes are found in the vectors of the first picture and named by their distinctive words."
 )
 MADE = (
-    "This corpus has pairs and no classes. Sentences that its pairs mark as the same, directly or through others, form "
+    "This corpus has pairs but no classes. Sentences that its pairs mark as the same, directly or through others, form "
     "a class named after one of them."
 )
 WHOLE = "The classes shown are complete and chosen at random with a fixed seed."
@@ -139,7 +139,7 @@ HOW_EPOCHS = {
 
 
 def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> tuple[Labelled, tuple[str, int] | None]:
-    """Sentences without labels with the classes that are found in these vectors, and by which way and how many."""
+    """Unlabelled sentences with the classes found in these vectors, how they were found, and how many there are."""
     if set(shown.labels) != {UNLABELLED}:
         return shown, None
     options = {"format_func": lambda way: WAYS.get(way, way), "key": "found", "help": FOUND_BY, **frame.KEEP}
@@ -158,7 +158,7 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> t
 
 
 def save_found(shown: Labelled) -> None:
-    """The classes that were found, as a file, or as the corpus of all pages."""
+    """Offer the classes found as a file, or as the corpus of all pages."""
     rows = [{"text": text, "label": label} for text, label in zip(shown.texts, shown.labels, strict=True)]
 
     def use() -> None:
@@ -174,9 +174,9 @@ def save_found(shown: Labelled) -> None:
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
-    """The lines that find the classes again, if there are any, and the order of their colours.
+    """The code that finds the classes again, if there are any, and the order of their colours.
 
-    They are found in the vectors of the first picture: another one's code makes these, too, before its own.
+    Classes are found in the vectors of the first picture, so the code of another picture computes these first.
     """
     if found is None:
         return {"found": "", "order": ORDER}
@@ -190,7 +190,7 @@ def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str,
 
 
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
-    """How many of how many, where not all are shown."""
+    """How many of all sentences are shown, if not all are."""
     classes, every = cached.classes_of_corpus(opened)
     if len(shown) == every:
         return
@@ -204,7 +204,7 @@ def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
 
 
 def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any, *, offer: bool = False) -> None:
-    """The sentences of the corpus in the spaces as they are; `box` holds the picture's settings.
+    """The sentences of the corpus in the current spaces; `box` holds the picture's settings.
 
     With `offer`, a button that trains a method replaces the second picture.
     """
@@ -236,7 +236,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     for name, space in chosen.items():
         with pictures[name]:
             side = opened_side(name, space, shown, key, look)
-            sides.append(replace(side, key=(key, found)))  # whose figures are those of the classes found
+            sides.append(replace(side, key=(key, found)))  # because its scores are those of the classes found
     landed = {side.name: landing(typed, side) for side in sides} if typed else {}
     for side in sides:
         star = landed[side.name].where if typed else None
@@ -255,7 +255,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             save_vectors(side)
     marking.equip_pictures(len(shown))
     with below:
-        measured = show_figures(sides)  # after the pictures, so that they do not wait for the figures
+        measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
     with right:
         show_reading(sides, matches, look, measured, landed, opened, line)
     show_verdict(verdict, opened, sides, measured, marked)
@@ -273,7 +273,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
 
 
 def offer_training(place: Any, opened: cached.Opened) -> None:
-    """A button where the space after training will be."""
+    """A button in the place where the space after training will be."""
     with place, st.container(horizontal_alignment="center", vertical_alignment="center", height=300, border=False):
         st.markdown("What would training change?")
         choosing.say_who_reads(opened)
@@ -286,7 +286,7 @@ def offer_training(place: Any, opened: cached.Opened) -> None:
 def show_verdict(
     place: Any, opened: cached.Opened, sides: Sequence[Side], measured: Sequence[Separation], marked: str | None
 ) -> None:
-    """What training changed, in a sentence: for the class that is marked, for the test split, or for what is shown."""
+    """What training changed, in a sentence: for the marked class, for the test split, or for the sentences shown."""
     if isinstance(opened.corpus, Sentences) or not measured:
         return
     if marked and all(marked in each.by_class for each in measured):
@@ -311,7 +311,7 @@ def show_verdict(
 
 
 def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """Every side that was trained in epochs, all at the epoch of one slider."""
+    """All sides that were trained in epochs, at the epoch set by one slider."""
     look = look_of(opened, None, box)
     trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
@@ -375,7 +375,7 @@ def show_cosines(side: Side) -> None:
 
 
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
-    """The picture that plays, with what is marked on it, and below it the metrics of the epoch on the slider."""
+    """The animated picture with its marks, and below it the metrics of the epoch on the slider."""
     where = f"{journey.unit} {journey.epochs[at]}"
     drawing = {"height": 400, "legend": look.in_numbers(journey.shown)}
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
@@ -385,7 +385,7 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     figures_table(st, names, [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]])
 
 
-# --- the place ---------------------------------------------------------------------------------------------------
+# --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
@@ -404,7 +404,7 @@ def page() -> None:
     if (view := st.query_params.get("view", "")) in EARLIER:
         st.query_params.update(EARLIER[view])
         st.rerun()  # widgets read the address once, before the page runs
-    with st.container(horizontal=True, key="narrow"):  # on a telephone: one picture at a time, and no row of choices
+    with st.container(horizontal=True, key="narrow"):  # on a phone: one picture at a time, and no row of choices
         st.toggle("Settings", key="settings")
         if len(chosen) == 2:
             st.toggle("Right model", value=True, key="after")

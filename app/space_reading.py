@@ -1,6 +1,6 @@
-"""The sentences behind the points of the place "Space": to search, type, list, and read with their neighbours.
+"""The sentences behind the points of the Space page: search, type, list, and read them with their neighbours.
 
-What is marked or found is told as rows of the first side; the others have it where they show the same text.
+Marked and found sentences are rows of the first side; another side highlights those whose text it shows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from labkit.projection import Placement, place, project
 from labkit.projection.placement import matching, neighbours, unknown_words
 
 LISTED = 500  # sentences
-PANEL = 500  # pixels, where the window does not say how high the pictures next to it are
+PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
 CHANGE = "Percentage points from left to right. Click the heading to sort."
@@ -50,8 +50,8 @@ STARS = (
     "and after, in the same direction in both stars."
 )
 GROUPS = (
-    "Each letter is a group of test sentences that mean the same. A has the selected sentence, which is ringed; "
-    "the others are drawn at random. A plane shows only part of a space. The table has the cosines in the whole space."
+    "Each letter is a group of test sentences that mean the same. A contains the selected sentence, which has a ring; "
+    "the others are random. A plane shows only part of a space. The table shows the cosines in the whole space."
 )
 PLACED = "Position: {how}."
 UNKNOWN_ALL = (
@@ -64,12 +64,12 @@ UNKNOWN_SOME = "{space} does not know these words and ignores them: {words}."
 
 
 def text_field(key: str, label: str, hint: str, most: int) -> str:
-    """What to search for, or a sentence of the visitor's own; it stays out of the address."""
+    """A field for a search or a sentence of the visitor's own; the text is kept out of the address."""
     return str(st.text_input(label, key=key, max_chars=most, placeholder=hint, label_visibility="collapsed")).strip()
 
 
 def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
-    """What is searched for, with the rows that have it; next to it the button that clears all."""
+    """The search, with the rows that match; next to it, the button that clears everything."""
     with st.container(horizontal=True):
         query = text_field(marking.QUERY, "Search the sentences", "Search for words", 200)
         clear_button()
@@ -77,13 +77,13 @@ def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
 
 
 def clear_button() -> None:
-    """One button for all that is marked, searched for, typed and read."""
+    """One button that clears the marks, the search, the typed sentence and the selected one."""
     st.button("Clear", key="clear", on_click=marking.clear, help="Clear all marks, the search and the sentence.")
 
 
 @dataclass(frozen=True, eq=False)
 class Landed:
-    """A typed sentence's vector, and where it lies in the picture: nowhere if none of its words is known."""
+    """A typed sentence's vector and its position in the picture, if any of its words is known."""
 
     text: str
     row: Any
@@ -92,7 +92,7 @@ class Landed:
 
 
 def landing(typed: str, side: Side) -> Landed:
-    """The typed sentence's vector, and where it lies in the picture."""
+    """The typed sentence's vector and its position in the picture."""
     method = side.space.method
     unknown, known = unknown_words(method, typed)
     cosine = method.similarity_name == "cosine"
@@ -107,7 +107,7 @@ def landing(typed: str, side: Side) -> Landed:
 
 
 def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
-    """What is marked, as rows of the sentences of `onto`; None where nothing is."""
+    """The marked sentences as rows of `onto`; None if nothing is marked."""
     if not brush:
         return None
     marked = next((side for side in sides if side.name == marking.state_of_marks().source), sides[0])
@@ -116,9 +116,9 @@ def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None
 
 
 def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
-    """What stands out in the picture of a side: what is marked, what is found, and the sentence that is read.
+    """The highlights in the picture of a side: the marked and found sentences, and the selected one.
 
-    A map is told the `whole`; plotly shows some of it by itself.
+    A map needs the `whole`; plotly shows some of it by itself.
     """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
     row, here = marking.read_row(len(texts)), partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
@@ -131,7 +131,7 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
 
 
 def show_list(sides: list[Side], matches: list[int] | None) -> None:
-    """The sentences that are found, else those that are marked, as a table below the pictures."""
+    """The found sentences, or else the marked ones, as a table below the pictures."""
     shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
     if rows is None and matches is None:
         return
@@ -144,7 +144,7 @@ def show_list(sides: list[Side], matches: list[int] | None) -> None:
 
 
 def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> list[int]:
-    """What is searched for is sought everywhere, and goes before what is marked; else all that there is."""
+    """The found sentences if there is a search, else the marked ones, else all."""
     if matches is not None:
         return matches
     return list(range(len(shown)) if rows is None else rows)[:LISTED]
@@ -160,7 +160,7 @@ def show_apart(side: Side, rows: Sequence[int]) -> None:
 
 
 def marked_class(shown: Labelled, look: Look) -> str | None:
-    """The class that is marked in all pictures, by the list of classes or by a link."""
+    """The class marked in all pictures, through the list of classes or a link."""
     linked, named = st.query_params.get(CLASS), colouring(shown, look.by_column(shown))
     if frame.address_changed(CLASS) and linked in named.names:
         marking.mark_rows(marking.LIST, rows_of(named, linked))
@@ -170,8 +170,8 @@ def marked_class(shown: Labelled, look: Look) -> str | None:
 
 
 def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separation]) -> None:
-    """The classes with their colours, and how often the nearest neighbour is right in each space; a click on one marks
-    it in all pictures."""
+    """The classes with their colours, and how often the nearest neighbour is right in each space; a click on a class
+    marks it in all pictures."""
     shown = sides[0].shown
     drawn, named = look.colouring(shown), colouring(shown, look.by_column(shown))
     if len(named.names) < 2:  # one class, or numbers
@@ -202,7 +202,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
 
 
 def choose_class(key: str, names: Sequence[str], named: Colouring) -> None:
-    """A class was chosen from the list, or none."""
+    """Handle a choice in the list of classes."""
     cells = st.session_state[key].selection.cells
     name = names[cells[0][0]] if cells else None
     frame.keep_in_address(CLASS, name)
@@ -231,10 +231,10 @@ def show_reading(
     opened: cached.Opened | None = None,
     line: str = "",
 ) -> None:
-    """What is marked or found, the sentence that is read, its neighbours, and the classes, next to the pictures.
+    """The marked or found sentences, the selected one, its neighbours, and the classes, next to the pictures.
 
-    With the corpus, each neighbour has the question why it is near, and the sentence has its panels; the `line` of code
-    chooses the sentences shown.
+    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence has panels; the
+    `line` of code chooses the sentences shown.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
@@ -252,8 +252,8 @@ def show_reading(
 
 
 def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
-    """How many are marked or found, what sets the marked ones apart, and the choice of one of them to read; its row,
-    and the sentence whole."""
+    """The number of marked or found sentences, what sets the marked ones apart, and a choice of one to read in full;
+    return its row."""
     shown = side.shown
     for name, listed in (("Found", matches), ("Marked", rows)):
         if listed is not None:
@@ -278,7 +278,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
 
 
 def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open a panel of the sentence that is read; that of paraphrases, where the corpus has some."""
+    """The buttons that open the panels of the selected sentence; that of paraphrases needs a corpus that has some."""
     from labkit.pthought.view import groups_with
 
     groups = None
@@ -319,7 +319,7 @@ def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) ->
 
 
 def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
-    """The paraphrases of a sentence among other groups, in the plane of each space, and its cosines with all."""
+    """The paraphrases of a sentence among other groups, in the plane of each space, and all cosines with it."""
     st.text(text)
     cosines = {}
     for column, side in zip(st.columns(len(sides)), sides, strict=True):
@@ -329,7 +329,7 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
         cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
         with column:
             st.markdown(f"**{frame.plain(side.space.name)}**, {plane.quality.shown:.0%} of the variance in the plane")
-            alt = f"Groups of paraphrases in the plane of {side.space.name}, a letter each; A is that of the sentence."
+            alt = f"Groups of paraphrases in the plane of {side.space.name}, one letter each; A has the selected one."
             frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))
             choosing.show_code(GROUP_CODE, side.space, opened, of=side.title, text=text)
     st.caption(GROUPS)
@@ -342,7 +342,7 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
 
 
 def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Opened | None) -> None:
-    """The neighbours of a typed sentence; a warning, and none, where no word of it is known."""
+    """The neighbours of a typed sentence; if none of its words is known, a warning instead."""
     names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
     if landed.where is None:
         st.warning(UNKNOWN_ALL.format(**names))
@@ -356,9 +356,9 @@ def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Op
 def show_neighbours(
     text: str, asked: Any, side: Side, sides: list[Side], opened: cached.Opened | None, row: int | None = None
 ) -> None:
-    """The nearest in the embedding space, each sentence whole, and next to it the question why.
+    """The nearest neighbours in the embedding space, in full, each with a button that explains it.
 
-    `row` is the sentence asked about, if it is one of those shown. Of the vectors of an epoch no method is left to ask.
+    `row` is the selected sentence, if it is one of those shown. The vectors of an epoch have no method to explain them.
     """
     near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
     title, label = ("Your sentence", None) if row is None else ("Selected sentence", side.shown.labels[row])

@@ -1,7 +1,7 @@
-"""The sides of the place "Space": the space that a side shows, its picture, and its figures.
+"""The sides of the Space page: the space that a side shows, its picture, and its scores.
 
-A space is a run, vectors fitted here, or a file of vectors. It is named at once and opened only when its vectors are
-needed: stored pictures do not wait for them.
+A space is a run, vectors fitted here, or a file of vectors. It is named at once but opened only when its vectors are
+needed, so stored pictures do not wait for them.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from labkit.shipped import picture as stored_picture
 
 NOTHING = "nothing"
 FILE = "your own vectors"
-HEIGHT = 480  # pixels of the axes, about
+HEIGHT = 480  # approximate pixels of the axes
 TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
-WIDTHS = [7, 2]  # of the pictures, and of what is read next to them
+WIDTHS = [7, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
 TAKES = "about {time} on a free core, once"
 SOON = 5.0  # seconds: a shorter wait is not announced
-SECONDS = {"tsne": 33.0, "umap": 10.0}  # of a core, for as many sentences as there are landmarks
+SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
 
 
 # --- the space of a side -----------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ SECONDS = {"tsne": 33.0, "umap": 10.0}  # of a core, for as many sentences as th
 def choose_space(
     side: str, opened: cached.Opened, runs: Mapping[str, Path], others: str | None, *, optional: bool
 ) -> Space | None:
-    """The space of one side. None: none is wished for, or it is not there, and the page says why."""
+    """The space of one side. None: no space is selected, or it is missing and the page says why."""
     options = [*runs, *choosing.VECTORS, FILE, *([NOTHING] if optional else [])]
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
     default = next(iter(runs), NOTHING) if optional else plain
@@ -67,8 +67,8 @@ def choose_space(
     file = frame.visitor_file("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
     if file is None:
         st.info(
-            "Upload vectors above: what `labkit encode` writes as .npz or .parquet, or a matrix (.npy) with a row for "
-            "each distinct sentence of the corpus. They stay on this machine."
+            "Upload vectors above: the .npz or .parquet output of `labkit encode`, or a matrix (.npy) with a row for "
+            "each distinct sentence of the corpus. The file stays on this machine."
         )
         return None
     code = "from labkit.baselines.base import Matrix, MatrixSettings\n"
@@ -103,7 +103,7 @@ class Side:
 
 
 def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], look: Look) -> Side:
-    """The side with its picture: a stored one, or one that is laid out now and cached."""
+    """The side with its picture: a stored one, or one that is computed now and cached."""
     vectors, how = partial(cached.sentence_vectors, space, shown, key), look.how
     landmarks = cached.landmarks_for(how, len(shown))
 
@@ -122,7 +122,7 @@ def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], 
 
 
 def waiting(how: str, count: int, landmarks: int | None) -> str:
-    """What is said while a picture of `count` sentences is made, and how long that takes where it is long."""
+    """The message while a picture of `count` sentences is made, with the time if that is long."""
     each, placed = SECONDS.get(how, 0.0), 0 if landmarks is None else count - landmarks
     seconds = each * (count - placed) / cached.LANDMARKS + 1e-4 * placed
     note = f"Arranging the picture: {TAKES.format(time=lasting(seconds))} …" if seconds > SOON else "Arranging …"
@@ -130,12 +130,12 @@ def waiting(how: str, count: int, landmarks: int | None) -> str:
 
 
 def journey_of(space: Space, how: str, opened: cached.Opened) -> Journey:
-    """A run's probe over its epochs, in the classes of the corpus; PCA with one basis for all."""
+    """A run's probe over its epochs, in the classes of the corpus; PCA uses one basis for all epochs."""
     arrange = partial(cached.made_apart, epochs) if how == "umap" else epochs
 
     def make() -> Journey:
         made = in_classes_of(journey(space.method.snapshots, how, common=how == "pca", arrange=arrange), opened.corpus)
-        # steps, where it was recorded in somebody else's training
+        # a recorder in another library's training counts steps
         return replace(made, unit="step") if "step" in space.method.history.columns else made
 
     return once("Arranging every epoch …", ("journey", space.key, how, opened.key), make)
@@ -148,7 +148,7 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
 
 
 def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> None:
-    """The picture, to be clicked and marked as long as it is flat; what is marked is told as rows of `first`."""
+    """The picture, which can be clicked and marked if it is flat; marks are converted to rows of `first`."""
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
         show_dots(side, first, look, rows, save, marks)
@@ -187,7 +187,7 @@ def alt_of(side: Side, look: Look) -> str:
         f"The space of {side.space.name} by {side.picture.name}: {count:,} sentences of "
         f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
         f"{look.colours(side.shown)['by']}. "
-        "Search and choose above and beside the pictures to read sentences and their neighbours as text."
+        "Search above the pictures and choose next to them to read sentences and their neighbours as text."
     )
 
 
@@ -199,12 +199,12 @@ def words_on(side: Side, *, fine: bool) -> Regions:
 
 
 def words_of(side: Side) -> CountedWords:
-    """How often each sentence of a side has each word."""
+    """How often each word occurs in each sentence of a side."""
     return once("Counting the words …", ("words", side.key), lambda: counted_words(side.shown.texts))
 
 
 def words_of_map(side: Side, labels: str) -> Sequence[Sequence[PlacedName]] | None:
-    """The names written on a side's map, whole and from close by; None: those of its classes."""
+    """The names written on a side's map, for the whole map and for a close-up; None: those of its classes."""
     if labels not in (COARSE, FINE):
         return None if labels == OF_CLASSES else ((), ())
     fine, shown = labels == FINE, side.shown
@@ -221,7 +221,7 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
         "title": f"{side.space.name}, {frame.corpus_name()}, {side.picture.name}"
     }  # of a saved picture
     if dimensions == 3:
-        figure.layout.uirevision = side.space.key  # it stays turned as it is when a ring is drawn
+        figure.layout.uirevision = side.space.key  # it keeps its rotation when a ring is drawn
     elif count <= MOST:
         carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
         marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carry)
@@ -231,10 +231,10 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
 
 
 def show_figures(sides: Sequence[Side]) -> list[Separation]:
-    """Show the figures of all spaces and pictures, and how far the pictures can be trusted; return those of the spaces,
-    none where there is one class only."""
+    """Show the scores of all spaces and pictures, and how far the pictures can be trusted; return the scores of the
+    spaces, or none if there is only one class."""
     notes: list[str] = []
-    apart = len(set(sides[0].shown.labels)) > 1  # else there is nothing that could stand apart
+    apart = len(set(sides[0].shown.labels)) > 1  # otherwise there are no classes to separate
     names = [name for side in sides for name in (side.space.name, f"its picture ({side.picture.name})")]
     found: list[Separation] = []
     with st.expander("Figures", icon=":material/table:"):
@@ -248,9 +248,9 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
             space = once("", key, partial(separation, rows, labels))
             in_picture = (*key, side.picture.method, points.shape[1])
             found += space, once("", in_picture, partial(separation, points, labels))
-            if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
-                sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
-                notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
+            if space.sample < len(labels):  # for sparse rows, the ratio is measured on the sample, too
+                sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "all scores of the space"
+                notes.append(f"For {side.space.name}, {sampled} are measured on a sample of {space.sample:,}.")
         if apart:
             figures_table(st, names, found)
         st.caption(frame.plain(" ".join(notes)))
@@ -258,7 +258,7 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
 
 
 def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]) -> None:
-    """Write where something was measured, and the three figures."""
+    """Write a table with the three scores of each space and picture."""
     lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
     for where, each in zip(names, measured, strict=True):
         values = (each.ratio, each.silhouette, each.hit)
@@ -289,7 +289,7 @@ def save_vectors(side: Side) -> None:
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:
-    """One line a sentence."""
+    """One row per sentence."""
     axes = [f"{projection.name} {number}" for number in range(1, projection.points.shape[1] + 1)]
     for row, (line, point) in enumerate(zip(shown.rows(), projection.points.tolist(), strict=True)):
         yield {"row": row, **line, **dict(zip(axes, point, strict=True))}

@@ -1,4 +1,4 @@
-"""Page "Teacher" of a classroom: who is here, what runs and waits, and whose runs take the disk."""
+"""The Teacher page of a classroom: who is present, which jobs run or wait, and whose runs use the disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trainings import Job, Owned, Queue, all_owned, queue_of
 from labkit.atomic import amount
 from labkit.progress import lasting
 
-EVERY = 5.0  # seconds between two looks
+EVERY = 5.0  # seconds between updates
 ABOUT = """\
 Who is in the classroom, and what their runs use on this machine. A **visitor** is a browser, numbered in order of
 arrival; the number survives a reload. Visitors see each other's runs only if they are shared; you see all of them.
@@ -25,7 +25,7 @@ arrival; the number survives a reload. Visitors see each other's runs only if th
 
 
 def called(name: str) -> str:
-    """A visitor by their number; one of an earlier start has none."""
+    """The name of a visitor, with their number; a visitor of an earlier start has no number."""
     here = classroom.PRESENT.everyone().get(name)
     if here is None:
         return f"Visitor {name[:6]} of an earlier start" if name else "Unknown visitor"
@@ -49,10 +49,10 @@ def show_present(owners: Collection[str]) -> None:
 
 
 def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> None:
-    """What runs and waits, each with a button that stops it."""
+    """The jobs that run or wait, each with a button that stops it."""
     st.markdown(f"#### In the queue: {len(jobs)} of {queue.most}")
     if not jobs:
-        st.caption("None. Visitors start them under Train and compare.")
+        st.caption("No runs. Visitors start them under Train and compare.")
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus
@@ -63,7 +63,7 @@ def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> N
 
 
 def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
-    """What the runs of each visitor take, and a way to be rid of them."""
+    """The disk space used by each visitor's runs, and a button that deletes them."""
     st.markdown(f"#### Disk: {amount(shutil.disk_usage(queue.runs).free)} free")
     if not runs:
         st.caption("No visitor has a run yet.")
@@ -81,7 +81,7 @@ def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
 
 
 def delete(queue: Queue, runs: Sequence[Owned], owner: str) -> None:
-    """Delete these runs of a visitor, but for those that are being trained."""
+    """Delete these runs of a visitor, except those that are being trained."""
     live = {job.folder for job in queue.live}
     for run in runs:
         if str(run.folder) not in live:
@@ -89,7 +89,7 @@ def delete(queue: Queue, runs: Sequence[Owned], owner: str) -> None:
 
 
 def show_all(queue: Queue) -> None:
-    """All that there is to see, drawn again every few seconds."""
+    """The whole page, updated every few seconds."""
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
     jobs = queue.live

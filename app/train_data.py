@@ -1,4 +1,4 @@
-"""The data: a table of all corpora, a file of one's own, and what the chosen corpus is made of."""
+"""The Data view: a table of all corpora, templates for your own file, and the content of the chosen corpus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from labkit.figures import similarity_histogram, similarity_scatter
 VECTORS = {name: choosing.VECTORS[name] for name in ("tfidf", "mean-vectors")}
 PAIRS, ROWS = "Pairs", "Rows"
 BARS = 20  # classes of a histogram
-PERFECT = 0.9995  # is written as 1.000
+PERFECT = 0.9995  # rounds to 1.000
 SHAPES = {
     "Labelled": "a sentence and its class",
     "Pairs": "two sentences and whether they mean the same",
@@ -45,7 +45,7 @@ DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
-    """The corpora, of which one can be chosen, and the chosen one, on which `to_train` trains."""
+    """The corpora to choose from, and the chosen corpus, on which `to_train` trains."""
     corpora = {name: cached.lab_corpus(name) for name, entry in CORPORA.items() if entry.kind == "embedded"}
     if opened is not None and opened.own:
         corpora = {choosing.OWN: opened} | corpora
@@ -75,7 +75,7 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
 
 
 def difficulty_of(opened: cached.Opened) -> Any:
-    """What three methods without learning reach on a corpus."""
+    """The scores on a corpus of three methods that do not learn."""
     from labkit.baselines.difficulty import difficulty
 
     return once("Measuring …", ("difficulty", opened.key), lambda: difficulty(opened.corpus))
@@ -123,7 +123,7 @@ def choose_row(names: Sequence[str]) -> None:
 
 
 def histogram(corpus: Corpus) -> list[int]:
-    """How often the most frequent classes occur; of groups and articles, how many there are of each size."""
+    """How often the most frequent classes occur; for groups and articles, how many have each size."""
     if isinstance(corpus, Labelled):
         return [count for _, count in Counter(corpus.labels).most_common(BARS)]
     if isinstance(corpus, Pairs) and corpus.graded:
@@ -141,7 +141,7 @@ def histogram(corpus: Corpus) -> list[int]:
 
 
 def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
-    """What the corpus is, how hard it is, and the way to train on it."""
+    """The corpus, its difficulty, and a button to train on it."""
     corpus = opened.corpus
     name = opened.file.name if opened.file else corpus.name
     st.markdown(f"#### {frame.plain(name)}")
@@ -162,7 +162,7 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
 
 
 def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
-    """Cosine against label or score, and where they disagree most."""
+    """Cosine against label or score, and the pairs on which they disagree most."""
     vectors = st.radio(
         "Vectors", list(VECTORS), format_func=VECTORS.__getitem__, horizontal=True, key="space", **frame.KEEP
     )

@@ -1,4 +1,4 @@
-"""The place "Train and compare": which is better, and how surely? Its views follow the order of the work."""
+"""The Train and compare page: which is better, and how sure can we be? Its views follow the order of the work."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from trainings import BENCH, ENDED, MINUTES, PLAN, Job, Queue, queue_of
 from labkit.atomic import sentence_of
 
 DATA, TRAIN, RUNS, CURVES, WHICH = VIEWS = ["Data", "Train", "Runs", "Curves", "Which method?"]
-START = "start-training"  # in the session: somebody has pressed the button next to the data
-EVERY = 1.5  # seconds between two looks at what runs
+START = "start-training"  # in the session: the button next to the data was pressed
+EVERY = 1.5  # seconds between updates while something runs
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
 **Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
-learn. What is missing to 1 is left to learn.
+learn. The difference from 1 is left to learn.
 
 **Train**: a method learns from the training split. It is measured on the **dev** split after each epoch, and the best
 weights are kept. **Test** is scored once, at the end. One run is trained at a time, in its own process, with the same
@@ -76,7 +76,7 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
 
 
 def show_which(queue: Queue, opened: cached.Opened | None) -> None:
-    """A comparison of methods on the chosen corpus: its start, and what one has found."""
+    """A comparison of methods on the chosen corpus: a button that starts it, and its results."""
     if opened is not None:
         st.caption(ABOUT_BENCH)
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -88,7 +88,7 @@ def show_which(queue: Queue, opened: cached.Opened | None) -> None:
 
 
 def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> None:
-    """One run or comparison: how far it is, and what it shows; and the others."""
+    """One run or comparison, with its progress and results; then the other jobs."""
     jobs = train_queue.jobs_shown(queue, bench=bench)
     if not jobs:
         if not bench:
@@ -104,7 +104,7 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> Non
 
 
 def show_report(job: Job) -> None:
-    """What is compared, once that is planned; at the end the report, which is a page of its own."""
+    """The plan of the comparison, once it exists; at the end the report, which is a separate page."""
     folder = Path(job.folder)
     page = folder / "report.html"
     if job.state not in ENDED:
@@ -122,7 +122,7 @@ def show_report(job: Job) -> None:
 
 
 def follow(queue: Queue, show: partial[None]) -> None:
-    """Draw a part of the page, again and again while something is trained."""
+    """Draw a part of the page, and update it while something is trained."""
     st.session_state["followed"] = bool(queue.live)
     st.fragment(frame.run, run_every=EVERY if queue.live else None)(show)
 
@@ -132,12 +132,12 @@ def page() -> None:
     opened = None
     try:
         opened = choosing.corpus()
-    except (ValueError, OSError) as mistake:  # an invalid file: the rest of the place stays
+    except (ValueError, OSError) as mistake:  # an invalid file: the rest of the page stays
         st.error(frame.plain(sentence_of(mistake)))
     view = frame.view(VIEWS)
     if view == DATA:
         train_data.show_data(opened, to_train)
-    elif view == TRAIN:  # only what trains takes the queue, which one app at a time may have
+    elif view == TRAIN:  # only training needs the queue, which one app at a time may use
         show_train(queue_of(choosing.run_folders()[0]), opened)
     elif view == WHICH:
         show_which(queue_of(choosing.run_folders()[0]), opened)
@@ -147,7 +147,7 @@ def page() -> None:
 
 
 def to_train() -> None:
-    """Go from the data to Train, and start what is chosen there: at first the preset that fits the data best."""
+    """Go from the data to Train, and start what is chosen there: by default, the preset that fits the data best."""
     st.session_state["view"], st.session_state[START] = TRAIN, True
 
 

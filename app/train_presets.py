@@ -1,7 +1,7 @@
-"""What is trained: a preset that fits the data, or any method, with the settings that it reads.
+"""What to train: a preset that fits the data, or any method with its settings.
 
-A setting is offered within limits that make sense on a shared machine: its class allows more than is offered here. What
-would name a file or a model is a choice among known words, so that no visitor makes this machine open a path.
+Settings are offered within limits that make sense on a shared machine; their classes allow more. A setting that names a
+file or a model is a choice of known words, so that no visitor can make this machine open a path.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ OTHER = "Another method"
 
 @dataclass(frozen=True)
 class Preset:
-    """What is known to work: a method with settings, for data of some shapes."""
+    """A combination that is known to work: a method with settings, for data of some shapes."""
 
     name: str
     about: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     shapes: tuple[str, ...] = TAUGHT
-    needs: str = ""  # a package
+    needs: str = ""  # a required package
 
 
 PRESETS = (
@@ -80,7 +80,7 @@ PRESETS = (
         ("Articles",),
     ),
     Preset(
-        "Twice the same sentence (SimCSE)",
+        "The same sentence twice (SimCSE)",
         "Needs no labels: a sentence stays close to itself under dropout.",
         "sentpwnet",
         QUICK | {"loss": "simcse", "miner": "none"},
@@ -94,7 +94,7 @@ PRESETS = (
         ("Labelled", "Sentences"),
     ),
 )
-NAMES = {  # setting -> its name for a person; others are their own name, with spaces
+NAMES = {  # setting -> its display name; all others use their own name, with spaces
     "a": "Weight of rare words (a)",
     "alpha": "Scale of positives (α)",
     "amp": "Mixed precision",
@@ -123,7 +123,7 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "near": "Negatives from the neighbours",
     "neighbours": "Neighbours (k)",
     "noise": "Noise words (k)",
-    "pace": "Learning rate of word vectors, as a share",
+    "pace": "Relative learning rate of word vectors",
     "partners": "Paraphrases per epoch",
     "patience": "Early stopping after",
     "per_class": "Sentences per class in a batch",
@@ -139,16 +139,16 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "vocab_size": "Vocabulary size",
     "word_pairs": "Pairs of words",
 }
-MORE_SETTINGS = "`labkit train` has more: word vectors from a file, other bases, and more epochs."
+MORE_SETTINGS = "`labkit train` offers more: word vectors from a file, other bases, and more epochs."
 
 
 def presets_for(shape: str) -> list[Preset]:
-    """Those for data of this shape that this installation can train."""
+    """The presets for data of this shape that this installation can train."""
     return [each for each in PRESETS if shape in each.shapes and (not each.needs or find_spec(each.needs))]
 
 
 def job_of(opened: cached.Opened, place: Any) -> Job:
-    """What is to be trained, as chosen, with its settings in a place; only those that are changed are part of it."""
+    """The chosen method and settings, drawn in a place; settings at their defaults are left out."""
     from labkit.methods import METHODS, SUMMARIES
 
     offered = {each.name: each for each in presets_for(type(opened.corpus).__name__)}
@@ -172,7 +172,7 @@ def job_of(opened: cached.Opened, place: Any) -> Job:
 
 
 def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:
-    """The settings that the method reads with the others as they are chosen now, and on this corpus."""
+    """The settings that have an effect on this corpus, given the current choices of all others."""
     from labkit.methods import METHODS
 
     values = {}
@@ -189,7 +189,7 @@ def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cach
 
 # --- one setting -------------------------------------------------------------------------------------------------
 
-WORDS: Mapping[str, Sequence[str]] = {  # setting that is a free text -> the words that are offered for it
+WORDS: Mapping[str, Sequence[str]] = {  # free-text setting -> the words offered for it
     "vectors": ("auto", "ppmi", "random"),
     "base": ("mean-vectors", "sif", "lsa"),
     "share": ("dev", "0", "0.25", "0.5", "0.75", "1"),

@@ -1,4 +1,4 @@
-"""What the queue shows: one run with its space and its curves as they grow, the others, and a visitor's own runs."""
+"""The view of the queue: one run with its space and curves as they grow, the other jobs, and a visitor's own runs."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from labkit.progress import lasting
 from labkit.projection.epochs import epochs
 from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run
 
-EACH = 2  # runs of one visitor of a classroom in the queue
-DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
-MOST = 12  # runs that are listed
-SHOWN = "shown-training"  # in the session: its number
-COLOURED = 36  # classes of a probe, up to which they have colours
-SPACE, CURVES = 380, 300  # pixels of the heights of the pictures
+EACH = 2  # runs in the queue per visitor of a classroom
+DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
+MOST = 12  # runs listed
+SHOWN = "shown-training"  # in the session: the id of the job shown
+COLOURED = 36  # most classes of a probe that get colours
+SPACE, CURVES = 380, 300  # heights of the pictures in pixels
 ICONS = {
     "waiting": ":material/hourglass_empty:",
     "running": ":material/play_arrow:",
@@ -49,7 +49,7 @@ ICONS = {
 
 
 def visitor() -> dict[str, Any]:
-    """The arguments by which the queue knows a visitor and their limits in the queue and on the disk."""
+    """The arguments that tell the queue who a visitor is, and their limits in the queue and on the disk."""
     if not classroom.is_on():
         return {}
     limits = {} if classroom.is_teacher() else {"each": EACH, "disk": DISK}
@@ -57,7 +57,7 @@ def visitor() -> dict[str, Any]:
 
 
 def show_limits() -> None:
-    """What a visitor of a classroom has to know: their number, and what they may have."""
+    """What a visitor of a classroom has to know: their number and their limits."""
     here = classroom.PRESENT.everyone().get(classroom.me())
     if here is not None:
         st.caption(
@@ -67,12 +67,12 @@ def show_limits() -> None:
 
 
 def may_touch(queue: Queue, job: Job) -> bool:
-    """Whether this visitor may stop a job: their own; the teacher, all of them."""
+    """Whether this visitor may stop a job: their own or, as the teacher, any."""
     return not classroom.is_on() or classroom.is_teacher() or queue.visitor(job) == classroom.me()
 
 
 def is_shown(queue: Queue, job: Job) -> bool:
-    """Whether this visitor sees a job: what they may touch, and what is shared, or no visitor's."""
+    """Whether this visitor sees a job: one they may stop, a shared one, or one that no visitor started."""
     if may_touch(queue, job):
         return True
     whose = owned(job.folder)
@@ -92,7 +92,7 @@ def submit(queue: Queue, job: Job, opened: Opened) -> None:
 
 
 def act(what: Callable[[Any], Any], which: str | Path) -> None:
-    """Do it; where another visitor was quicker, one sentence says so."""
+    """Call `what`; if another visitor was quicker, keep the error to show it as one sentence."""
     try:
         what(which)
         st.session_state[SHOWN] = which
@@ -104,9 +104,9 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 
 
 def jobs_shown(queue: Queue, *, bench: bool) -> list[Job]:
-    """The runs that this visitor sees, or the comparisons: the one that was started or touched last comes first."""
+    """The runs or comparisons that this visitor sees; the one started or changed last comes first."""
     if st.session_state["followed"] != bool(queue.live):
-        st.rerun()  # the whole page, once: from now on there is something to follow, or nothing any more
+        st.rerun()  # rerun the whole page once, because updates now start or stop
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
     if others := sum(not is_shown(queue, job) for job in queue.live):
@@ -124,7 +124,7 @@ def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
 
 
 def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
-    """What is trained, how far it is, what became of it, and what can be done with it."""
+    """What a job trains, its progress, its result, and its buttons."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{job.method}** on {frame.plain(job.corpus)} · {ICONS[job.state]} {job.state}")
         show_buttons(queue, job, shown=shown)
@@ -138,7 +138,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         rest = "" if left is None else f" · {about} {lasting(left)} left"
         text = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}"
         st.progress(share or 0.0, text=text)
-    elif is_locked(job.folder):  # by the command line, or by what an app that is gone started and has to end yet
+    elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
         st.caption("Another process is training it.")
     else:
         st.caption(f"{lasting(job.seconds)}{worth(job)}")
@@ -147,7 +147,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
 
 
 def worth(job: Job) -> str:
-    """What the run is worth on test, by its leading score."""
+    """The main score of the run on test."""
     if job.state != "finished" or job.is_bench:
         return ""
     try:
@@ -160,7 +160,7 @@ def worth(job: Job) -> str:
 
 
 def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
-    """See it move, or show its pictures here; stop, resume, remove."""
+    """Buttons to see a run move, show its pictures here, stop, resume or remove it."""
     with st.container(horizontal=True, width="content"):
         if not shown:
             st.button("Show", key=f"show-{job.id}", on_click=st.session_state.update, args=({SHOWN: job.id},))
@@ -182,12 +182,12 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
 
 
 def see_it_move(job: Job) -> None:
-    """Open the space of a run on its own corpus: from before its first epoch to its end, where it kept vectors of the
-    epochs, else next to mean word vectors."""
+    """Open the space of a run on its own corpus: from before its first epoch to its end if it saved the vectors of its
+    epochs, otherwise next to mean word vectors."""
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
     corpus, run = choosing.OWN if job.own else job.corpus, choosing.RUN + job.name
-    # what the browser remembers of these two from an earlier visit goes before the address
+    # values that the browser remembers for these two from an earlier visit would override the address
     st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": run})
     address = {"corpus": corpus, "left": "mean word vectors", "right": run}
     kept = space_so_far(job, None)
@@ -200,7 +200,7 @@ def see_it_move(job: Job) -> None:
 
 
 def show_growth(job: Job, opened: Opened | None) -> None:
-    """The space of a run as it is now and its curves, and the lines that train it."""
+    """The current space of a run, its curves, and the code that trains it."""
     left, right = st.columns([3, 2])
     with left:
         show_space(job, opened)
@@ -212,11 +212,11 @@ def show_growth(job: Job, opened: Opened | None) -> None:
 
 
 def show_space(job: Job, opened: Opened | None) -> None:
-    """The probe as points, by PCA, each epoch rotated onto the one before; at first as the network starts."""
+    """The probe as points, by PCA, each epoch rotated onto the previous one; initially the untrained network."""
     kept = space_so_far(job, opened)
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
         st.caption(
-            "There is no picture: it does not learn in epochs, or it ended too early."
+            "This run has no picture: it does not learn in epochs, or it ended too early."
             if job.state in ENDED
             else "The picture of the space appears with the first checkpoint."
         )
@@ -240,10 +240,9 @@ def show_space(job: Job, opened: Opened | None) -> None:
 
 
 def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
-    """The vectors of the probe that a run has kept so far.
+    """The vectors of the probe that a run has saved so far.
 
-    While it is trained they are in its checkpoint, which names no sentence: these are known of the corpus that is
-    chosen.
+    During training they are in its checkpoint, which contains no sentences; these come from the chosen corpus.
     """
     from labkit.training.trained import probe_of
 
@@ -268,7 +267,7 @@ def show_curves(job: Job) -> None:
     past = history(job.folder)
     columns = curve_columns({job.name: past})
     if not columns:
-        ended = "It has no curves: it does not learn in epochs, or it ended before the first one was complete."
+        ended = "This run has no curves: it does not learn in epochs, or it ended before the first was complete."
         st.caption(ended if job.state in ENDED else "The first epoch is not complete yet.")
         return
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
@@ -299,7 +298,7 @@ def show_own_runs(queue: Queue) -> None:
 
 
 def share_run(run: Owned, key: str) -> None:
-    """Show a run to the others, or no longer."""
+    """Share a run, or stop sharing it."""
     if run.folder.is_dir():
         write_owned(Owned(run.folder, run.owner, st.session_state[key]))
 

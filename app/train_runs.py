@@ -1,4 +1,4 @@
-"""Runs of one corpus compared: scores on test with a verdict, and curves."""
+"""A comparison of the runs on one corpus: scores on test with a verdict, and curves."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line, Result
 
 BASELINES = ["mean-vectors", "tfidf"]
-FIRST = 12  # runs that are chosen at first
-MOST = 40  # runs that can be chosen, and that a link names
+FIRST = 12  # runs that are selected initially
+MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 SAW_TEST = (
     "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
@@ -41,13 +41,13 @@ OF_WHAT = (
 
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
-    """Name -> folder of the runs to compare, of those that were trained on this corpus."""
+    """Name -> folder of the runs to compare, chosen from those trained on this corpus."""
     runs, elsewhere = choosing.runs_on(opened, "")
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
         st.info(frame.plain(f"Some runs of this link are missing: {choosing.first_of(missing)}. Choose others."))
     first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
-    if others:  # those of the corpus before are not meant
+    if others:  # the selection belongs to the previous corpus
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
     names = st.multiselect(
@@ -85,7 +85,7 @@ def show_scores(opened: cached.Opened) -> None:
     )
     names_shown = choosing.VECTORS
     lines = [replace(line, name=names_shown.get(line.name, line.name)) for line in leaderboard(results, figure)]
-    lines.sort(key=lambda line: line.saw_test)  # which are not judged, so they come last
+    lines.sort(key=lambda line: line.saw_test)  # such lines are not judged, so they come last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
@@ -99,7 +99,7 @@ def show_scores(opened: cached.Opened) -> None:
     with st.expander("As a table, with every metric"):
         frame.table(
             rows,
-            "The same as a table: every figure of every line, with its verdict.",
+            "The same data as a table: all metrics of all lines, with verdicts.",
             formats={spoken(name): "%.4f" for name in names},
             widths={"run": "medium"},
             placeholder="–",
@@ -110,7 +110,7 @@ def show_scores(opened: cached.Opened) -> None:
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
-    """What each run and each baseline is worth on the test split; a run that cannot be scored is named."""
+    """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
     from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
 
@@ -134,7 +134,7 @@ def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cache
 
 
 def verdict_of(lines: Sequence[Line]) -> str:
-    """Who is best, and whether surely, in one sentence."""
+    """Which is best, and whether that is certain, in one sentence."""
     figure = spoken(lines[0].figure)
     if not ordered(lines[0].figure):
         return NO_ORDER.format(figure=figure)
@@ -204,13 +204,13 @@ def show_histories(opened: cached.Opened) -> None:
         figures.training_curves(shown, [column], height=390), key="compare_curves", alt=alt, rows=lambda: rows
     )
     if missing := [name for name in runs if name not in shown]:
-        st.caption(frame.plain(f"Without {spoken(column)} over the epochs: {', '.join(missing)}."))
+        st.caption(frame.plain(f"Runs without {spoken(column)} over the epochs: {', '.join(missing)}."))
     st.caption(OF_WHAT)
     frame.code(CURVES_CODE.format(folders=lines_of([str(runs[name]) for name in shown]), column=column))
 
 
 def lines_of(names: list[str]) -> str:
-    """The items of a list in code, a line each."""
+    """The items of a list in code, one per line."""
     return "".join(f"    {name!r},\n" for name in names)
 
 

@@ -1,4 +1,4 @@
-"""One job in a process of its own: the app's side, and what runs in it.
+"""One job in a process of its own: the app's side, and the code that runs in it.
 
 The process runs this file, `python app/training_process.py train sentpwnet --corpus topics --out runs/mine`: the
 ordinary command line at low priority. It stops as on Ctrl-C, keeping its last checkpoint, when its standard input is
@@ -29,7 +29,7 @@ LAST = 100_000  # bytes of its output that are read
 
 
 def started(words: Sequence[str], folder: Path, program: Sequence[str] = PROGRAM) -> subprocess.Popen[bytes]:
-    """Start a job in its private folder, which gets its progress and its output."""
+    """Start a job in its private folder, to which it writes its progress and output."""
     root = str(Path(labkit.__file__).resolve().parents[1])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     (folder / PROGRESS).unlink(missing_ok=True)  # of an earlier start
@@ -37,7 +37,7 @@ def started(words: Sequence[str], folder: Path, program: Sequence[str] = PROGRAM
     with (folder / SAID).open("wb") as said:
         return subprocess.Popen(
             [*program, *words],
-            stdin=subprocess.PIPE,  # its end tells the job that the app is gone
+            stdin=subprocess.PIPE,  # when it closes, the job knows that the app is gone
             stdout=subprocess.DEVNULL,
             stderr=said,
             cwd=folder,
@@ -47,9 +47,9 @@ def started(words: Sequence[str], folder: Path, program: Sequence[str] = PROGRAM
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop it as Ctrl-C does, and kill it if it does not react within a while.
+    """Stop the job like Ctrl-C, and kill it if it does not react in time.
 
-    A signal could come before the process handles any; the end of its input is seen whenever it begins to read.
+    A signal could arrive before the process handles it; the end of its input is noticed whenever it begins to read.
     """
     assert process.stdin
     process.stdin.close()
@@ -59,7 +59,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def verdict(folder: Path, status: int) -> tuple[str, tuple[str, ...]]:
-    """Why a job ended as it did, in one sentence, empty if it went well; and the notes that it made."""
+    """Why a job failed, in one sentence, or an empty string if it succeeded; and the notes that it printed."""
     lines = _output(folder / SAID)
     named = [line.removeprefix("labkit: ") for line in lines if line.startswith("labkit: ")]
     notes = tuple(dict.fromkeys(line.removeprefix("note: ") for line in named if line.startswith("note: ")))
@@ -74,7 +74,7 @@ def verdict(folder: Path, status: int) -> tuple[str, tuple[str, ...]]:
 
 
 def _output(path: Path) -> list[str]:
-    """The last lines of a file; a progress bar is its last state."""
+    """The last lines of a file; a progress bar is reduced to its last state."""
     try:
         text = path.read_bytes()[-LAST:].decode("utf-8", "replace")
     except OSError:
@@ -85,11 +85,11 @@ def _output(path: Path) -> list[str]:
 
 # --- what runs there ---------------------------------------------------------------------------------------------
 
-NICE, LAST_CHANCE = 10, 30.0  # seconds that it has to stop by itself
+NICE, LAST_CHANCE = 10, 30.0  # priority, and seconds in which it has to stop by itself
 
 
 def watch_parent() -> None:
-    """Stop when standard input ends. Bare reads: a buffered reader would be in the way when Python shuts down."""
+    """Stop when standard input ends. Reads are unbuffered, because a buffered reader would block Python's shutdown."""
     while os.read(0, 1024):
         pass
     os.kill(os.getpid(), signal.SIGINT)
@@ -98,7 +98,7 @@ def watch_parent() -> None:
 
 
 def main() -> None:
-    """Run the command line with the words of this process."""
+    """Run the command line with the arguments of this process."""
     for sign in (signal.SIGINT, signal.SIGTERM):  # a program in the background inherits that Ctrl-C is ignored
         signal.signal(sign, signal.default_int_handler)
     with suppress(AttributeError, OSError):
@@ -109,7 +109,7 @@ def main() -> None:
 
         sys.argv[0] = "labkit"
         command_line()
-    except KeyboardInterrupt:  # before the command line could say so itself
+    except KeyboardInterrupt:  # before the command line handles it itself
         sys.exit(130)
 
 

@@ -2,7 +2,7 @@
 
 A job is a small file that outlives the app: .jobs/0007.json. Next to it is .jobs/0007/, its private folder with the
 upload, its progress and its output. What counts is the run on disk: a job that was told to stop while its test
-scores were computed is finished. After a crash, another app finds all records and resumes what had been trained.
+scores were computed counts as finished. After a crash, another app finds all records and can resume the runs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ENDED = (*RESUMABLE, "finished")
 
 
 def file_name(name: str) -> str:
-    """The name of a visitor's file, in a form that stays in its folder and is not hidden; a ValueError if its ending is
-    not one that labkit reads.
+    """The name of a visitor's file in a safe form, without folders or a leading dot; a ValueError if its ending is not
+    one that labkit reads.
 
     >>> file_name("mine.csv"), file_name("../-my <data>.csv")
     ('mine.csv', 'my _data_.csv')
@@ -58,10 +58,10 @@ def file_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """One method to train, or a comparison of methods: then `method` is BENCH, and the settings have its minutes.
+    """One method to train, or a comparison of methods, whose `method` is BENCH and whose settings contain the minutes.
 
-    `own`: on a visitor's file, whose name is `corpus`. The queue adds what follows. Times are seconds since 1970; `why`
-    says in one sentence why it stopped or failed.
+    `own`: the job is on a visitor's file, whose name is `corpus`. The queue sets the fields after it. Times are seconds
+    since 1970; `why` says in one sentence why the job stopped or failed.
     """
 
     method: str
@@ -94,7 +94,7 @@ class Job:
             raise ValueError(f"minutes is {self.settings['minutes']}, expected {MINUTES[0]} to {MINUTES[1]}")
 
     def words(self, out: Path, *, resume: bool = False) -> list[str]:
-        """What comes after `labkit`."""
+        """The arguments after `labkit`."""
         if self.is_bench:  # which resumes by itself, and leaves a core to the app
             workers, minutes = max(1, (os.cpu_count() or 1) - 1), f"{self.settings['minutes']:g}"
             return [BENCH, self.corpus, "--minutes", minutes, "--out", str(out), "--workers", str(workers)]
@@ -110,21 +110,21 @@ class Job:
 
     @property
     def checkpoint(self) -> bool:
-        """Whether there is something to resume."""
+        """Whether the job has a checkpoint to resume from."""
         return (Path(self.folder) / PLAN).is_file() if self.is_bench else has_checkpoint(self.folder)
 
     @property
     def is_bench(self) -> bool:
-        """Whether methods are compared, instead of one that is trained."""
+        """Whether this is a comparison of methods rather than a training run."""
         return self.method == BENCH
 
     @property
     def seconds(self) -> float:
-        """How long it has run."""
+        """How long the job has run."""
         return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
 
     def after(self, state: str, why: str = "", **more: Any) -> Job:
-        """The job with the state in which it ended, or finished where its result is on disk."""
+        """The job with the state in which it ended, or finished if its result is on disk."""
         report = Path(self.folder) / REPORT  # a comparison that was stopped has one, too
         if _read(report).get("finished") if self.is_bench else finished(self.folder):
             state, why = "finished", ""
@@ -132,18 +132,18 @@ class Job:
 
 
 def progress(job: Job, private: Path) -> tuple[str, float | None, float | None]:
-    """What a job that runs is doing, the share of it that is done, and the seconds left: None if unknown."""
+    """What a running job is doing, the share that is done, and the seconds left; None if unknown."""
     noted = _read(private / PROGRESS)
     done, total, left = noted.get("done"), noted.get("total"), noted.get("left")
     share = min(1.0, max(0.0, done / total)) if done is not None and total else None
-    if job.is_bench:  # each of its stages counts from 0; what it has is its time
+    if job.is_bench:  # each of its stages counts from 0, so only its time measures progress
         given = 60 * job.settings["minutes"]
         share, left = min(0.99, job.seconds / given), given - job.seconds if job.seconds < given else None
     return str(noted.get("what", "")), share, left
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A JSON object; empty where there is none, or not a whole one."""
+    """A JSON object; empty if the file is missing or incomplete."""
     try:
         found = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
     except (OSError, ValueError, RecursionError):
@@ -152,13 +152,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def write_job(folder: Path, job: Job) -> None:
-    """Write the record of a job, whole or not at all."""
+    """Write the record of a job, completely or not at all."""
     with in_place(folder / f"{job.id}.json") as file:
         file.write(json.dumps(asdict(job), ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"))
 
 
 def read_jobs(folder: Path) -> list[Job]:
-    """All jobs of a folder, the oldest first; a file that is no job is skipped."""
+    """All jobs in a folder, oldest first; files that are not jobs are skipped."""
     jobs = []
     for path in sorted(folder.glob("*.json")):
         record = _read(path)
@@ -176,10 +176,10 @@ OWNERS = Path(".jobs", "owners")
 
 @dataclass(frozen=True)
 class Owned:
-    """A run of a visitor, and whether they share it; other runs are everybody's.
+    """A visitor's run, and whether they share it; all other runs belong to everybody.
 
-    On disk: .jobs/owners/<run>.json, {"owner": name, "shared": false}; it goes when the folder of the run is gone. One
-    that cannot be read is nobody's, and not shared.
+    On disk: .jobs/owners/<run>.json, {"owner": name, "shared": false}; it is removed when the folder of the run is
+    gone. A run whose record cannot be read belongs to nobody and is not shared.
     """
 
     folder: Path
@@ -188,7 +188,7 @@ class Owned:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes on disk."""
+        """The bytes that the run uses on disk."""
         total = 0
         for file in self.folder.rglob("*"):
             with suppress(OSError):  # it has just gone
@@ -197,7 +197,7 @@ class Owned:
 
 
 def write_owned(run: Owned) -> None:
-    """Note down whose run it is."""
+    """Record the owner of a run."""
     path = _record(run.folder)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with in_place(path) as file:
@@ -217,7 +217,7 @@ def owned(folder: Path | str) -> Owned | None:
 
 
 def all_owned(runs: Path) -> list[Owned]:
-    """The runs of visitors in a folder, by name; the record of a run that is gone is removed."""
+    """The runs of visitors in a folder, by name; records of missing runs are removed."""
     found = []
     for path in sorted((runs / OWNERS).glob("*.json")):
         if not (runs / path.stem).is_dir():
@@ -234,29 +234,29 @@ def _record(folder: Path) -> Path:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 MOST = 12  # jobs that run or wait
-TOGETHER = 20  # times the disk of one visitor, for all together
-KEPT = 40  # records of those that have ended
+TOGETHER = 20  # times the disk limit of one visitor, for all together
+KEPT = 40  # records of ended jobs that are kept
 LEAVE = 15.0  # seconds that a job may take to stop when the app ends
 
 
 class Queue:
-    """The jobs into one folder of runs, of which at most `most` run or wait."""
+    """The jobs for one folder of runs, of which at most `most` run or wait."""
 
     def __init__(self, runs: Path | str, *, most: int = MOST, program: Sequence[str] = PROGRAM) -> None:
         self.runs = Path(runs).expanduser().resolve()
         self.folder = self.runs / ".jobs"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.most, self._program = most, program
-        self._folder_lock = ExitStack()  # two apps would start the same job
+        self._folder_lock = ExitStack()  # without it, two apps would start the same job
         try:
             self._folder_lock.enter_context(locked(self.folder))
         except InUse:
             raise ValueError(
-                f"another labkit app already trains into {str(self.runs)!r}; use that app, or start this one with "
+                f"another labkit app already trains in {str(self.runs)!r}; use that app, or start this one with "
                 "another folder in LABKIT_RUNS"
             ) from None
         self._lock = threading.RLock()
-        self._jobs: dict[str, Job] = {}  # those that run or wait are in their order
+        self._jobs: dict[str, Job] = {}  # running and waiting jobs are in order
         self._process: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -266,14 +266,14 @@ class Queue:
     # --- looking on ----------------------------------------------------------------------------------------------
 
     def jobs(self) -> list[Job]:
-        """Those that run or wait in their order; then those that have ended, the newest first."""
+        """Running and waiting jobs in order, then ended ones, newest first."""
         with self._lock:
             every = list(self._jobs.values())
         ended = sorted((job for job in every if job.state in ENDED), key=lambda job: -job.ended)
         return [job for job in every if job.state not in ENDED] + ended
 
     def job(self, name: str) -> Job:
-        """The job of this id."""
+        """The job with this id."""
         with self._lock:
             if name not in self._jobs:
                 raise ValueError(f"run {name!r} is no longer in the queue; its record was removed")
@@ -281,28 +281,28 @@ class Queue:
 
     @property
     def live(self) -> list[Job]:
-        """What runs or waits; the place of a job is the number of jobs before it."""
+        """Running and waiting jobs; the index of a job is the number of jobs ahead of it."""
         return [job for job in self.jobs() if job.state not in ENDED]
 
     def visitor(self, job: Job) -> str:
-        """The visitor of a classroom whose job it is, if it is one's."""
+        """The visitor of a classroom who owns the job, if any."""
         whose = owned(job.folder)
         return whose.owner if whose else ""
 
     def private(self, job: Job) -> Path:
-        """The folder with its upload, its progress and its output."""
+        """The folder with the upload, progress and output of a job."""
         return self.folder / job.id
 
     def has_file(self, job: Job) -> bool:
-        """Whether the file that it is trained on, if it is a visitor's, is still there."""
+        """Whether the job's file still exists, if it is on a visitor's file."""
         return not job.own or (self.private(job) / job.corpus).is_file()
 
     # --- changing ------------------------------------------------------------------------------------------------
 
     def submit(self, job: Job, upload: bytes = b"", *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
-        """Put a job into the queue, with the content of the visitor's file where it has one of its `own`.
+        """Put a job into the queue, with the content of the visitor's file if it is on one.
 
-        Raise a ValueError where it is invalid, the queue is full, this visitor already has `each` jobs in it, or
+        Raise a ValueError if the job is invalid, the queue is full, this visitor already has `each` jobs in it, or
         their runs take `disk` bytes or more (0: no such limit).
         """
         job = replace(job, corpus=file_name(job.corpus)) if job.own else job
@@ -337,7 +337,7 @@ class Queue:
             return self._enqueue(replace(job, why="", notes=()))
 
     def stop(self, name: str) -> None:
-        """Take a job out of the queue; if it runs, stop it as Ctrl-C does: the last checkpoint is kept."""
+        """Take a job out of the queue; if it is running, stop it like Ctrl-C, which keeps the last checkpoint."""
         with self._lock:
             job = self.job(name)
             if job.state == "waiting":
@@ -355,7 +355,7 @@ class Queue:
             del self._jobs[name]
             (self.folder / f"{name}.json").unlink(missing_ok=True)
             shutil.rmtree(self.private(job), ignore_errors=True)
-            with suppress(OSError):  # there is a run in it
+            with suppress(OSError):  # the folder contains a run
                 Path(job.folder).rmdir()
 
     def delete(self, run: Path) -> None:
@@ -372,7 +372,7 @@ class Queue:
                 shutil.rmtree(run)
 
     def close(self) -> None:
-        """Stop what runs, keep its checkpoint, and let another app have the queue."""
+        """Stop the running job, keep its checkpoint, and release the queue for another app."""
         with self._lock:
             self._closed = True
             process, thread = self._process, self._thread
@@ -392,7 +392,7 @@ class Queue:
     def _enqueue(self, job: Job) -> Job:
         job = replace(job, state="waiting", began=0.0, ended=0.0)
         write_job(self.folder, job)  # if that fails, nothing has happened
-        self._jobs.pop(job.id, None)  # its place is the last
+        self._jobs.pop(job.id, None)  # so that it goes to the end
         self._jobs[job.id] = job
         if self._thread is None:
             self._thread = threading.Thread(target=self._follow, name="labkit queue", daemon=True)
@@ -400,7 +400,7 @@ class Queue:
         return job
 
     def _follow(self) -> None:
-        """Train one after the other, until none waits."""
+        """Run one job after the other until none is waiting."""
         while (job := self._begin()) is not None:
             assert self._process
             self._end(job.id, self._process.wait())
@@ -434,7 +434,7 @@ class Queue:
             self._put(job)
 
     def _put(self, job: Job) -> None:
-        """Change a job in memory in any case; on a full disk its record stays as it was, which is read as cut off."""
+        """Change a job in memory in any case; on a full disk, its old record remains, which is read as interrupted."""
         self._jobs[job.id] = job
         with suppress(OSError):
             write_job(self.folder, job)
@@ -463,7 +463,7 @@ class Queue:
             )
 
     def _free(self, name: str) -> Path:
-        """Make the first of name, name-2, ... that no run and no job has; so it is taken."""
+        """Create, and thereby reserve, the first folder of name, name-2, ... that no run or job uses."""
         taken = {job.folder for job in self._jobs.values()}
         names = (name if number == 1 else f"{name}-{number}" for number in count(1))
         while True:
@@ -481,7 +481,7 @@ _MAKING = threading.Lock()
 
 
 def queue_of(runs: Path | str) -> Queue:
-    """The queue, made when it is first asked for and closed when the process ends."""
+    """The queue, created on first use and closed when the process ends."""
     place = Path(runs).expanduser().resolve()
     with _MAKING:
         if place not in _QUEUES:

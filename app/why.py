@@ -1,6 +1,6 @@
-"""The panel "Why alike?": what makes two sentences alike to a method, word by word. Every page opens the same one.
+"""The panel "Why alike?": what makes two sentences alike to a method, word by word. Every page opens the same panel.
 
-A pair of another class than its anchor's is set against the nearest of its own: why is b nearer than c?
+If b is of another class than a, it is compared with c, the nearest sentence of a's class: why is b nearer than c?
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def button(
 ) -> None:
     """Open the panel for a pair, in one space or in two side by side.
 
-    `right` finds the nearest sentence of the class of a, where b is of another class.
+    `right` finds the nearest sentence of the class of a, if b is of another class.
     """
     if not st.button(label, key=f"why-{key}", icon=icon, type="tertiary"):
         return
@@ -63,7 +63,7 @@ def explanation(
     number: int = 0,
     several: bool = False,
 ) -> None:
-    """The similarity, the way it is explained, the figure, what c has to do with it, and the code."""
+    """The similarity, the explanation method, the figure, the comparison with c, and the code."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         numbers = st.container(horizontal=True, width="content")
         way = space.method.ways[0]
@@ -91,13 +91,13 @@ def explanation(
 
 
 def say_unknown(words: Sequence[str]) -> None:
-    """The words that have no part in the similarity, where there are any."""
+    """The words that have no part in the similarity, if there are any."""
     if words:
         st.text(f"Not in the training data, so without effect: {', '.join(words)}")
 
 
 def _contrast(found: Contrast) -> None:
-    """Why b, of another class, is nearer than c, the nearest of its own, or is not: a table for each sentence."""
+    """Why b, of another class, is or is not nearer than c, the nearest of a's class: a table for each sentence."""
     near, far = found.near.similarity, found.far.similarity
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
     st.caption(
@@ -112,7 +112,7 @@ def _contrast(found: Contrast) -> None:
     for column, (side, head, parts) in zip(st.columns(3), sides, strict=True):
         with column:
             rows = [{f"word of {side}": word, head: part} for word, part in parts]
-            frame.table(rows, f"The words of {side} by what they do {head}.", formats={head: "%+.3f"}, height=215)
+            frame.table(rows, f"The words of {side} and their effect {head}.", formats={head: "%+.3f"}, height=215)
 
 
 CODE = """\

@@ -1,5 +1,5 @@
-// The bars of an anchor and its row in the squares of the batch are the same pairs: what the mouse is over in one of them
-// has a frame in the others.
+// The bars of an anchor and its row in the squares of the batch are the same pairs: the pair under the mouse in one of
+// them gets a frame in the others.
 
 const SQUARES = ['similarity_heatmap', 'weight_heatmap'], BARS = 'anchor_bars';
 const pictures = key => [...document.querySelectorAll(`.st-key-${key} .js-plotly-plot`)].filter(each => each._fullData);

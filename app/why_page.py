@@ -1,4 +1,4 @@
-"""Place "Why": two sentences, what a loss makes of their pair, the words that make them alike, and FILM's rows."""
+"""The Why page: two sentences, the weight of their pair, the words that make them alike, and FILM's rows."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from labkit.film.reading import RowEnds, WordRow
 from labkit.shipped import DEMONSTRATIONS
 
 ABOUT = """\
-**The weight.** Sentence a is the *anchor* of its row in a batch. The others of its class are its positives, the rest
-its negatives. A **miner** keeps some pairs. A **loss** is a function of their cosines, and the size of its slope is how
-hard it pulls (positives) or pushes (negatives): the **weight** of a pair. The locality loss adds two parts: how similar
-the pair is *by itself*, and how it compares with *the anchor's other pairs*. With informative pairs it is the
+**The weight.** Sentence a is the *anchor* of its row in a batch. The others of its class are its positives, all the
+rest are its negatives. A **miner** keeps some pairs. A **loss** is a function of their cosines. The size of its slope
+is how hard it pulls (positives) or pushes (negatives): the **weight** of a pair. The locality loss adds two parts: how
+similar the pair is *by itself*, and how it compares with *the anchor's other pairs*. With informative pairs, it is the
 multi-similarity loss with its miner (Wang et al. 2019).
 
-**The words.** Which words make the two sentences alike to the chosen vectors. The parts add up to the similarity where
-the method allows it.
+**The words.** This view shows which words make the two sentences alike in the chosen vectors. The parts add up to the
+similarity if the method allows it.
 
-**FILM's rows.** FILM learns a linear map **L** of TF-IDF rows. Each **row** of L is one number of the new vector; words
-pull it up or down. The similarity of two sentences is a sum over rows. **Varimax** rotates the rows without changing
-any similarity, until each depends on few words. Rows are less stable than similarities: many do not reappear when FILM
-is fitted again. **Stability** measures this (1: the row reappears).
+**FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. Each **row** of L is one number of the new vector;
+words pull it up or down. The similarity of two sentences is a sum over rows. **Varimax** rotates the rows without
+changing any similarity, until each depends on few words. Rows are less stable than similarities: many do not reappear
+when FILM is fitted again. **Stability** measures this (1: the row reappears).
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
@@ -48,18 +48,18 @@ LAYOUT = """<style>
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
 AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
-AT_ENDS = 4  # words of each end of a row
-SENTENCES = 300  # among which the highest and lowest of a row are found
+AT_ENDS = 4  # words at each end of a row
+SENTENCES = 300  # searched for the highest and lowest of a row
 LONGEST = 70  # letters of a sentence
 LEARN = "Train FILM here (up to a minute)"
 ROW = "Each row computes one number of the new vector. Some words raise it, others lower it."
 NO_FILM = "No FILM run was trained on {corpus}, so these are the rows of {name}. Train FILM here to see yours."
-ELSEWHERE = "questions"  # the corpus of the rows that are shown then
+ELSEWHERE = "questions"  # the corpus of the rows shown instead
 TYPED = "Choose a sentence from the batch, or type your own. It replaces the chosen one and takes its class."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
-    """The rows of both sentences, and the batch, in which a typed sentence has taken its place."""
+    """The rows of both sentences, and the batch, in which a typed sentence replaces the chosen one."""
     texts, rows = list(batch.texts), []
     sides = (("Sentence a, the anchor", "anchor", first[0]), ("Sentence b", "other", first[1]))
     for label, key, default in sides:
@@ -92,7 +92,7 @@ def film_of(chosen: choosing.Space, opened: cached.Opened) -> tuple[choosing.Spa
 
 
 def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
-    """The gallery of rows, and the pair by rows; where no run knows the corpus, the rows of another one."""
+    """The gallery of rows, and the pair by rows; if no run was trained on the corpus, the rows of another run."""
     st.markdown(ROW)
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
@@ -136,7 +136,7 @@ def show_row(row: WordRow, ends: RowEnds) -> None:
 
 
 def show_pair(film: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
-    """The similarity of the two sentences as a sum over rows, with what words in common add."""
+    """The similarity of the two sentences as a sum over rows, plus the part of words in common."""
     explained = cached.explained(film, a, b, "exact")
     if not explained.word_pairs:
         return
@@ -152,7 +152,7 @@ def show_pair(film: choosing.Space, opened: cached.Opened, a: str, b: str) -> No
     choosing.show_code(PAIR_CODE, film, corpus, "by rows", a=a, b=b)
 
 
-# --- the place ---------------------------------------------------------------------------------------------------
+# --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
@@ -162,7 +162,7 @@ def page() -> None:
         opened = choosing.corpus()
         if opened is not None:
             batch, how = why_pair.batch_of(opened)
-    # at first the same vectors on every corpus, or Back would come to others
+    # the same initial vectors on every corpus, or Back would lead to others
     chosen = choosing.space(opened) if opened else None
     if opened is None or chosen is None:
         return

@@ -1,4 +1,4 @@
-"""Panel of "Why": what a loss makes of every pair of a batch, and why this one weighs what it weighs."""
+"""Panel of the Why page: the weight that a loss gives every pair of a batch, and the reason for one pair's weight."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ TABLE = {  # field of a PairRow -> head of its column
 }
 NAMES = {name: LOSSES[name].title for name in OF_PAIRS}
 MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
-USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # of labkit.pairs: what every loss there starts from
-OPENING = replace(USUAL, beta=10.0)  # at the usual β, negatives of most corpora have no weight to be seen
+USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # the defaults of all losses in labkit.pairs
+OPENING = replace(USUAL, beta=10.0)  # at the usual β, the negatives of most corpora have no visible weight
 RANGES = {  # of the sliders
     "alpha": (0.5, 20.0),
     "beta": (1.0, 100.0),
@@ -59,7 +59,7 @@ RANGES = {  # of the sliders
 }
 LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
 LAST = "last-weights"  # in the session: an anchor and its batch, its weights, and those before the last change
-USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
+USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
 IN_ORDER = (
     "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
     "another batch or split, a smaller ε, or every pair."
@@ -72,7 +72,7 @@ IN_ORDER = (
 def start_button(name: str, settings: PairSettings, key: str) -> None:
     """A button that sets the sliders to these numbers; they can be moved from there.
 
-    A number beyond the end of its slider is put at the end.
+    A number outside the range of its slider is moved to the nearest end.
     """
     base = settings.margin if "margin" in LOSSES[settings.loss].hyperparameters else settings.base
     wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base}
@@ -83,7 +83,7 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
 
 
 def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
-    """Loss, miner and their numbers. `trained`: those of the run, where there is one."""
+    """Loss, miner and their numbers. `trained`: those of the run, if there is one."""
     keep = frame.KEEP
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Settings:", width="content")
@@ -109,7 +109,7 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
 
 
 def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
-    """The batch, and the settings that make it again."""
+    """The batch, and the settings that reproduce it."""
     keep = frame.KEEP
     with frame.choices():
         st.markdown("**The batch**")
@@ -117,7 +117,7 @@ def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
         per_class = st.slider("Sentences per class", 2, 16, 4, key="per_class", **keep)
         seed = st.number_input("Seed", 0, 9999, 0, key="seed", help="Another seed draws another batch.", **keep)
         splits = [split for split in SPLITS if split in opened.corpus.splits]
-        if not opened.own:  # what no bundled run has learned from, first: there it still errs
+        if not opened.own:  # first a split that no bundled run was trained on: there it still makes mistakes
             splits.reverse()
         split = splits[0] if len(splits) == 1 else st.selectbox("Split", splits, key="split", **keep)
     how = {"size": size, "per_class": per_class, "seed": seed, "split": split}
@@ -125,7 +125,7 @@ def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
 
 
 def hardest_negative(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int, int]:
-    """The pair to look at first: the negative with the most weight, or without negatives the heaviest pair."""
+    """The initial pair: the negative with the largest weight or, without negatives, the heaviest pair."""
     weight = examine(batch, similarity, OPENING).weight
     negative = np.where(batch.negative, weight, 0)
     weight = negative if negative.any() else weight
@@ -134,9 +134,9 @@ def hardest_negative(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int,
 
 
 def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, anchor: int) -> float:
-    """Where the axis of the weights ends: above what the anchor's pairs weigh with these settings and at the opening.
+    """The end of the weight axis: above the weights of the anchor's pairs with these settings and the initial ones.
 
-    It goes in steps of 1, 2 and 5, so that it stays for most moves of a slider, and one sees what they do.
+    It moves in steps of 1, 2 and 5, so most moves of a slider do not change it and their effect is visible.
     """
     first = examine(batch, similarity, replace(OPENING, loss=examined.settings.loss))
     most = max(float(each.weight[anchor].max()) for each in (examined, first)) or 1.0
@@ -145,7 +145,7 @@ def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, a
 
 
 def weights_before(examined: Examined, anchor: int, batch: SentenceBatch) -> np.ndarray | None:
-    """The anchor's weights before the last change of a setting; None where anchor or batch are others."""
+    """The anchor's weights before the last change of a setting; None if the anchor or the batch has changed."""
     now, same = examined.weight[anchor], (anchor, batch.texts)
     of, last, before = st.session_state.get(LAST, (None, now, None))
     if of != same:
@@ -160,7 +160,7 @@ def weights_before(examined: Examined, anchor: int, batch: SentenceBatch) -> np.
 
 
 def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Callable[[list[int]], None]) -> None:
-    """A picture of which a click on a mark is told by its rows; what is clicked looks as before."""
+    """A picture that reports the rows of a clicked mark; the click does not change how the mark looks."""
 
     def clicked() -> None:
         points = st.session_state[key].selection.points
@@ -174,13 +174,13 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Cal
 
 
 def on_pair(rows: list[int]) -> None:
-    """A cell of the matrix was clicked: its row becomes the anchor, its column the other sentence."""
+    """Handle a click on a cell of the matrix: its row becomes the anchor, its column the other sentence."""
     if len(rows) == 2 and rows[0] != rows[1]:
         st.session_state["anchor-choice"], st.session_state["other-choice"] = rows
 
 
 def on_other(rows: list[int]) -> None:
-    """A bar was clicked: its sentence becomes the other one."""
+    """Handle a click on a bar: its sentence becomes the other one."""
     if rows:
         st.session_state["other-choice"] = rows[0]
 
@@ -188,7 +188,7 @@ def on_other(rows: list[int]) -> None:
 def show_anchor(
     examined: Examined, anchor: int, other: int, top: float, before: np.ndarray | None, code: partial[None]
 ) -> None:
-    """The anchor's row as bars; a click on one takes it for the pair."""
+    """The anchor's row as bars; a click on a bar selects its pair."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
@@ -211,13 +211,13 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
-    """The most similar sentence of the anchor's class, where it has one."""
+    """The most similar sentence of the anchor's class, if there is one."""
     similar = np.where(batch.positive[anchor], similarity[anchor], -np.inf)
     return batch.texts[int(similar.argmax())] if batch.positive[anchor].any() else None
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """A few losses in one plot, at first the three of the paper."""
+    """A few losses in one plot, initially the three of the paper."""
     losses = st.multiselect(
         "Losses in the picture",
         OF_PAIRS,
@@ -305,7 +305,7 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
         st.markdown("**Similarity**")
         alt = f"Similarity: {square}, the cosine of each pair. {framed}"
         frame.picture(figures.similarity_heatmap(examined, anchor=anchor), key="similarity_heatmap", alt=alt, rows=rows)
-    with right:  # where there is no room for the names of the classes
+    with right:  # which has no room for the names of the classes
         st.markdown("**Weight**")
         alt = f"Weight: {square}, the weight of every kept pair; blue pulls together, orange pushes apart. {framed}"
         picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
@@ -314,7 +314,7 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
     with st.expander("All pairs of this anchor"):
         frame.table(
             [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
-            f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
+            f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or dropped, weight.",
             formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
             widths={"sentence": "medium", "kept or dropped": "medium"},
         )

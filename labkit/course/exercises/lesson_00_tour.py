@@ -34,7 +34,7 @@ def cosines(random: np.random.Generator) -> Cases:
 @exercise(
     "00.2",
     ("-np.inf", "1.0", "every sentence is its own nearest: leave it out"),
-    ("-np.inf", "0.0", "0 is not low enough: where all others are below 0, a sentence is its own nearest again"),
+    ("-np.inf", "0.0", "0 is not low enough: if all other cosines are below 0, a sentence is its own nearest again"),
     ("near = cosines", "near = -cosines", "that is the farthest sentence: a larger cosine is nearer"),
     ("near = cosines(v, V)", "near = V @ v", "those are dot products, and long vectors win: use your `cosines`"),
     read=number,
@@ -52,7 +52,7 @@ def hits(random: np.random.Generator) -> Cases:
     (" if key != name]\n        gaps.append(min(others))", " if key != name]\n        gaps += others",
      "]\n        gaps += others", "inter is the distance to the *nearest* other centre, not to all of them"),
     ("np.mean(gaps)", "np.min(gaps)",
-     "you take the one smallest distance of all; each centre has its own: take the mean of these"),
+     "you take the smallest distance of all; each centre has a nearest other one: take the mean of these"),
     ("np.mean(gaps)", "np.sum(gaps)", "inter is the mean over the centres, yours is their sum"),
     ("min(others)", "max(others)", "inter is the distance to the *nearest* other centre, not to the farthest"),
     (" if key != name", "", "each centre is nearest to itself: leave it out"),
@@ -64,17 +64,17 @@ def ratio(random: np.random.Generator) -> Cases:
 
 @check("00.4")
 def check_own_sentence(answer: Any, random: np.random.Generator) -> str | None:
-    """A new sentence that lands among the right ones."""
+    """Check that a new sentence lands among those on its topic."""
     if not isinstance(answer, str):
         return f"expected a sentence in quotation marks, got a {type(answer).__name__}"
     method, texts, labels, known = _space()
     if len(words(answer)) < 3:
         return "that is not a sentence yet: write at least three words"
     if tuple(words(answer)) in known:
-        return "the corpus has that word for word: write one of your own"
+        return "the corpus contains this sentence word for word: write one of your own"
     row = method.encode([answer])
     if not row.any():
-        return "none of its words is in the corpus, so these vectors know nothing of it"
+        return "none of its words is in the corpus, so it has no vector"
     nearest = int(method.similarity(row, method.encode(texts))[0].argmax())
     if labels[nearest] == TOPIC:
         return None

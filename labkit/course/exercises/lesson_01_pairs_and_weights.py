@@ -39,7 +39,7 @@ def batch(
     ("N = ~same", "N = ~same | itself", "N = ~P", "the diagonal of N is set: a sentence is not its own negative"),
     ("S, P, N", "S, N, P", "P and N are swapped: positives have the same label"),
     ("S, P, N", "S, P.triu(), N.triu()", "S, P.tril(), N.tril()",
-     "yours has each pair once; both (i, j) and (j, i) are needed: every sentence is an anchor"),
+     "your masks contain each pair once; both (i, j) and (j, i) are needed: every sentence is an anchor"),
     read=several("expected three matrices, as in `return S, P, N`", array, mask, mask),
 )  # fmt: skip
 def three_matrices(random: np.random.Generator) -> Cases:
@@ -53,7 +53,7 @@ def three_matrices(random: np.random.Generator) -> Cases:
     ("abs(loss(nudged, P, N) - before)", "(loss(nudged, P, N) - before)", "(before - loss(nudged, P, N))",
      "a weight is the size of the slope: yours has a sign"),
     ("len(S) * abs", "abs",
-     "the factor m is missing: the loss is a mean over the anchors, the weight is of one anchor's term"),
+     "the factor m is missing: the loss is a mean over the anchors, but a weight belongs to one anchor's term"),
     ("nudged[i, j] += h", "nudged[i, j] += h; nudged[j, i] += h",
      "you nudge (i, j) and (j, i) together; they are two entries, because each sentence is an anchor"),
     ("for i in range(len(S)):\n        for j in range(len(S)):\n            nudged = S.clone()",
@@ -68,12 +68,12 @@ def measured_weights(random: np.random.Generator) -> Cases:
 
 @exercise(
     "01.3",
-    ("torch.sigmoid(S[i, n] - S[i, p])", "1.0", "every triplet weighs 1 in yours, as eq. 5 of the paper prints it"),
-    ("S[i, n] - S[i, p]", "S[i, p] - S[i, n]", "yours is large where the triplet is in order: it is σ(S_n - S_p)"),
+    ("torch.sigmoid(S[i, n] - S[i, p])", "1.0", "all your triplets weigh 1, as printed in eq. 5 of the paper"),
+    ("S[i, n] - S[i, p]", "S[i, p] - S[i, n]", "your weight is large if the triplet is in order: use σ(S_n - S_p)"),
     ("torch.sigmoid", "torch.nn.functional.softplus", "that is the loss of a triplet; its weight is the derivative"),
-    ("+= w", "= w", "each pair has the weight of its last triplet only: add up with `+=`"),
+    ("+= w", "= w", "each pair has the weight of its last triplet only: add weights up with `+=`"),
     ("W[i, p] += w\n                W[i, n] += w", "W[i, p] += w", "W[i, n] += w",
-     "a triplet gives its weight to two pairs, the positive and the negative: yours leaves one of them at 0"),
+     "a triplet gives its weight to two pairs, the positive and the negative: you leave one of them at 0"),
 )  # fmt: skip
 def triplet_weights(random: np.random.Generator) -> Cases:
     return [batch(random), batch(random, (4, 1, 3, 2), 4), batch(random, (2, 5, 2), 3, 0.7)]
@@ -81,15 +81,15 @@ def triplet_weights(random: np.random.Generator) -> Cases:
 
 @exercise(
     "01.4",
-    ("-alpha", "alpha", "positives have the wrong sign: a far positive weighs much, so it is -α, not α"),
-    ("S[i, mask[i]]", "S[i]", "your sum runs over the whole row; its rivals are pairs of its own kind"),
+    ("-alpha", "alpha", "positives have the wrong sign: a far positive has a large weight, so use -α, not α"),
+    ("S[i, mask[i]]", "S[i]", "your sum runs over the whole row; the rivals of a pair are pairs of its own kind"),
     ("base - S[i, j]))\n                relative = torch.exp(scale * (rivals - S[i, j]",
      "S[i, j] - base))\n                relative = torch.exp(scale * (rivals - S[i, j]",
      "base - S[i, j]))\n                relative = torch.exp(scale * (S[i, j] - rivals",
      "a difference is the wrong way round: own has λ - S_ij, and the sum has S_ik - S_ij"),
     (").sum()", ").sum() - 1", "the pair itself, k = j, belongs to the sum, too"),
     ("1 / (own", "abs(scale) / (own",
-     "yours has a factor α or β too many: 1/α and 1/β in front of the logarithms cancel it"),
+     "your weight has an extra factor α or β: 1/α and 1/β in front of the logarithms cancel it"),
 )  # fmt: skip
 def locality_weights(random: np.random.Generator) -> Cases:
     yield *batch(random), 2.0, 10.0, 0.5
@@ -99,12 +99,12 @@ def locality_weights(random: np.random.Generator) -> Cases:
 
 @exercise(
     "01.5",
-    ("V - rate", "V + rate", "yours goes uphill: positives are pushed apart. Check the signs"),
+    ("V - rate", "V + rate", "your step goes uphill: positives are pushed apart. Check the signs"),
     ("gradient - (gradient * V).sum(dim=1, keepdim=True) * V", "gradient",
      "the part of the gradient along the vector itself is still there"),
-    (" / V.norm(dim=1, keepdim=True)", "", "the rows do not have length 1 any more: divide each by its length"),
+    (" / V.norm(dim=1, keepdim=True)", "", "the rows no longer have length 1: divide each by its length"),
     ("(signed + signed.T)", "signed",
-     "a sentence is an anchor and the pair of other anchors: add the transpose of the weights"),
+     "each sentence is an anchor, and is also paired with other anchors: add the transpose of the weights"),
     (" / len(V)", "", "the gradient is a mean over the m anchors: divide by len(V)"),
 )  # fmt: skip
 def steps(random: np.random.Generator) -> Cases:

@@ -51,12 +51,12 @@ def _batch(answer: Any) -> tuple[np.ndarray, ...]:
 @exercise(
     "02.1",
     ("list(dict.fromkeys(row for pair in some for row in pair))", "[row for pair in some for row in pair]",
-     "a sentence that is in two pairs has two rows in yours: take each once (`dict.fromkeys`)"),
+     "a sentence that is in two pairs has two rows: use each sentence once (`dict.fromkeys`)"),
     ("int(lengths.max())", "max(map(len, sentences))",
-     "your rows are filled up to the longest sentence of all; the longest of this batch is enough"),
+     "your rows are padded to the longest sentence of all; the longest of this batch is enough"),
     (" & ~torch.eye(len(rows), dtype=torch.bool)", "",
-     "each sentence is its own positive in yours: leave out the diagonal of P"),
-    ("lengths, P, N", "lengths, P, ~P", "each sentence is its own negative in yours: the diagonal is in neither mask"),
+     "each sentence is its own positive: leave out the diagonal of P"),
+    ("lengths, P, N", "lengths, P, ~P", "each sentence is its own negative: the diagonal is in neither mask"),
     ("lengths, P, N", "lengths, N, P", "P and N are swapped"),
     read=_batch,
 )  # fmt: skip
@@ -106,7 +106,7 @@ def check_encoder(answer: Callable[..., Any], random: np.random.Generator) -> st
          "a filter at the end of a sentence sees padding: set the word vectors of padding to 0 first (`inside`)"),
         ('F.normalize(net["out"](both), dim=1)', 'net["out"](both)',
          "the vectors must have length 1: divide each by its own length (`F.normalize`)"),
-        ("[largest, attended]", "[attended, largest]", "the largest answers come first, then the attended half"),
+        ("[largest, attended]", "[attended, largest]", "the largest answers come first, then the attended sum"),
         ("-torch.inf", "0.0", "0 does not hide padding: answers and logits of words may be smaller. Set padding to -∞"),
         (".masked_fill(~there, -torch.inf).softmax", ".softmax",
          "padding has a share of the attention: set its logits to -∞ before the softmax"),
@@ -140,11 +140,11 @@ def _walk(step: Callable[..., Any]) -> Callable[[World], np.ndarray]:
     ("loss.backward()\n    optimiser.step()", "loss.backward()",
      "the network never moves: `loss.backward()` comes after `zero_grad`, and `optimiser.step()` right after it"),
     ("v.T, P, N", "v.T, N, P", "P and N are swapped: positives are pushed apart"),
-    ("base=base", "base=0.9", "λ is always 0.9 in yours: pass `base` on"),
-    ("alpha=2.0, beta=20.0, ", "", "yours has the defaults of `locality` for α and β; use 2 and 20"),
+    ("base=base", "base=0.9", "your λ is always 0.9: pass `base` on"),
+    ("alpha=2.0, beta=20.0, ", "", "you use the defaults of `locality` for α and β; use 2 and 20"),
     through=_walk,
     otherwise="the losses, or the parameters after some steps, are wrong: check `encoded` (02.2), the cosines and the "
-    "settings of `locality`, and return the loss from before the move",
+    "settings of `locality`, and return the loss from before the step",
     tolerance=1e-4,
 )  # fmt: skip
 def worlds(random: np.random.Generator) -> Cases:
@@ -163,7 +163,7 @@ Pair: TypeAlias = tuple[int, int]
 
 @check("02.4")
 def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """Every pair once per epoch, `size` at a time, in another order each epoch, all from the seed."""
+    """Every pair once per epoch, `size` at a time, in a new order each epoch, all determined by the seed."""
     for rows, size, epochs in ((23, 5, 4), (12, 4, 3), (9, 20, 3)):
         pairs, seed = [(row, 100 + 7 * row % 31) for row in range(rows)], int(random.integers(1000))
         given, told, losses, back = _recorded(answer, list(pairs), size, epochs, seed)
@@ -175,7 +175,7 @@ def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str
         if not close([number(loss) for _, loss in told], means) or not close(back, means):
             return "`note` must get the mean loss of each epoch, and the function returns all of them"
         if _recorded(answer, list(pairs), size, epochs, seed)[0] != given:
-            return "the same seed gives another order the second time: draw from a generator that is set by `seed`"
+            return "the same seed gives another order the second time: draw from a generator seeded with `seed`"
         if size < rows and _recorded(answer, list(pairs), size, epochs, seed + 1)[0] == given:
             return "another seed gives the same order: the order must come from `seed`"
     return None
@@ -202,18 +202,18 @@ def _recorded(answer: Callable[..., Any], pairs: list[Pair], size: int, epochs: 
 
 
 def _what_is_learned(given: list[list[Any]], pairs: list[Pair], size: int, epochs: int) -> str | None:
-    """Check that each epoch has all pairs once, `size` at a time, in an order of its own."""
+    """Check that each epoch has all pairs once, `size` at a time, in a new order."""
     orders = [[pair for call in epoch for pair in call] for epoch in given]
     if not all(set(order) <= set(pairs) for order in orders):
         return "`learn` expects a list of the pairs themselves, `pairs[row]`, not their row numbers"
     if len(given) != epochs:
         return f"`note` ends an epoch: expected {epochs} epochs, found {len(given)}. Call it once, after the last batch"
     if any(sorted(order) != sorted(pairs) for order in orders):
-        return "each pair must come exactly once in an epoch; the last batch may be smaller than the others"
+        return "each pair must be used exactly once per epoch; only the last batch may be smaller"
     if any(max(map(len, epoch)) > size or len(epoch) != -(-len(pairs) // size) for epoch in given):
         return "`learn` must get `size` pairs at a time; only the last batch may be smaller"
     if any(one == other for one, other in pairwise([pairs, *orders])):
-        return "two epochs have the same order, or the list's: draw a new one inside the loop, from one generator"
+        return "two epochs have the same order, or that of the list: draw a new one inside the loop, from one generator"
     together = [{frozenset(call) for call in epoch} for epoch in given]
     if 1 < size < len(pairs) and all(sets == together[0] for sets in together):
         return "every epoch has the same batches: shuffle the pairs, not the batches"
@@ -226,7 +226,7 @@ Tried: TypeAlias = dict[float, dict[str, float]]  # for each value to try, the A
 
 
 def _worlds(random: np.random.Generator) -> list[tuple[Tried]]:
-    """Nine values and their AUCs: each split has another best value, and so have dev and test together."""
+    """Nine values and their AUCs: each split has a different best value, as do dev and test together."""
     worlds: list[tuple[Tried]] = []
     for _ in range(3):
         values = random.choice(np.arange(1, 99), 9, replace=False) / 10
@@ -251,9 +251,9 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
 
             def auc(network: Any, split: str) -> float:
                 if not (isinstance(network, tuple) and network[:1] == ("network",)):
-                    raise Unfit(f"`auc` expects what `train` returned; yours passes {network!r}")
+                    raise Unfit(f"`auc` expects what `train` returned; you pass {network!r}")
                 if split not in ("train", "dev", "test"):
-                    raise Unfit(f'`auc` knows the splits "train", "dev" and "test"; yours passes {split!r}')
+                    raise Unfit(f'`auc` knows the splits "train", "dev" and "test"; you pass {split!r}')
                 tested.update({network[1]} if split == "test" else ())
                 return world[network[1]][split]
 
@@ -269,7 +269,7 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
         ('"dev"', '"test"', "the value was chosen on test: that makes its AUC there too good"),
         ('"dev"))\n    return best, auc(networks[best], "test"', '"test"))\n    return best, auc(networks[best], "dev"',
          "dev and test are swapped: choose on dev, and report test"),
-        ('"dev"', '"train"', "the value was chosen on train, where learning by heart wins: choose on dev"),
+        ('"dev"', '"train"', "the value was chosen on train, where memorising wins: choose on dev"),
         ('"test"', '"dev"', "that AUC is on dev, where the value was chosen: report test"),
         ("max(", "min(", "that is the worst value on dev: the larger the AUC, the better"),
         through=asked,
@@ -277,7 +277,7 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
     )  # fmt: skip
     asked(answer)(worlds[-1][0])
     if complaint is None and len(tested) > 1:
-        return "right, but yours asks test about several networks: ask only about the one that dev has chosen"
+        return "right, but you score several networks on test: score only the one chosen on dev"
     if complaint is None and len(trained) > len(worlds[-1][0]):
-        return f"right, but yours trains {len(trained)} times for {len(worlds[-1][0])} values: keep the networks"
+        return f"right, but you train {len(trained)} times for {len(worlds[-1][0])} values: keep the networks"
     return complaint

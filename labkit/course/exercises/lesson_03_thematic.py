@@ -25,7 +25,7 @@ def _triplets(answer: Any) -> np.ndarray:
 
 @exercise(
     "03.1",
-    ("one != two and abs(one - two) <=", "0 < two - one <=", "each pair counts twice: either may be the anchor"),
+    ("one != two and abs(one - two) <=", "0 < two - one <=", "each pair counts twice: either may be an anchor"),
     ("one != two and ", "", "a sentence is not its own positive"),
     ("<= apart", "< apart", "sentences exactly `apart` paragraphs apart are a pair, too"),
     (" and abs(one - two) <= apart", "", "some of your pairs are too far apart: compare paragraph numbers"),
@@ -52,7 +52,7 @@ def check_ratio_loss(answer: Callable[..., Any], random: np.random.Generator) ->
         "03.2", answer, cases,
         (" + (1 - shares[1]).abs()", "", "that is p(d⁺) alone; |1 - p(d⁻)| is part of the loss, too"),
         ("shares[0].abs() + (1 - shares[1])", "2 * shares[1]",
-         "yours is large when the positive is nearer: a distance is 1 - cos"),
+         "your loss is large when the positive is nearer: a distance is 1 - cos"),
         ("F.cosine_similarity", "torch.linalg.vecdot", "those are dot products: a cosine divides by both lengths"),
         read=learnable,
     )  # fmt: skip
@@ -112,16 +112,16 @@ def check_regroup(answer: Callable[..., Any], random: np.random.Generator) -> st
         own = start.copy()
         found = array(answer(S.copy(), own))
         if not np.array_equal(own, start):
-            return "your function changes labels itself: work on a copy"
+            return "your function changes `labels` itself: work on a copy"
         if found.shape != start.shape or not set(found.tolist()) <= set(start.tolist()):
-            return "expected a label for each sentence, each one of the labels at the start"
+            return "expected a label for each sentence, taken from the labels at the start"
         value = mean_of(S, found)
         if value < mean_of(S, start) - 1e-6:
             return "⟨s⟩ is smaller than at the start: it should become as large as possible"
         better = [(row, name) for row in range(len(S)) for name in np.unique(start)
                   if mean_of(S, np.where(np.arange(len(S)) == row, name, found)) > value + 1e-6]  # fmt: skip
         if better and np.array_equal(found, start):
-            return "nothing has moved, though some moves would raise ⟨s⟩"
+            return "no sentence has moved, though some moves would raise ⟨s⟩"
         if better:
             row, name = better[0]
             return Unnamed(f"moving sentence {row} to cluster {name} would still raise ⟨s⟩: go through all sentences "

@@ -28,12 +28,12 @@ def neighbours(random: np.random.Generator) -> Cases:
 
 @exercise(
     "04.2",
-    ("        distances[i] = np.inf\n", "", "a sentence is its own neighbour in yours: leave it out"),
+    ("        distances[i] = np.inf\n", "", "each sentence is its own neighbour: leave it out"),
     ("distances[i] = np.inf\n        near = distances.argsort()[:k]", "near = distances.argsort()[-k:]",
      "those are the farthest: take the first of `argsort`"),
-    ("W[i, near]", "W[near, i]", "row i must hold the weights of sentence i; in yours column i does"),
+    ("W[i, near]", "W[near, i]", "row i must hold the weights of sentence i; yours are in column i"),
     ("rebuild(x, X[near], reg)", "1", "1 / k",
-     "all neighbours have the same weight in yours: use the weights of `rebuild`"),
+     "all your neighbours have the same weight: use the weights of `rebuild`"),
 )  # fmt: skip
 def spaces(random: np.random.Generator) -> Cases:
     for m, d, k, reg in ((7, 4, 3, 0.1), (9, 3, 4, 0.02), (6, 5, 2, 0.3)):
@@ -52,7 +52,7 @@ def rings(random: np.random.Generator, *sizes: int) -> np.ndarray:
 
 
 def embedded(key: str, answer: Callable[..., Any], cases: list[tuple[Any, ...]], *mistakes: Any) -> str | None:
-    """The complaint about Y, which is right up to signs and rotations of its columns."""
+    """What is wrong with Y, which is determined only up to signs and rotations of its columns."""
     for W, p in cases:
         shape = array(answer(W.copy(), p)).shape
         if shape == (p, len(W)):
@@ -62,7 +62,7 @@ def embedded(key: str, answer: Callable[..., Any], cases: list[tuple[Any, ...]],
     return compared(
         key, answer, cases, *mistakes,
         read=lambda given: array(given) @ array(given).T,  # blind to rotations
-        otherwise="either YᵀY/m is not I in yours, or other eigenvectors of M cost less: `eigh` returns them as "
+        otherwise="either your YᵀY/m is not I, or other eigenvectors of M cost less: `eigh` returns them as "
         "columns of length 1, the cheapest first",
     )  # fmt: skip
 
@@ -74,7 +74,7 @@ def check_embedded(answer: Callable[..., Any], random: np.random.Generator) -> s
         "04.3", answer, [(rings(random, m), p) for m, p in ((9, 3), (12, 2), (7, 4))],
         ("np.sqrt(len(W)) * ", "",
          "the columns have length 1, so YᵀY = I: which factor is missing for YᵀY/m = I?"),
-        ("np.sqrt(len(W))", "len(W)", "YᵀY/m is m I in yours: the factor squared must be m"),
+        ("np.sqrt(len(W))", "len(W)", "your YᵀY/m is m I: the factor squared must be m"),
         ("np.sqrt(len(W)) * vectors[:, 1 : p + 1]", "np.sqrt(len(W)) * vectors[:, :p]", "vectors[:, :p]",
          "the first column is the constant, the same for every sentence: leave it out"),
         ("1 : p + 1", "-p:", "these have the largest eigenvalues: take the smallest"),
@@ -95,18 +95,18 @@ def check_centred(answer: Callable[..., Any], random: np.random.Generator) -> st
         ("np.sqrt(m) * ", "", "the columns have length 1: the factor √m is missing"),
         ("    M = M + np.trace(M) * np.ones((m, m)) / m\n", "",
          "the constant is still cheap: add tr(M) 1 1ᵀ / m to M"),
-        (":p]", "-p:]", "the constant has the largest: take the smallest"),
+        (":p]", "-p:]", "the constant has the largest eigenvalue: take the smallest ones"),
     )  # fmt: skip
 
 
 @exercise(
     "04.5",
     ("[:k]", "[-k:]", "these are the farthest: `argsort` begins with the smallest"),
-    ("[:k]", "[1 : k + 1]", "yours leaves out the nearest, but x is not in X"),
+    ("[:k]", "[1 : k + 1]", "you leave out the nearest, but x is not in X"),
     ("rebuild(x, X[near], reg)", "np.full(k, 1 / k)",
      "that is the plain mean of the neighbours: use the weights of exercise 04.1"),
     ("w @ Y[near]", "w @ X[near]", "that rebuilds x in the old space: mix the rows of Y"),
-    ("w @ Y[near]", "Y[near[0]]", "that is the place of the nearest alone: mix k neighbours"),
+    ("w @ Y[near]", "Y[near[0]]", "that is the vector of the nearest alone: mix k neighbours"),
 )  # fmt: skip
 def new_sentences(random: np.random.Generator) -> Cases:
     cases = []

@@ -90,14 +90,14 @@ def _walk(step: Callable[..., Any]) -> Callable[..., np.ndarray]:
      "the paraphrase must count more: swap the two factors"),
     ('v, *sentence)\n    para = paid(net, "paraphrase", v, *other)',
      'v, *other)\n    para = paid(net, "paraphrase", v, *sentence)',
-     "yours are swapped: the copy decoder writes `sentence`, the other one `other`"),
+     "the targets are swapped: the copy decoder writes `sentence`, the other one `other`"),
     ("    optimiser.zero_grad()\n", "", "gradients add up from step to step: begin with `optimiser.zero_grad()`"),
     ("    optimiser.step()\n", "", "the network never moves: `optimiser.step()` is missing"),
     ("copy.item(), para.item()", "para.item(), copy.item()",
      "return the loss of the copy first, then that of the paraphrase"),
     through=_walk,
     otherwise="the losses, or the parameters after some steps, are not those of eq. 10: take both losses from `paid` "
-    "(05.1), before the move, with the same v, and call `backward` once, on L",
+    "(05.1), before the step, with the same v, and call `backward` once, on L",
     tolerance=1e-4,
 )  # fmt: skip
 def batches(random: np.random.Generator) -> Cases:
@@ -113,7 +113,7 @@ def _sentence(answer: Any) -> np.ndarray:
 
 
 def _speaker(random: np.random.Generator, low: int, high: int, longest: int) -> tuple[Any, ...]:
-    """A case whose right sentence has from `low` to `high` words, several of them different."""
+    """A case whose correct sentence has from `low` to `high` words, several of them different."""
     while True:
         case = _network(random, steep=9.0), "copy", tensor(random, 1, HIDDEN).float(), longest
         words = solution("05.3")(*case)
@@ -123,12 +123,12 @@ def _speaker(random: np.random.Generator, low: int, high: int, longest: int) -> 
 
 @check("05.3")
 def check_write(answer: Callable[..., Any], random: np.random.Generator) -> str | None:
-    """The likeliest word, read next, until the end or `longest`."""
+    """The likeliest word at each step, which is read next, until the end or `longest`."""
     cases = [_speaker(random, 3, 11, 12), _speaker(random, 3, 11, 12), _speaker(random, 7, 7, 7)]
     for net, *_ in cases:
         net["copy"].register_forward_pre_hook(_impatient)
     if len({str(_sentence(answer(*cases[0]))) for _ in range(3)}) > 1:
-        return "yours writes another sentence the second time: do not draw at random, take the likeliest word"
+        return "your function writes another sentence the second time: take the likeliest word, do not draw at random"
     return compared(
         "05.3", answer, cases,
         ("if word.item() == 0:\n            break\n        found.append(int(word))",
@@ -136,7 +136,7 @@ def check_write(answer: Callable[..., Any], random: np.random.Generator) -> str 
          "word 0 is the end: leave it out of the list"),
         ("out, state =", "out, _ =", "the state must change: give the decoder the state that it returned last"),
         ('net["words"](word)', 'net["words"](0 * word)',
-         "yours reads the beginning, 0, at every step: read the word that it has just written"),
+         "your decoder reads the start, 0, at every step: let it read the word that it has just written"),
         ("return found", "return found[:-1]", "the last word is missing"),
         (".argmax", ".argmin", "that is the least likely word: take the largest number"),
         read=_sentence,
@@ -148,20 +148,20 @@ _calls = count()
 
 def _impatient(decoder: nn.Module, given: Any) -> None:
     if next(_calls) % PATIENCE == PATIENCE - 1:
-        raise Unfit("your loop never stops: a sentence that does not end is cut after `longest` words")
+        raise Unfit("your loop never stops: cut a sentence that does not end after `longest` words")
 
 
 @exercise(
     "05.4",
     ("own[np.triu_indices(len(own), 1)]", "own", "own[np.triu_indices(len(own))]",
-     "yours pairs a sentence with itself, where the cosine is 1: use pairs of two sentences"),
+     "you pair a sentence with itself, where the cosine is 1: use pairs of two sentences"),
     (" / np.linalg.norm(vectors, axis=1, keepdims=True)", "",
      "those are dot products: first divide each row by its length"),
     ("np.mean(means)", "(S * (groups[:, None] == groups) - np.diag(S.diagonal())).sum() / "
      "((groups[:, None] == groups).sum() - len(S))",
-     "yours is the mean over all pairs, and large groups count more: take means of groups first"),
+     "that is the mean over all pairs, where large groups count more: first take the mean of each group"),
     ("S[groups[:, None] != groups]", "S",
-     "between groups, only pairs of two different groups count; yours has all pairs"),
+     "between groups, only pairs of two different groups count; you use all pairs"),
     ("within, between", "between, within", "within groups comes first, then between groups"),
     read=several("expected two numbers: `return within, between`", number, number),
 )  # fmt: skip
@@ -174,11 +174,11 @@ def grouped(random: np.random.Generator) -> Cases:
 @exercise(
     "05.5",
     (" / np.linalg.norm(vectors, axis=1, keepdims=True)", "",
-     "first divide each row by its length: a long one would move less"),
+     "first divide each row by its length: a long row would move less"),
     ("    c = c / np.linalg.norm(c)\n", "", "c is a direction: divide the mean of the rows by its length"),
-    ("if within", "if between", "the goal is for the cosine within groups, the first number of `coherence`"),
+    ("if within", "if between", "the goal refers to the cosine within groups, the first number of `coherence`"),
     ("return t, mixed", "return t, mixed / np.linalg.norm(mixed, axis=1, keepdims=True)",
-     "return the mixture as it is, without dividing it by its length again"),
+     "return the mixture itself, without dividing it by its length again"),
     ("(1 - t) * rows + t * c", "t * rows + (1 - t) * c", "the shares are swapped: t is the share of c"),
     read=several("expected two things, as in `return t, mixed`", array, array),
 )  # fmt: skip

@@ -14,11 +14,11 @@ from labkit.course.exercise import Cases, Unfit, array, exercise, number, severa
     "06.1",
     ("y_a, y_b = L @ x_a, L @ x_b\n    lengths = np.linalg.norm(y_a) * np.linalg.norm(y_b)",
      "lengths = 1", "lengths = np.linalg.norm(x_a) * np.linalg.norm(x_b)",
-     "yours do not add up to the cosine: divide by the lengths of both y, which are L @ x_a and L @ x_b"),
+     "your parts do not add up to the cosine: divide by the lengths of both y, which are L @ x_a and L @ x_b"),
     ("-abs(row[2])", "-row[2]", "a large part below 0 is large, too: sort by the size, `abs(part)`"),
-    ("-abs(row[2])", "abs(row[2])", "turned round: the largest comes first"),
+    ("-abs(row[2])", "abs(row[2])", "the order is reversed: the largest comes first"),
     ("np.flatnonzero", "(lambda x: range(len(x)))",
-     "words that a sentence does not have are in yours: their x is 0"),
+     "you list words that a sentence does not have: their x is 0"),
 )  # fmt: skip
 def two_sentences(random: np.random.Generator) -> Cases:
     for d, words, empty in ((2, 5, 2), (4, 3, 0), (3, 7, 3)):
@@ -29,13 +29,13 @@ def two_sentences(random: np.random.Generator) -> Cases:
 
 @exercise(
     "06.2",
-    ("(A + A.T) / 2", "A", "that is A itself; its symmetric part (A + Aᵀ) / 2 is asked for"),
+    ("(A + A.T) / 2", "A", "that is A itself; return its symmetric part (A + Aᵀ) / 2"),
     ("1 / (np.bincount(anchors, minlength=len(X))[anchors] + 1)",
      "1 / np.bincount(anchors, minlength=len(X))[anchors]", "np.ones(len(anchors))",
-     "divide each triplet by |T_i| + 1: the number of triplets of its anchor, and 1"),
+     "divide each triplet by |T_i| + 1: the number of triplets of its anchor, plus 1"),
     ("for row, (i, j, k) in enumerate(triplets):\n        D[i] += share[row]",
      "i, j, k = triplets.T\n    D[i] += share[:, None]",
-     "`D[i] += …` with an array i adds once where a row repeats: loop over the triplets, or use `np.add.at`"),
+     "`D[i] += …` with an array i adds once if a row repeats: loop over the triplets, or use `np.add.at`"),
     ("(X[j] - X[k])", "X[j]", "x_k is missing: a triplet also wants the anchor to be far from k"),
 )  # fmt: skip
 def triplets(random: np.random.Generator) -> Cases:
@@ -59,10 +59,10 @@ def gram(answer: Any) -> np.ndarray:
      "G holds s, so L holds its root: multiply each eigenvector by √s"),
     ("np.argsort(-values)", "np.argsort(values)", "those are the smallest eigenvalues: `eigh` sorts upwards"),
     ("np.argsort(-values)", "np.argsort(-abs(values))",
-     "yours are the largest by absolute value: sort the eigenvalues themselves, then take the d largest"),
+     "you take the largest by absolute value: sort the eigenvalues themselves, then take the d largest"),
     ("order = order[values[order] > 0]\n    s, P = values[order]", "s, P = abs(values[order])",
-     "an eigenvalue below 0 is among yours: s must not be negative, so leave that direction out"),
-    ("[:d]", "", "yours has more than d rows"),
+     "you use an eigenvalue below 0: s must not be negative, so leave that direction out"),
+    ("[:d]", "", "your L has more than d rows"),
     read=gram,
 )  # fmt: skip
 def spectra(random: np.random.Generator) -> Cases:
@@ -77,7 +77,7 @@ def spectra(random: np.random.Generator) -> Cases:
     ("L @ inverse", "L", "step 3 is missing: L has to act on x, so go back with @ inverse"),
     ("L @ inverse", "L @ inverse.T", "L @ R", "the way back is L̃ R⁻¹, not L̃ R⁻ᵀ or L̃ R"),
     ("np.linalg.cholesky(C + ridge * np.eye(len(C)))", "C + ridge * np.eye(len(C))",
-     "yours scales by C + ε I itself; its Cholesky factor R is half of it"),
+     "you scale by C + ε I itself; its Cholesky factor R is half of it"),
     ("L = closed_form(scaled, d)\n    return L @ inverse", "return closed_form(A, d)",
      "that is the closed form without a change of scale"),
     read=gram,
@@ -92,7 +92,7 @@ def scales(random: np.random.Generator) -> Cases:
     "06.5",
     ("best, best_auc = None, -1\n", "best, best_auc = None, -1\n    plain_dev, learned_dev = learned_dev, plain_dev\n"
      "    plain_test, learned_test = learned_test, plain_test\n",
-     "the share is TF-IDF's; in yours it goes to the learned score"),
+     "the share belongs to TF-IDF; you give it to the learned score"),
     ("return best,", "return best_auc,", "the first thing you return is the best AUC; return the share that has it"),
     ("plain_test + (1 - best) * learned_test", "plain_dev + (1 - best) * learned_dev",
      "those are the dev scores; mix the test scores with the share that dev chose"),

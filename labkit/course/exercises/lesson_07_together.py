@@ -24,7 +24,7 @@ def _verdict(answer: Any) -> np.ndarray:
 @exercise(
     "07.1",
     ("stats.t.ppf(0.975, n - 1) * error", "max(a.std(ddof=1), b.std(ddof=1))",
-     "yours compares the gap with a standard deviation: use the interval of the mean difference"),
+     "you compare the gap with a standard deviation: use the interval of the mean difference"),
     ("ddof=1", "ddof=0", "your deviation divides by n: use `ddof=1`"),
     (" / np.sqrt(n)", "", "divide by the root of n for the error of a mean"),
     ("stats.t.ppf(0.975, n - 1)", "1.96", "1.96 is for many seeds: with few, use Student's t"),
@@ -50,7 +50,7 @@ def _rows(given: Any) -> tuple[np.ndarray, ...]:
 
 @exercise(
     "07.2",
-    ("-found[name].mean())", "found[name].mean())", "yours begins with the smallest mean: sort the other way"),
+    ("-found[name].mean())", "found[name].mean())", "your list begins with the smallest mean: sort the other way"),
     ('"behind" if verdict(found[best], found[name]) == "first" else "open"',
      '"open" if verdict(found[best], found[name]) == "first" else "behind"',
      '"first" means that the best leads, so the other is "behind"'),
@@ -83,7 +83,7 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
             raise Unfit(f'expected a list with "train" or "test" for each row, got a {type(given).__name__}')
         found = [str(each) for each in given]
         if own != groups:
-            raise Unfit("your function changes groups itself, which later cells need: work on a copy")
+            raise Unfit("your function changes `groups` itself, which later cells need: work on a copy")
         if len(found) != len(groups) or set(found) - {"train", "test"}:
             raise Unfit(f'expected "train" or "test" for each of {len(groups)} rows, got {len(found)} parts')
         return found
@@ -99,14 +99,14 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
         given = asked(rows)
         parts = dict(zip(rows, given, strict=True))
         if [parts[name] for name in rows] != given:
-            return "a group is in both parts: the test would ask for what was learned by heart"
+            return "a group is in both parts: the test would reward memorising"
         if asked(rows) != given:
-            return "yours gives other parts the second time: decide by the group's name alone, not by chance"
+            return "your function gives other parts the second time: decide by the group's name alone, not by chance"
         if asked(rows[::-1]) != given[::-1] or asked([*rows, "aa", "zz"])[:-2] != given or asked(rows[9:]) != given[9:]:
             return "with other rows, or in another order, a group changes its part: decide by the group's name alone"
         with patch("builtins.hash", lambda name: zlib.adler32(repr(name).encode()) // 7):
             if asked(rows) != given:
-                return "hash() of a text changes whenever Python starts, and the part with it: use `zlib.crc32`"
+                return "hash() of a text changes whenever Python starts, and the part changes with it: use `zlib.crc32`"
         share = list(parts.values()).count("test") / len(parts)
         if 0.7 <= share <= 0.9:
             return f"train and test are swapped: {share:.0%} of the groups are in test"
@@ -120,7 +120,7 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
     (" / np.linalg.norm(known, axis=1, keepdims=True)", "",
      "those are dot products: divide all rows by their lengths first"),
     ("(-row)", "(row)", "`argsort` begins with the smallest: yours are the farthest"),
-    ("[:k]", "[:1]", "only the nearest votes in yours: let k vote"),
+    ("[:k]", "[:1]", "only the nearest votes: let the k nearest vote"),
     ("in nearest]", "in nearest[::-1]]",
      "if two labels have equally many votes, the one with the nearest voter must win"),
     (" / len(asked)", "", "that is how many are right: divide by the number of test sentences"),
@@ -150,11 +150,11 @@ def _arrays(given: Any) -> tuple[np.ndarray, ...]:
     "07.5",
     ("values = []\n        for seed in seeds:\n            method = make()",
      "values, method = [], make()\n        for seed in seeds:",
-     "yours trains the same method again: make a new one for each seed"),
+     "you train the same method again: make a new one for each seed"),
     ("(values)", "(values[-1:])", "only the last seed is kept: begin the list before the loop over seeds"),
     ("(values)", "(np.mean(values))", "keep the score of each seed: the verdict needs them"),
-    ("method, seed)", "method, seeds[0])", "all training runs have the same seed in yours"),
-    ("(values)", "(values[:1])", "yours returns after the first seed"),
+    ("method, seed)", "method, seeds[0])", "all your training runs have the same seed"),
+    ("(values)", "(values[:1])", "your function returns after the first seed"),
     read=_arrays,
 )  # fmt: skip
 def makers(random: np.random.Generator) -> Cases:

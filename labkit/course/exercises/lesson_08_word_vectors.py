@@ -69,8 +69,8 @@ def _texts(random: np.random.Generator, d: int, *texts: str) -> tuple[list[list[
     ("np.mean", "np.sum", "those are sums, so a long sentence has a long vector: take means"),
     ("np.mean(known, axis=0)", "np.sum(known, axis=0) / len(sentence)",
      "you divide by the number of all words: divide by the number of words that have a vector"),
-    ("in sentence if", "in set(sentence) if", "each word counts once in yours: a word that occurs twice counts twice"),
-    ("return found", "return found[found.any(1)]", "a sentence without any known word must keep its row, of zeros"),
+    ("in sentence if", "in set(sentence) if", "you count each word once: a word that occurs twice counts twice"),
+    ("return found", "return found[found.any(1)]", "a sentence without any known word must keep its row of zeros"),
 )  # fmt: skip
 def sentences(random: np.random.Generator) -> Cases:
     yield _texts(random, 2, "a b", "a a b", "a ?")

@@ -18,12 +18,12 @@ from labkit.pairs import infonce, masks_from_labels
 @exercise(
     "10.1",
     ("            continue", "            shares.append(push.sum()); continue",
-     "an anchor that pushes nothing is in your mean, with a share of 0: leave it out"),
-    ("W[i, N[i]]", "W[i]", "positives are in your row: only negatives are pushed, `W[i, N[i]]`"),
+     "your mean includes anchors that push nothing, with a share of 0: leave them out"),
+    ("W[i, N[i]]", "W[i]", "your row includes positives: only negatives are pushed, `W[i, N[i]]`"),
     (" / push.sum()", "", "that is the largest push; divide it by the sum of the anchor's pushes"),
-    ("push.max() / push.sum()", "1 / len(push)", "that is an equal share for all; what does the largest of them get?"),
+    ("push.max() / push.sum()", "1 / len(push)", "that is an equal share for all; what is the largest share?"),
     ("sum(shares) / len(shares)", "(W * N).max(1).values.sum() / (W * N).sum()",
-     "yours divides two sums over the batch; take the share of each anchor first, then the mean"),
+     "you divide two sums over the batch; take the share of each anchor first, then the mean"),
     read=number,
 )  # fmt: skip
 def pushes(random: np.random.Generator) -> Cases:
@@ -48,17 +48,17 @@ def check_batches(answer: Callable[..., Any], random: np.random.Generator) -> st
             return f"expected {steps} batches, got {len(given)}: draw new orders until there are enough"
         inside = [sum(a in rows and b in rows for a, b in pairs.tolist()) for rows in given]
         if any(found != size or len(rows) != 2 * size for found, rows in zip(inside, given, strict=True)):
-            return f"expected both rows of {size} pairs in every batch: another number is in one of yours"
+            return f"expected both rows of {size} pairs in every batch; one of your batches has another number"
         first, second = ([row for rows in given[at : at + each] for row in rows] for at in (0, each))
         if len(set(first)) < len(first) or len(set(second)) < len(second):
-            return "a pair comes again before all others had their turn: cut one order into pieces, then draw a new one"
+            return "a pair is repeated before all others have been used: cut one order into pieces, then draw a new one"
         if [set(rows) for rows in given[:each]] == [set(rows) for rows in given[each : 2 * each]]:
-            return "every epoch has the same order in yours: draw a new one, from a generator that is seeded once"
+            return "all your epochs have the same order: draw a new one, from a generator that is seeded once"
         if again != given or other == given:
             return "the seed alone determines the batches: draw with a generator that has this seed"
     shared = torch.tensor([(0, 1), (0, 2), (1, 2)])
     if any(sorted(rows) != [0, 1, 2] for rows in _rows(answer(shared, 3, 2, 0))):
-        return "a sentence that is in two pairs of a batch comes once: `.unique()`"
+        return "a sentence that is in two pairs of a batch must occur once: `.unique()`"
     return None
 
 
@@ -77,13 +77,13 @@ def _table(answer: Any) -> np.ndarray:
 @exercise(
     "10.3",
     ("*masks_from_labels(classes[rows])", "*masks_from_labels(classes[rows])[::-1]",
-     "P and N have changed places: the loss takes S, P, N"),
+     "P and N are swapped: the loss takes S, P, N"),
     ("        optimiser.zero_grad()\n", "",
      "the gradients of earlier steps are still there: `optimiser.zero_grad()` in each step"),
     ("optim.Adam", "optim.SGD", "that is plain gradient descent: use `torch.optim.Adam`"),
     ("        optimiser.step()\n", "", "your table is still `start`: `optimiser.step()` moves it"),
     ("    return E.detach()", "        return E.detach()",
-     "yours returns after the first batch: put `return` after the loop"),
+     "your function returns after the first batch: put `return` after the loop"),
     read=_table,
 )  # fmt: skip
 def starts(random: np.random.Generator) -> Cases:
@@ -106,11 +106,11 @@ def check_infonce(answer: Callable[..., Any], random: np.random.Generator) -> st
         "10.4", answer, cases,
         ("F.softplus(R - Z)", "R - Z", "the positive is missing from the denominator: it is the 1 in log(1 + …)"),
         ("(~N, -torch.inf)", "(~(P | N), -torch.inf)", "(P & N, 0)",
-         "your R has positives in it: sum over the negatives alone"),
+         "your R includes positives: sum over the negatives alone"),
         (".mean()", ".sum()", "that is the sum over all positive pairs: take their mean"),
         ("terms[P].mean()", "((terms * P).sum(1) / P.sum(1)).mean()",
-         "yours averages each anchor first: take one mean over all positive pairs"),
-        ("S / tau", "S * tau", "yours multiplies by τ: divide S by it"),
+         "you average each anchor first: take one mean over all positive pairs"),
+        ("S / tau", "S * tau", "you multiply by τ: divide S by it"),
         read=learnable, tolerance=1e-4,
     )  # fmt: skip
     return complaint or blocked(answer(cases[0][0].requires_grad_(), *cases[0][1:]), cases[0][0])
@@ -124,13 +124,13 @@ def _options(given: Any) -> tuple[np.ndarray, ...]:
 
 @exercise(
     "10.5",
-    ("np.argmax", "np.argmin", "yours has the worst option: the largest number counts"),
-    ("int(np.argmax(scores))", "0", "yours is always the first option: try them all"),
-    ("int(np.argmax(scores))", "-1", "yours is always the last option: keep the best, not the latest"),
+    ("np.argmax", "np.argmin", "you return the worst option: the largest number counts"),
+    ("int(np.argmax(scores))", "0", "you always return the first option: try them all"),
+    ("int(np.argmax(scores))", "-1", "you always return the last option: keep the best, not the latest"),
     ("options[int(np.argmax(scores))]", "max(scores)",
      "that is the score of the best option: return the option"),
     ("options[int(np.argmax(scores))]", "int(np.argmax(scores))",
-     "that is the place of the best option: return the option"),
+     "that is the index of the best option: return the option"),
     read=_options,
 )  # fmt: skip
 def candidates(random: np.random.Generator) -> Cases:

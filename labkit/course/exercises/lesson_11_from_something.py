@@ -14,7 +14,7 @@ from labkit.course.exercise import Cases, Unfit, array, exercise, several
     ("return values", "return values.mean(1)", "that is the mean of each share: keep the score of every seed"),
     ("return values", "return values.ravel()",
      "the scores are right, but in one row: give each share a row of its own"),
-    ("share, seed))", "share, seeds[0]))", "share, seeds[-1]))", "all columns of yours have the same seed"),
+    ("share, seed))", "share, seeds[0]))", "share, seeds[-1]))", "all your columns have the same seed"),
 )  # fmt: skip
 def worlds(random: np.random.Generator) -> Cases:
     for shares, seeds in (([0.1, 0.5], [0, 1, 2]), ([0.25, 0.5, 1.0], [0, 1, 2, 3, 4]), ([0.2, 0.4, 1.0], [0, 7])):
@@ -28,7 +28,7 @@ def worlds(random: np.random.Generator) -> Cases:
     (" / np.sqrt(n)", "", "that is for one more seed: for the mean, divide by √n"),
     ("t.ppf(0.975, n - 1)", "1.96", "1.96 is for many seeds: with few, use Student's t"),
     ("0.975", "0.95", "2.5 % are beyond each end of a 95 % interval: `t.ppf(0.975, n - 1)`"),
-    ("values.shape", "(values := values.T).shape", "yours has a mean for each column: take one for each row"),
+    ("values.shape", "(values := values.T).shape", "you take a mean for each column: take one for each row"),
     read=several("expected three arrays, as in `return mean, low, high`", array, array, array),
 )
 def tables(random: np.random.Generator) -> Cases:
@@ -43,14 +43,14 @@ def tables(random: np.random.Generator) -> Cases:
     ("before / (before - after)", "1.0", "0.0",
      "that is one of the measured points: the lines cross between two of them, where the gap is 0"),
     ("before / (before - after)", "after / (after - before)",
-     "the two shares have changed places: the crossing is near the point with the small gap"),
+     "the two shares are swapped: the crossing is near the point with the small gap"),
     ("np.inf", "labels[-1]", "if a never catches up, return infinity"),
     ("range(len(labels))", "range(len(labels) if a[-1] >= b[-1] else 0)",
      "a may fall behind again later: return the first time that it catches up"),
     tolerance=1e-4,
 )  # fmt: skip
 def gaps(random: np.random.Generator) -> Cases:
-    """From the last point behind to the first that is not; never; from the start; level; and behind again later."""
+    """Curves that catch up, never do, lead from the start, are level, or fall behind again later."""
     falls_back, never, level = (-2, -1, 1.5, -0.7, 2), (-4, -1, -2.5, -3), (-3, -1, 0)
     for each in ((-3, -2, -1.4, 0.6, 1.5), falls_back, falls_back[1:4], never, (1, 2, 3), (-1, 2, 3, 4), level):
         labels = random.integers(80, 130) * 2.0 ** np.cumsum(random.integers(1, 3, size=len(each)))
@@ -87,12 +87,12 @@ def _verdict(answer: Any) -> np.ndarray:
 @exercise(
     "11.5",
     ("cost =", "low = high = (low + high) / 2; cost =",
-     "yours looks at the middle of the interval alone: what do its two ends say?"),
+     "you look only at the middle of the interval: what do its two ends say?"),
     (" / 100", "", "a hundredth is 0.01 of the lead: divide by 100"),
-    ("low >", "high >", "'yes' is where even the *lower* end is above what is needed"),
+    ("low >", "high >", "'yes' requires that even the *lower* end is above what is needed"),
     ('"yes"\n    if high < need:\n        return "no"', '"no"\n    if high < need:\n        return "yes"',
-     "yes and no are exchanged"),
-    ("cost / hundredth / 100", "0", "yours compares with 0: what is needed is what the labels cost, as a lead"),
+     "yes and no are swapped"),
+    ("cost / hundredth / 100", "0", "you compare with 0: what is needed is the cost of the labels, as a lead"),
     read=_verdict,
 )  # fmt: skip
 def prices(random: np.random.Generator) -> Cases:

@@ -41,10 +41,10 @@ def covering(words: Sequence[str]) -> float:
     ("whole - alike(rest)", "alike([words[at]])", "whole - alike([words[at]])",
      "that is the word alone: leave one word out of the whole"),
     ("words[:at] + words[at + 1 :]", "[word for word in words if word != words[at]]",
-     "if a word occurs twice, yours leaves out both: leave out by place, not by name"),
+     "if a word occurs twice, you leave out both: select words by position, not by name"),
     ("words[:at] + words[at + 1 :]", "words[at + 1 :]", "words[:at]",
-     "yours leaves out more than one word: `words[:at] + words[at + 1:]`"),
-    ("at + 1 :", "at:", "nothing is left out in yours: continue after the word, `words[at + 1:]`"),
+     "you leave out more than one word: `words[:at] + words[at + 1:]`"),
+    ("at + 1 :", "at:", "no word is left out: continue after the word, `words[at + 1:]`"),
 )  # fmt: skip
 def sentences(random: np.random.Generator) -> Cases:
     return [(likeness(random), list(words)) for words in SENTENCES]
@@ -79,9 +79,9 @@ def bent(random: np.random.Generator) -> Cases:
 
 @exercise(
     "12.3",
-    ("-parts", "parts", "yours begins with the smallest parts: use `np.argsort(-parts)`"),
+    ("-parts", "parts", "your order begins with the smallest parts: use `np.argsort(-parts)`"),
     ("set(order[:count])", "set(order[max(0, count - 1) : count])", "{order[count]}",
-     "yours takes out only one word at a time: the first must stay out when the second goes"),
+     "you take out only one word at a time: the first must stay out when you remove the second"),
     ("range(len(words))", "range(1, len(words) + 1)", "range(1, len(words))",
      "begin with nothing taken out: the first number is for the whole sentence"),
     ("range(len(words))", "range(len(words) + 1)", "range(len(words) - 1)",
@@ -128,11 +128,11 @@ def _places_and_loss(given: Any) -> tuple[np.ndarray, ...]:
     ("rest = [word for at, word in enumerate(words) if at not in (i, j)]\n            lost = whole - alike(rest)",
      "lost = sum(whole - alike(words[:at] + words[at + 1 :]) for at in (i, j))",
      "take both words out at once: their loss together is not the sum of their losses alone"),
-    ("lost, (i, j)", "lost, (words[i], words[j])", "return the places of the words, not the words"),
+    ("lost, (i, j)", "lost, (words[i], words[j])", "return the positions of the words, not the words"),
     ("lost > most", "lost < (most if best else np.inf)", "that pair costs the least"),
     ("return best, most", "return best, whole - most", "that is the similarity without them: return the loss"),
     ("return best, most", "return best, whole - alike(words[: best[0]] + words[best[0] + 1 :])",
-     "the places are right: return the loss of both together"),
+     "the positions are right: return the loss of both together"),
     read=_places_and_loss,
 )  # fmt: skip
 def pairs_of_words(random: np.random.Generator) -> Cases:
