@@ -11,6 +11,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from labkit.corpora import Corpus
 from labkit.papers import cells as planning
 from labkit.papers import fair
 from labkit.papers.bundled_report import result
@@ -306,6 +307,40 @@ def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_fr
     for (corpus, settings, _), data, side, own in zip(seen[-2:], (sick, half), cell.recipe.sides, chosen, strict=True):
         assert corpus.fingerprint == data.fingerprint
         assert {name: settings[name] for name in (*side, *own)} == {**side, **own}
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all_rows(
+    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def selection(self: Turned, corpus: Corpus) -> tuple[str, float]:
+        """After 3 epochs on a quarter the largest angle seems best; after 6 epochs on all rows the smallest is."""
+        return "dev_angle", self.settings.turn * (1 if self.settings.epochs == 3 else -1)
+
+    monkeypatch.setattr(Turned, "selection", selection)
+    table = one_row(tuned(per_seed=("stsb",), seeds=9))
+    cells = cells_of([plan(table, desk)])
+    assert [cell.seed for cell in cells] == [0, 1, 2, 3, 4]
+    found = compute(cells[:2], store)
+    whole = desk.open("stsb", published=False).corpus
+    for seed, cell in enumerate(cells[:2]):
+        (tuning,) = cell.tunings
+        mine = [(corpus, settings["turn"], settings["epochs"]) for corpus, settings, of in seen if of == seed]
+        trials, finalists, (scored,) = mine[:4], mine[4:-1], mine[-1:]
+        turns = [turn for _, turn, _ in trials]
+        assert turns[0] == 0.5
+        best = sorted(turns, reverse=True)[:3]
+        assert [turn for _, turn, _ in finalists] == [0.5, *(turn for turn in best if turn != 0.5)]
+        for corpus, _, epochs in finalists:
+            assert (corpus.sizes["train"], "test" in corpus.sizes, epochs) == (whole.sizes["train"], False, 6)
+        known = found.known[tuning.key]
+        chosen = min([0.5, *best])
+        assert known.notes["chosen"] == {"turn": chosen}
+        assert known.figures == {"dev": -chosen, "dev at first": -0.5}
+        assert (scored[0].fingerprint, *scored[1:]) == (whole.fingerprint, chosen, 6)
+    assert len({cell.tunings[0].key for cell in cells}) == 5
+    first, second = (found.known[cell.tunings[0].key].notes["trials"] for cell in cells[:2])
+    assert first != second
 
 
 def test_the_same_tuning_is_shared_and_no_other(desk: Desk) -> None:
