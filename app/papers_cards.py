@@ -102,7 +102,7 @@ def judged(card: Card, table: Any) -> Any:
 
 def tally(tables: dict[str, Any], paper: str) -> str:
     """Count the verdicts on all claims that the paper itself makes."""
-    claims = [claim for table in tables.values() if table.paper == paper for claim in table.claims]
+    claims = [claim for table in tables.values() if table.table.paper == paper for claim in table.claims]
     counts = Counter(claim.ours for claim in claims if not claim.asked_here)
     said = [f"{text.lower()} {counts[verdict]}" for verdict, (_, text) in VERDICTS.items() if counts[verdict]]
     return f"Verdicts on the paper's {counts.total()} claims: {', '.join(said)}."
@@ -137,7 +137,7 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
     alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"{table.title}. {OWN_VARIANT if claim.asked_here else ''}{tally(tables, name)}")
+    st.caption(f"{table.table.title}. {OWN_VARIANT if claim.asked_here else ''}{tally(tables, name)}")
     with st.container(horizontal=True):
         if (
             st.button("Try it", type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))

@@ -36,24 +36,23 @@ def show_tables(paper: str) -> None:
     from labkit.papers.published import PAPERS as papers
 
     left, right = st.columns(2)
-    named = {name: table for name, table in cached.paper_tables().items() if table.paper == paper}
+    named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
     known = [place for place, table in enumerate(named.values()) if ours_of(table)]  # at first, one that has ours
     name = left.selectbox(
         "Table or figure",
         list(named),
         known[0] if known else 0,
-        format_func=lambda name: named[name].title,
+        format_func=lambda name: named[name].table.title,
         key=f"{paper}-table",
         **frame.KEEP,
     )
     table = named[name]
     start = table.columns.index(next(iter(ours_of(table)), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    st.markdown(f"**{table.title}.** {frame.plain(table.caption)}")
+    st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}")
     rows = printed_beside_ours(table)
-    alt = (
-        f"{table.title}, {column}: the paper's figure and ours for each of {len(table.rows)} rows; the table says all."
-    )
+    title, count = table.table.title, len(table.rows)
+    alt = f"{title}, {column}: the paper's figure and ours for each of {count} rows; the table says all."
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
     frame.table(
         rows,
@@ -68,7 +67,7 @@ def show_tables(paper: str) -> None:
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
         st.caption(frame.plain(claim.decides))
     show_leads(table)
-    for line in (", ".join(table.data), *table.notes, table.note, papers[paper].citation):
+    for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
         if line:
             st.caption(frame.plain(line))
     if papers[paper].observations:

@@ -3,7 +3,7 @@
 Sphinx reads the Markdown and MyST-NB the notebooks, as they are; nothing is run. What they do not do is done here:
 
     chapter       a solved notebook -> one with exercises open, solutions folded, pictures still and live
-    read          pages that are made of records (`labkit.papers.pages`) and of the code (`labkit.cli.reference`)
+    read          pages that are made of records (`labkit.papers.reports`) and of the code (`labkit.cli.reference`)
     link_terms    the first use of a term of the glossary on a page -> a link
     mathml        a formula -> MathML, which browsers draw without a script or a font of ours
 """
@@ -30,7 +30,8 @@ from sphinx.addnodes import pending_xref
 from labkit import __version__
 from labkit.cli.reference import api, commands, settings
 from labkit.course.notebooks import sources
-from labkit.papers.pages import errata, leaders
+from labkit.figures import leads_before_and_after
+from labkit.papers.reports import errata, leaders
 from labkit.play import playground
 
 logging.getLogger("kaleido").setLevel("WARNING")
@@ -147,7 +148,8 @@ def drawn_leaders(folder: Path, up: str) -> str:
     """Who leads, with figures; where no browser can make their still pictures, the tables stand alone."""
     figures: list[Any] = []
 
-    def draw(figure: Any, says: str) -> str:
+    def draw(leads: Any, says: str) -> str:
+        figure = leads_before_and_after(leads)
         figures.append(figure)
         return picture(json.loads(figure.to_json()), f"{up}/leads-{len(figures)}.png", says)
 

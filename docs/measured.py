@@ -37,10 +37,10 @@ def mean(table: str, row: str, column: str, digits: str = ".3f") -> str:
     """Our figure of a row in a column of a paper's table."""
     result = RESULTS.table(table)
     figure = result.at(row, column)
-    if figure.ours is None:
+    if figure.mean is None:
         raise ValueError(f"data/results.json has no figure of {row!r}, {column!r} in {table}")
     found = next(each for each in result.table.columns if each.name == column)
-    return in_digits(replace(found, printed=digits), figure.ours.mean)
+    return in_digits(replace(found, printed=digits), figure.mean)
 
 
 def piped(head: str, rule: str, rows: list[list[str]]) -> str:
@@ -108,10 +108,10 @@ def overview() -> str:
 
 def with_interval(table: str, row: str, column: str) -> str:
     """Our mean with its interval, and a mark if the method has seen sentences of the test; a dash if there is none."""
-    if row not in RESULTS.table(table).rows or (figure := RESULTS.table(table).at(row, column)).ours is None:
+    if row not in RESULTS.table(table).rows or (figure := RESULTS.table(table).at(row, column)).mean is None:
         return "–"
     unit = 100 if table.startswith("film") else 1
-    values = (figure.ours.mean, *(figure.interval or ()))
+    values = (figure.mean, *(figure.interval or ()))
     mean, *bounds = (f"{value / unit:.3f}".removeprefix("0") for value in values)
     return mean + (f" [{', '.join(bounds)}]" if bounds else "") + " *" * figure.seen
 
@@ -234,7 +234,7 @@ def losses() -> str:
 
 def why(row: str, column: str, table: str = "why/questions") -> str:
     """A cell of the tables about explanations, or a dash where nothing can be measured."""
-    return "–" if RESULTS.table(table).at(row, column).ours is None else mean(table, row, column, ".2f")
+    return "–" if RESULTS.table(table).at(row, column).mean is None else mean(table, row, column, ".2f")
 
 
 def why_questions() -> str:

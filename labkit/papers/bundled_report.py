@@ -3,8 +3,8 @@
     Report -> TableResult -> Figure, one for each row and column, and JudgedClaim
 
 `result` makes them of a `TablePlan` and the known results of its cells: the published score and ours, how each row
-compares with the leader, and the judgement of each claim on both. `to_json` and `from_json` write and read them. The
-description and printed scores of a table are not stored; they are in `labkit.papers.published`.
+compares with the leader, and the judgement of each claim on both. `Report.to_json` and `stored` write and read them.
+The description and printed scores of a table are not stored; they are in `labkit.papers.published`.
 
     stored().table("film/1").figures     the bundled file     beside()     every printed table
 """
@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from labkit.corpora.catalogue import DATA
 from labkit.evaluation.comparison import Parts, Spread, lead_of
 from labkit.papers.cells import Cell, Computed, TablePlan, cells_of
-from labkit.papers.claims import Claim, Judgement, ShownLead, Verdict, judge, judge_printed, shown_lead
+from labkit.papers.claims import Claim, Judgement, Place, ShownLead, Verdict, judge, judge_printed, shown_lead
 from labkit.papers.data import Missing
 from labkit.papers.published import PAPERS, tables
 from labkit.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Paper, Row, Table
@@ -48,7 +48,7 @@ class Figure:
 
     row: str
     column: str
-    published: float | None
+    published: float | None = None
     values: tuple[float, ...] = ()
     seeds: tuple[int, ...] = ()
     why: str = ""
@@ -58,35 +58,14 @@ class Figure:
     runs: Runs = field(default_factory=dict)
 
     @property
-    def ours(self) -> Spread | None:
-        """Our mean and standard deviation over the seeds."""
-        return Spread.of(self.values) if self.values else None
-
-    @property
     def mean(self) -> float | None:
         """Our mean over the seeds."""
-        return None if self.ours is None else self.ours.mean
+        return Spread.of(self.values).mean if self.values else None
 
     @property
     def spread(self) -> float | None:
         """Our standard deviation over the seeds."""
-        return None if self.ours is None else self.ours.spread
-
-    def to_json(self) -> dict[str, Any]:
-        """The record for a file, without empty fields."""
-        record = {name: value for name, value in vars(self).items() if name != "runs" and value not in ("", (), None)}
-        return record | ({} if self.ours is None else {"mean": self.ours.mean, "spread": self.ours.spread})
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Read a record from a file."""
-        fields = _frozen({"published": None, **record})
-        return cls(**{name: value for name, value in fields.items() if name not in ("mean", "spread")})
-
-
-def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a record, lists as tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        return Spread.of(self.values).spread if self.values else None
 
 
 @dataclass(frozen=True)
@@ -114,16 +93,6 @@ class JudgedClaim:
             return self.ours_why if self.paper in ("", "not measured") else printed
         return f"{self.ours_why}; {printed}" if self.paper == "not confirmed" else self.ours_why
 
-    def to_json(self) -> dict[str, Any]:
-        """The record for a file."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Read a record from a file."""
-        leads = {name: ShownLead(**record[name]) for name in ("before", "after") if name in record}
-        return cls(**{**record, **leads})
-
 
 @dataclass(frozen=True)
 class TableResult:
@@ -150,26 +119,6 @@ class TableResult:
         return self.table.name
 
     @property
-    def title(self) -> str:
-        """The title for readers, such as Table 1."""
-        return self.table.title
-
-    @property
-    def paper(self) -> str:
-        """The name of the paper."""
-        return self.table.paper
-
-    @property
-    def caption(self) -> str:
-        """What the table shows, in our words."""
-        return self.table.caption
-
-    @property
-    def note(self) -> str:
-        """The note on the table."""
-        return self.table.note
-
-    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.table.columns)
@@ -188,21 +137,7 @@ class TableResult:
 
     def at(self, row: str, column: str) -> Figure:
         """The scores of this row in this column."""
-        return self.figures[self.rows.index(row) * len(self.table.columns) + self.columns.index(column)]
-
-    def to_json(self) -> dict[str, Any]:
-        """The record for a file."""
-        lists = {name: [each.to_json() for each in getattr(self, name)] for name in ("figures", "claims")}
-        plain = {name: value for name, value in vars(self).items() if name != "table" and name not in lists}
-        return {"table": self.name, **plain, **lists}
-
-    @classmethod
-    def from_json(cls, table: Table, record: Mapping[str, Any]) -> Self:
-        """The table with the scores of a file; without them as printed."""
-        known = {(each["row"], each["column"]): Figure.from_json(each) for each in record["figures"]}
-        figures = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
-        claims = tuple(map(JudgedClaim.from_json, record["claims"]))
-        return cls(**{**_frozen(record), "table": table, "figures": figures, "claims": claims})
+        return self.figures[self.rows.index(row) * len(self.columns) + self.columns.index(column)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,19 +157,49 @@ class Report:
 
     def of(self, paper: Paper) -> list[TableResult]:
         """The tables of a paper."""
-        return [table for table in self.tables if table.paper == paper.name]
-
-    @property
-    def made_with(self) -> str:
-        """The versions and commits in a sentence; a + marks code changed since its commit."""
-        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        commits = sorted({commit for table in self.tables for commit in table.commits})
-        return f"{versions}; figures computed by commit {', '.join(commits)}" if commits else versions
+        return [result for result in self.tables if result.table.paper == paper.name]
 
     def to_json(self) -> dict[str, Any]:
-        """Command, versions and tables."""
-        tables = [table.to_json() for table in self.tables]
-        return {"command": self.command, "versions": dict(self.versions), "tables": tables}
+        """The record for a file."""
+        return {
+            "command": self.command,
+            "versions": dict(self.versions),
+            "tables": [_written(result) for result in self.tables],
+        }
+
+
+# --- files of results --------------------------------------------------------------------------------------------
+
+
+def _written(result: TableResult) -> dict[str, Any]:
+    """The record of a table for a file, without empty fields."""
+    figures = [
+        {name: value for name, value in {**vars(each), "mean": each.mean, "spread": each.spread}.items()
+         if name != "runs" and value not in ("", (), None)}
+        for each in result.figures
+    ]  # fmt: skip
+    claims = [{name: value for name, value in asdict(each).items() if value is not None} for each in result.claims]
+    plain = {name: value for name, value in vars(result).items() if name not in ("table", "figures", "claims")}
+    return {"table": result.name, **plain, "figures": figures, "claims": claims}
+
+
+def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
+    """The table with the scores of a file; without them as printed."""
+    known = {}
+    for each in record["figures"]:
+        fields = {name: value for name, value in each.items() if name not in ("mean", "spread")}
+        known[each["row"], each["column"]] = Figure(**_frozen(fields))
+    figures = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
+    claims = []
+    for each in record["claims"]:
+        leads = {name: ShownLead(**each[name]) for name in ("before", "after") if name in each}
+        claims.append(JudgedClaim(**{**each, **leads}))
+    return TableResult(**{**_frozen(record), "table": table, "figures": figures, "claims": tuple(claims)})
+
+
+def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record, lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
 def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Report:
@@ -242,8 +207,7 @@ def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Rep
     known = {table.name: table for table in tables("", papers)}
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
-        read = [each for each in record["tables"] if each["table"] in known]
-        found = tuple(TableResult.from_json(known[each["table"]], each) for each in read)
+        found = tuple(_read(known[each["table"]], each) for each in record["tables"] if each["table"] in known)
         return Report(record["command"], found, record["versions"])
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise ValueError(
@@ -255,7 +219,7 @@ def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Rep
 def beside(path: Path | str = FILE) -> dict[str, TableResult]:
     """Every table of the papers by name, with our stored scores; computes nothing."""
     try:
-        known = {table.name: table for table in stored(path).tables}
+        known = {result.name: result for result in stored(path).tables}
     except ValueError:  # without readable results the printed scores are shown
         known = {}
     return {table.name: known.get(table.name) or as_printed(table) for table in tables()}
@@ -271,9 +235,26 @@ def as_printed(table: Table) -> TableResult:
     return TableResult(table, tuple(figures))
 
 
+def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
+    """The known results of each cell, with the parts of only those scores that these tables show.
+
+    The parts of other scores, such as precision, decide nothing.
+    """
+    shown: dict[str, set[str]] = {}
+    for plan in plans:
+        for row in plan.table.rows:
+            for column in plan.table.columns:
+                for cell in plan.cells(row.name, column.data):
+                    shown.setdefault(cell.key, set()).add(row.figure + column.figure)
+    return {
+        key: replace(each, parts={name: parts for name, parts in each.parts.items() if name in shown.get(key, ())})
+        for key, each in known.items()
+    }
+
+
 # --- from the results of cells to figures ------------------------------------------------------------------------
 
-Figures: TypeAlias = dict[tuple[str, str], Figure]  # (row, column) -> its figure
+Figures: TypeAlias = dict[Place, Figure]
 
 
 def result(plan: TablePlan, computed: Computed, *, quick: bool = False) -> TableResult:
@@ -299,29 +280,11 @@ def result(plan: TablePlan, computed: Computed, *, quick: bool = False) -> Table
     )
 
 
-def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
-    """The known results of each cell, with the parts of only those scores that these tables show.
-
-    The parts of other scores, such as precision, decide nothing.
-    """
-    shown: dict[str, set[str]] = {}
-    for plan in plans:
-        for row in plan.table.rows:
-            for column in plan.table.columns:
-                for cell in plan.cells(row.name, column.data):
-                    shown.setdefault(cell.key, set()).add(row.figure + column.figure)
-    return {
-        key: replace(each, parts={name: parts for name, parts in each.parts.items() if name in shown.get(key, ())})
-        for key, each in known.items()
-    }
-
-
 def _made(row: str, data: str, cells: Sequence[Cell], known: Mapping[str, Result]) -> dict[str, Any]:
     """How the finished cells of a row were computed: the seconds, and what the trials chose."""
     found = [known[cell.key] for cell in cells if cell.key in known]
     if not found:
         return {}
-    tunings = [known[each.key] for each in cells[0].tunings if each.key in known]
     chosen = [
         {
             "settings": each.notes["chosen"],
@@ -332,39 +295,33 @@ def _made(row: str, data: str, cells: Sequence[Cell], known: Mapping[str, Result
             "trials": len(each.notes["trials"]),
             "seconds": round(each.seconds, 1),
         }
-        for each in tunings
+        for tuning in cells[0].tunings
+        if (each := known.get(tuning.key))
     ]
     return {"row": row, "data": data, "seconds": round(median(each.seconds for each in found), 1), "chosen": chosen}
 
 
 def _figure(plan: TablePlan, row: Row, column: Column, computed: Computed) -> Figure:
     """The printed score, and ours from the cells that have it."""
-    name, cells = row.figure + column.figure, plan.cells(row.name, column.data)
-    known = {cell.seed: computed.known[cell.key] for cell in cells if cell.key in computed.known}
-    mine = {seed: found.figures[name] for seed, found in known.items() if name in found.figures}
+    name, part = row.figure + column.figure, plan.parts[row.name, column.data]
     figure = Figure(row.name, column.name, row.published[plan.table.columns.index(column)])
+    if isinstance(part, str):
+        return replace(figure, why=part)
+    known = {cell.seed: computed.known[cell.key] for cell in part if cell.key in computed.known}
+    mine = {seed: found.figures[name] for seed, found in known.items() if name in found.figures}
+    failed = next((computed.failed[cell.key] for cell in part if cell.key in computed.failed), None)
+    if not mine and failed:
+        said = " ".join(str(failed).split())
+        return replace(figure, why=said if isinstance(failed, Missing) else f"its recipe failed: {said}")
     if not mine:
-        failed = [computed.failed[cell.key] for cell in cells if cell.key in computed.failed]
-        why = NOT_YET if not known else f"this data has no {name}"
-        if isinstance(reason := plan.parts[row.name, column.data], str):
-            why = reason
-        elif failed:
-            said = " ".join(str(failed[0]).split())
-            why = said if isinstance(failed[0], Missing) else f"its recipe failed: {said}"
-        return replace(figure, why=why)
+        return replace(figure, why=f"this data has no {name}" if known else NOT_YET)
     scale = 1.0 if row.counted else column.scale
     parts = {seed: known[seed].parts.get(name, Parts(np.array([value]), np.ones(1))) for seed, value in mine.items()}
     runs = {seed: Parts(scale * each.above, each.below) for seed, each in parts.items()}
-    seen = column.data in row.seen and cells[0].data.published
-    return replace(
-        figure,
-        values=tuple(scale * value for value in mine.values()),
-        seeds=tuple(mine),
-        why=SEEN if seen else "",
-        interval=_interval(runs),
-        seen=seen,
-        runs=runs,
-    )
+    seen = column.data in row.seen and part[0].data.published
+    values = tuple(scale * value for value in mine.values())
+    why, interval = SEEN if seen else "", _interval(runs)
+    return replace(figure, values=values, seeds=tuple(mine), why=why, interval=interval, seen=seen, runs=runs)
 
 
 def _interval(runs: Runs) -> tuple[float, float] | None:
@@ -387,13 +344,8 @@ def _standings(table: Table, column: Column, figures: Figures) -> Figures:
 
     Rows as printed do not compete with their tuned versions, and neither do methods that have seen the test.
     """
-    counted = {row.name for row in table.rows if row.counted}
-    here = {
-        place: figure
-        for place, figure in figures.items()
-        if figure.column == column.name and figure.runs and not figure.seen
-        if figure.row not in counted and AS_PRINTED not in figure.row
-    }
+    compete = [row.name for row in table.rows if not row.counted and AS_PRINTED not in row.name]
+    here = {row: each for row in compete if (each := figures[row, column.name]).runs and not each.seen}
     sizes = {len(parts.above) for figure in here.values() for parts in figure.runs.values()}
     seeds_alone = sizes != {max(sizes, default=1)} or sizes == {1}
     sign = 1 if column.larger else -1
@@ -402,55 +354,54 @@ def _standings(table: Table, column: Column, figures: Figures) -> Figures:
         value = Parts(np.array([parts.figure]), np.ones(1)) if seeds_alone else parts
         return Parts(sign * value.above, value.below)
 
-    runs = {figure.row: {seed: signed(parts) for seed, parts in figure.runs.items()} for figure in here.values()}
+    runs = {row: {seed: signed(parts) for seed, parts in figure.runs.items()} for row, figure in here.items()}
     rows = ranked(runs, margin=MARGIN * column.scale, lowest=-math.inf, seeds_alone=seeds_alone)
-    standings = {row.name: row.against_best for row in rows}
-    return {place: replace(figure, standing=standings[figure.row]) for place, figure in here.items()}
+    return {(row.name, column.name): replace(here[row.name], standing=row.against_best) for row in rows}
 
 
 # --- the claims of a table, judged on its figures ----------------------------------------------------------------
 
 
 def _judged(claim: Claim, figures: Figures, table: Table) -> JudgedClaim:
-    """The claim with both judgements; our own questions have none by the paper."""
-    printed = {place: each.published for place, each in figures.items() if each.published is not None}
-    paper = judge_printed(claim, printed)
-    there = {place: each for place, each in figures.items() if each.runs and not each.seen}
-    ours, leads = _on_ours(claim, there, table), _leads(claim, figures, there)
-    if claim.ours:
-        return JudgedClaim(claim.text, "", "the paper does not say it", ours.verdict, ours.why, *leads)
-    return JudgedClaim(claim.text, paper.verdict, paper.why, ours.verdict, ours.why, *leads)
+    """The claim with both judgements; our own questions have none by the paper.
 
-
-def _on_ours(claim: Claim, there: Figures, table: Table) -> Judgement:
-    """The judgement on our scores; open with fewer than five common seeds or a missing score in a column.
-
-    Methods that have seen the test data in pretraining are not `there` and decide nothing.
+    Methods that have seen the test data in pretraining decide nothing.
     """
-    judged = judge(claim, lambda row, column: there[row, column].runs if (row, column) in there else None)
-    if judged.verdict == "not measured":
-        return judged
+    paper = judge_printed(
+        claim, {place: each.published for place, each in figures.items() if each.published is not None}
+    )
+    runs = {place: each.runs for place, each in figures.items() if each.runs and not each.seen}
+    ours, leads = _on_ours(claim, runs, table), _leads(claim, figures, runs)
+    if claim.ours:
+        return JudgedClaim(claim.text, "", "the paper does not say it", *ours, *leads)
+    return JudgedClaim(claim.text, *paper, *ours, *leads)
+
+
+def _on_ours(claim: Claim, runs: Mapping[Place, Runs], table: Table) -> Judgement:
+    """The judgement on our scores; open with fewer than five common seeds or a missing score in a column."""
+    verdict, why = judge(claim, runs)
+    if verdict == "not measured":
+        return Judgement(verdict, why)
     asked = (*claim.rows, *claim.over)
     random = [row.name for row in table.rows if row.name in asked and row.recipe is not None and row.recipe.random]
-    seeds = [[set(there[row, column].seeds) for row in random if (row, column) in there] for column in claim.columns]
+    seeds = [[runs[row, column].keys() for row in random if (row, column) in runs] for column in claim.columns]
     common = min((len(one & two) for here in seeds for one in here for two in here), default=CLAIM_SEEDS)
-    gaps = {row: [column for column in claim.columns if (row, column) not in there] for row in asked}
+    gaps = {row: [column for column in claim.columns if (row, column) not in runs] for row in asked}
     absent = [
         row if columns == list(claim.columns) else f"{row} in {' and '.join(columns)}"
         for row, columns in gaps.items()
         if columns
     ]
-    verdict, why = judged.verdict, judged.why + (f"; without {', '.join(absent)}" if absent else "")
+    why += f"; without {', '.join(absent)}" * bool(absent)
     if common < CLAIM_SEEDS:
         return Judgement("open", f"{why}; {common} seeds, expected {CLAIM_SEEDS}")
-    if absent and verdict == "confirmed":
-        verdict = "open"
-    elif claim.best and verdict == "not confirmed" and any(gaps[row] for row in claim.rows):
-        verdict = "open"  # the missing one could be the best
+    best_missing = claim.best and any(gaps[row] for row in claim.rows)  # which could be the best
+    if (verdict == "confirmed" and absent) or (verdict == "not confirmed" and best_missing):
+        return Judgement("open", why)
     return Judgement(verdict, why)
 
 
-def _leads(claim: Claim, figures: Figures, there: Figures) -> tuple[ShownLead | None, ShownLead | None]:
+def _leads(claim: Claim, figures: Figures, tuned: Mapping[Place, Runs]) -> tuple[ShownLead | None, ShownLead | None]:
     """The lead with the printed settings and with those chosen on dev, if a row of the claim has both.
 
     Both leads are of the pair of rows and the column that decide the claim with tuned settings; otherwise the effect of
@@ -458,17 +409,13 @@ def _leads(claim: Claim, figures: Figures, there: Figures) -> tuple[ShownLead | 
     one of its two scores, nothing is shown.
     """
     places = [(row, column) for row in (*claim.rows, *claim.over) for column in claim.columns]
-    twins = {place: (place[0] + AS_PRINTED, place[1]) for place in places}
-    twins = {place: twin for place, twin in twins.items() if twin in figures}
-    measured = [(place in there, twin in there) for place, twin in twins.items()]
-    if not any(map(all, measured)) or any(one != other for one, other in measured):
+    twins = {place: twin for place in places if (twin := (place[0] + AS_PRINTED, place[1])) in figures}
+    measured = {(place in tuned, twin in tuned) for place, twin in twins.items()}
+    after = shown_lead(claim, tuned)
+    if (True, True) not in measured or not measured <= {(True, True), (False, False)} or after is None:
         return None, None
-    tuned = {place: there[place].runs for place in places if place in there}
-    printed = tuned | {place: there[twin].runs for place, twin in twins.items() if twin in there}
-    after = shown_lead(claim, lambda row, column: tuned.get((row, column)))
-    if after is None:  # the others have not been measured
-        return None, None
+    printed = {**tuned, **{place: tuned[twin] for place, twin in twins.items() if twin in tuned}}
     same = replace(claim, columns=(after.column,))
     if not claim.best:
         same = replace(same, rows=(after.row,), over=(after.other,))
-    return shown_lead(same, lambda row, column: printed.get((row, column))), after
+    return shown_lead(same, printed), after

@@ -10,16 +10,16 @@ seeds and test units (`lead_of`); printed scores are taken as exact.
     not measured     no column has scores of both sides
     with `best`      one of several rows has to lead; its intervals are wider because it may be picked
 
-In: a claim and a look-up (row, column). Out: a `Judgement` with the deciding numbers.
+In: a claim, and the runs of each row in each column. Out: a `Judgement` with the deciding numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from labkit.evaluation.comparison import Lead, Parts, lead_of
 from labkit.trials.verdict import LEVEL, Runs, in_common
 
 Verdict: TypeAlias = Literal["confirmed", "not confirmed", "open", "not measured"]
-Lookup: TypeAlias = Callable[[str, str], Runs | None]
+Place: TypeAlias = tuple[str, str]  # row, column
 _ROUNDING = 1e-9
 
 
@@ -58,8 +58,7 @@ class Claim:
             )
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The verdict and its reason: the numbers of the deciding column, and the number of columns in which it holds."""
 
     verdict: Verdict
@@ -78,9 +77,9 @@ class ShownLead:
     high: float
 
 
-def judge(claim: Claim, look_up: Lookup, *, exact: bool = False) -> Judgement:
-    """Judge a claim by our runs; columns in which a side has no score do not count."""
-    columns = {column: pairs for column in claim.columns if (pairs := _pairs(claim, column, look_up, exact))}
+def judge(claim: Claim, runs: Mapping[Place, Runs], *, exact: bool = False) -> Judgement:
+    """Judge a claim by these runs; columns in which a side has no score do not count."""
+    columns = {column: pairs for column in claim.columns if (pairs := _pairs(claim, column, runs, exact))}
     if not columns:
         return Judgement("not measured", "no column has figures of both sides")
     strict = 1 - (1 - LEVEL) / sum(map(len, columns.values()))
@@ -91,33 +90,25 @@ def judge(claim: Claim, look_up: Lookup, *, exact: bool = False) -> Judgement:
         holds[column] = any(all(pair.holds(level) for pair in choice) for choice in choices)
         fails[column] = all(any(pair.fails(strict) for pair in choice) for choice in choices)
     verdict: Verdict = "not confirmed" if any(fails.values()) else "confirmed" if all(holds.values()) else "open"
-    deciding = {
-        "not confirmed": [column for column in columns if fails[column]],
-        "open": [column for column in columns if not holds[column]],
-    }.get(verdict, [*columns])
-    decides = _decisive(claim, [pair for column in deciding for pair in columns[column]])
+    decide = {"confirmed": holds, "not confirmed": fails, "open": {name: not held for name, held in holds.items()}}
+    deciding = [pair for column, does in decide[verdict].items() if does for pair in columns[column]]
     counted = f"; holds in {sum(holds.values()) or 'none'} of {len(holds)} columns"
-    return Judgement(verdict, str(decides) + counted * (len(holds) > 1 and not all(holds.values())))
+    return Judgement(verdict, str(_decisive(claim, deciding)) + counted * (not all(holds.values()) and len(holds) > 1))
 
 
-def judge_printed(claim: Claim, figures: Mapping[tuple[str, str], float]) -> Judgement:
+def judge_printed(claim: Claim, figures: Mapping[Place, float]) -> Judgement:
     """Judge a claim by the printed scores, taken as exact."""
-
-    def look_up(row: str, column: str) -> Runs | None:
-        value = figures.get((row, column))
-        return None if value is None else {0: Parts(np.array([value]), np.ones(1))}
-
-    return judge(claim, look_up, exact=True)
+    runs = {place: {0: Parts(np.array([value]), np.ones(1))} for place, value in figures.items()}
+    return judge(claim, runs, exact=True)
 
 
-def shown_lead(claim: Claim, look_up: Lookup) -> ShownLead | None:
+def shown_lead(claim: Claim, runs: Mapping[Place, Runs]) -> ShownLead | None:
     """The lead farthest from the claim, over all columns; None if nothing was measured."""
-    pairs = [pair for column in claim.columns for pair in _pairs(claim, column, look_up)]
+    pairs = [pair for column in claim.columns for pair in _pairs(claim, column, runs)]
     if not pairs:
         return None
     decides = _decisive(claim, pairs)
-    lead, low, high = map(decides.shown, (decides.beyond.lead, *decides.beyond.interval(LEVEL)))
-    return ShownLead(decides.column, decides.row, decides.other, lead, low, high)
+    return ShownLead(decides.column, decides.row, decides.other, *decides.shown())
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,17 +128,12 @@ class _Pair:
     def holds(self, level: float) -> bool:
         """Whether the interval supports the claim."""
         low, high = self._interval(level)
-        return -self.claim.by < low and high < self._bound if self.claim.tie else low > 0
+        return -self.claim.by < low and high < self.claim.by + 2 * _ROUNDING if self.claim.tie else low > 0
 
     def fails(self, level: float) -> bool:
         """Whether the interval refutes it."""
         low, high = self._interval(level)
-        return low > self._bound or high < -self.claim.by if self.claim.tie else high < 0
-
-    @property
-    def _bound(self) -> float:
-        """The largest lead that is a tie."""
-        return self.claim.by + 2 * _ROUNDING
+        return low > self.claim.by + 2 * _ROUNDING or high < -self.claim.by if self.claim.tie else high < 0
 
     def _interval(self, level: float) -> tuple[float, float]:
         """The bounds of the lead; unlimited if its error is unknown."""
@@ -156,33 +142,34 @@ class _Pair:
             return (self.beyond.lead + nudge,) * 2
         return self.beyond.interval(level) if self.beyond.error else (-inf, inf)
 
-    def shown(self, beyond: float) -> float:
-        """A bound for display: the lead itself, or a share of the other's score."""
+    def shown(self) -> tuple[float, float, float]:
+        """The lead itself, or as a share of the other's score, and its bounds."""
         share = (abs(self.theirs) or 1.0) if self.claim.relative else 1.0
-        return beyond / share + (0.0 if self.claim.tie else self.claim.by)
+        asked = 0.0 if self.claim.tie else self.claim.by
+        low, high = self.beyond.interval(LEVEL)
+        return self.beyond.lead / share + asked, low / share + asked, high / share + asked
 
     def __str__(self) -> str:
-        digits = "+.1%" if self.claim.relative else "+.3g"
-        leads = [self.beyond.lead, *(() if self.exact else self.beyond.interval(LEVEL))]
-        lead, *bounds = (format(self.shown(each), digits) for each in leads)
-        more = f" [{', '.join(bounds)}]{', over seeds alone' * (self.units == 1)}" if bounds else ""
+        lead, *bounds = (format(each, "+.1%" if self.claim.relative else "+.3g") for each in self.shown())
+        more = f" [{', '.join(bounds)}]{', over seeds alone' * (self.units == 1)}" * (not self.exact)
         return f"{self.column}: {self.row} {self.mine:.4g} against {self.other} {self.theirs:.4g} ({lead}{more})"
 
 
-def _pairs(claim: Claim, column: str, look_up: Lookup, exact: bool = False) -> list[_Pair]:
+def _pairs(claim: Claim, column: str, runs: Mapping[Place, Runs], exact: bool = False) -> list[_Pair]:
     """The rows of the claim, each paired with each of the others, if both have runs in this column.
 
     They are compared by their common seeds; a deterministic row is paired with each seed.
     """
-    mine, theirs = ({row: runs for row in rows if (runs := look_up(row, column))} for rows in (claim.rows, claim.over))
     sign, asked = (1 if claim.larger else -1), (0.0 if claim.tie else claim.by)
     pairs = []
-    for row, other in product(mine, theirs):
-        first, second = in_common(mine[row], theirs[other])
-        here, there = (sum(each.figure for each in side) / len(side) for side in (first, second))
+    for row, other in product(claim.rows, claim.over):
+        if not (runs.get((row, column)) and runs.get((other, column))):
+            continue
+        first, second = in_common(runs[row, column], runs[other, column])
+        mine, theirs = (sum(each.figure for each in side) / len(side) for side in (first, second))
         lead = lead_of(first, second, times=1 + sign * asked if claim.relative else 1.0)
         beyond = Lead(sign * lead.lead - (0.0 if claim.relative else asked), lead.error, lead.freedom)
-        pairs.append(_Pair(claim, column, row, other, here, there, beyond, len(first[0].above), exact))
+        pairs.append(_Pair(claim, column, row, other, mine, theirs, beyond, len(first[0].above), exact))
     return pairs
 
 

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,10 +35,6 @@ LEARNED = 40_000  # training triplets, of 176,000: a training takes minutes inst
 CAPTIONS = 45_000  # training captions of Flickr30k, of 143,000
 
 
-def _only(corpora: Sequence[Corpus]) -> Corpus:
-    return corpora[0]
-
-
 @dataclass(frozen=True)
 class DataSet:
     """The data of a measurement. All `parts`, published corpora, are needed, and `together` combines them.
@@ -49,7 +46,7 @@ class DataSet:
     name: str
     embedded: str = ""
     parts: tuple[str, ...] = ()
-    together: Callable[[Sequence[Corpus]], Corpus] = _only
+    together: Callable[[Sequence[Corpus]], Corpus] = itemgetter(0)
     derived: bool = False
     apart: tuple[str, ...] = ()
     note: str = ""  # how the published form differs from the paper's
@@ -85,8 +82,7 @@ def _quora(corpora: Sequence[Corpus]) -> Corpus:
 
 def _held(pairs: Pairs, count: int) -> np.ndarray:
     """Mark up to `count` random pairs, in groups that share a question; the first group too large ends the draw."""
-    spelled = replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
-    joined, sizes = np.unique(linked(spelled), return_inverse=True, return_counts=True)[1:]
+    joined, sizes = np.unique(linked(_spelt_alike(pairs)), return_inverse=True, return_counts=True)[1:]
     order = np.random.default_rng(0).permutation(len(sizes))
     held = np.zeros(len(sizes), bool)
     held[order[np.cumsum(sizes[order]) <= count]] = True
@@ -96,6 +92,11 @@ def _held(pairs: Pairs, count: int) -> np.ndarray:
 def spelt(text: str) -> str:
     """The letters and digits of a text, so that "I wo n't ." equals "I won't."; a text without any is unchanged."""
     return "".join(filter(str.isalnum, text.casefold())) or text
+
+
+def _spelt_alike(pairs: Pairs) -> Pairs:
+    """The pairs with texts that differ only in spelling made equal."""
+    return replace(pairs, text_a=tuple(map(spelt, pairs.text_a)), text_b=tuple(map(spelt, pairs.text_b)))
 
 
 def _captions(corpora: Sequence[Corpus]) -> Corpus:
@@ -121,8 +122,7 @@ def _places(corpora: Sequence[Corpus]) -> Corpus:
     assert isinstance(pairs, Pairs)
     cities = pairs.extra.get("city", (CITY,) * len(pairs))
     here = pairs.take([row for row, city in enumerate(cities) if city == CITY])
-    joined = components(replace(here, text_a=tuple(map(spelt, here.text_a)), text_b=tuple(map(spelt, here.text_b))))
-    place = dict(zip(*joined, strict=True))  # records that differ only in spelling are the same
+    place = dict(zip(*components(_spelt_alike(here)), strict=True))
     split: dict[int, str] = {}
     for name in ("test", "dev", "train"):
         if name in here.splits:
@@ -136,18 +136,16 @@ def _places(corpora: Sequence[Corpus]) -> Corpus:
 
 def _sentences(corpora: Sequence[Corpus]) -> Corpus:
     """Triplets of sentences, with negatives from neighbouring sections; a sample if there are many."""
-    return at_random(triplets_of(_articles(corpora)), {"train": LEARNED, "dev": LEARNED // 8})
+    (articles,) = corpora
+    assert isinstance(articles, Articles)
+    return at_random(triplets_of(articles), {"train": LEARNED, "dev": LEARNED // 8})
 
 
 def _titles(corpora: Sequence[Corpus]) -> Corpus:
     """Triplets of a section's first sentence, its title, and a neighbouring title."""
-    return triplets_of(_articles(corpora), rule="titles")
-
-
-def _articles(corpora: Sequence[Corpus]) -> Articles:
-    (corpus,) = corpora
-    assert isinstance(corpus, Articles)
-    return corpus
+    (articles,) = corpora
+    assert isinstance(articles, Articles)
+    return triplets_of(articles, rule="titles")
 
 
 def _scored_on_dev(corpora: Sequence[Corpus]) -> Corpus:
@@ -317,6 +315,12 @@ class Desk:
         """The missing parts of the published form: files of the plain form, else names of corpora."""
         return [lack for part in DATASETS[name].parts for lack in self._lacks(part)]
 
+    def _lacks(self, part: str) -> list[str]:
+        plain = self.folder or os.environ.get("LABKIT_DATA")
+        if plain and has_plain(part, Path(plain)):
+            return [file for file in plain_files(part) if not Path(plain, file).is_file()]
+        return [] if located(part, self.folder) is not None else [part]
+
     def published(self, names: Sequence[str]) -> bool:
         """Whether a table on these data sets uses published data: at least one of them is available."""
         return not self.quick and any(DATASETS[name].parts and not self.missing(name) for name in names)
@@ -329,51 +333,33 @@ class Desk:
         return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
 
     def open(self, name: str, *, published: bool) -> DataAtHand:
-        """The data set, whose corpus is read at most once."""
+        """The data set, read at most once; its record is remembered for as long as its files are unchanged."""
         if reason := self.why_not(name, published=published):
             raise Missing(f"{name} cannot be opened: {reason}")
-        key = (name, published)
-        if key not in self._opened:
-            self._opened[key] = self._about(DATASETS[name], published)
-        return self._opened[key]
-
-    def _lacks(self, part: str) -> list[str]:
-        plain = self._plain()
-        if plain is not None and has_plain(part, plain):
-            return [file for file in plain_files(part) if not (plain / file).is_file()]
-        return [] if located(part, self.folder) is not None else [part]
-
-    def _plain(self) -> Path | None:
-        named = os.environ.get("LABKIT_DATA")
-        return self.folder or (Path(named) if named else None)
-
-    # --- reading ---------------------------------------------------------------------------------------------
-
-    def _about(self, wanted: DataSet, published: bool) -> DataAtHand:
-        """The record of the data set from the memo if the files are unchanged, else from the corpus."""
+        if (name, published) in self._opened:
+            return self._opened[name, published]
+        wanted = DATASETS[name]
         title = ", ".join(wanted.parts) if published else f"{wanted.embedded}, embedded"
         read = partial(self._published if published else self._embedded, wanted)
         files = self._files(wanted, published)
-        key = digest({"set": wanted.name, "quick": self.quick, "version": VERSION, "files": files})
+        key = digest({"set": name, "quick": self.quick, "version": VERSION, "files": files})
         memo = read_json(self._memo)
         if (known := memo.get(key, {})).keys() == REMEMBERED:
-            return DataAtHand(title, published, read=read, quick=self.quick, **known)
-        self._progress(len(self._opened), None, f"reading {title}")
-        data = DataAtHand.of(read(), title, published=published, quick=self.quick)
-        write_json(self._memo, memo | {key: {name: getattr(data, name) for name in sorted(REMEMBERED)}})
+            data = DataAtHand(title, published, read=read, quick=self.quick, **known)
+        else:
+            self._progress(len(self._opened), None, f"reading {title}")
+            data = DataAtHand.of(read(), title, published=published, quick=self.quick)
+            write_json(self._memo, memo | {key: {each: getattr(data, each) for each in sorted(REMEMBERED)}})
+        self._opened[name, published] = data
         return data
 
     def _files(self, wanted: DataSet, published: bool) -> list[list[Any]]:
         """Path, size and modification time of every file that is read."""
-        paths: list[Path] = []
-        for part in (*wanted.parts, *wanted.apart) if published else ():
-            plain = self._plain()
-            if plain is not None and has_plain(part, plain):
-                paths += [plain / file for file in plain_files(part)]
-            elif (place := located(part, self.folder)) is not None:
-                paths += sorted(place.rglob("*")) if place.is_dir() else [place]
-        if not published and (here := CORPORA[wanted.embedded].here()) is not None:
-            paths.append(here)
+        if published:
+            places = [located(part, self.folder) for part in (*wanted.parts, *wanted.apart)]
+        else:
+            places = [CORPORA[wanted.embedded].here()]
+        paths = [path for place in filter(None, places) for path in (place, *sorted(place.rglob("*")))]
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in paths if path.is_file()]
 
     def _embedded(self, wanted: DataSet) -> Corpus:

@@ -1,14 +1,21 @@
-"""Write results as Markdown: the page of the book, the terminal's output, and the format of scores."""
+"""Write results as Markdown: the report of `labkit reproduce`, and two pages of the book.
+
+    as_markdown(report)   the report: docs/RESULTS.md, and the terminal's output
+    errata(chapter)       each paper's errata, and statements that its own pages refute
+    leaders(draw)         the leaders of each fairly tuned table, and how the leads changed
+
+The pages of the book follow the stored results (`data/results.json`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
 from typing import Any, get_args
 
-from labkit.papers.bundled_report import Figure, Report, TableResult
-from labkit.papers.claims import Verdict
+from labkit.papers.bundled_report import Figure, Report, Standing, TableResult, stored
+from labkit.papers.claims import ShownLead, Verdict
 from labkit.papers.published import PAPERS
 from labkit.papers.records import Column, Paper
 from labkit.progress import lasting
@@ -23,7 +30,53 @@ AT_END = "(!)"  # marks a number chosen at an end of its range
 NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
 
 
-def tally(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
+def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
+    """The page: how claims are judged, every claim in a line, then a section for each paper."""
+    commits = sorted({commit for table in report.tables for commit in table.commits})
+    made_with = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    made_with += f"; figures computed by commit {', '.join(commits)}" * bool(commits)
+    lines = [
+        "# The papers' tables, recomputed",
+        "",
+        "Ours is a mean over seeds with its 95 % interval, or ± standard deviation where single test items were not "
+        f"kept; the paper's figure is in brackets. {RULE} Made by",
+        "",
+        f"    {report.command}",
+        "",
+        f"with {made_with}.",
+        *_claims(report, papers),
+    ]
+    for paper in papers.values():
+        if results := report.of(paper):
+            lines += ["", f"## {paper.name}", "", paper.citation]
+            for result in results:
+                lines += ["", *_table(result)]
+    return "\n".join(lines) + "\n"
+
+
+# --- the claims --------------------------------------------------------------------------------------------------
+
+
+def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
+    """One line per claim: the verdicts by the paper's scores and by ours, and the column that decides ours."""
+    rows = [
+        [table.name, claim.text, claim.paper or "our question", claim.ours, claim.decides]
+        for table in report.tables
+        for claim in table.claims
+    ]
+    rows += [
+        [paper.name, each.text, each.verdict, "–", each.why]
+        for paper in papers.values()
+        if report.of(paper)
+        for each in paper.observations
+    ]
+    if not rows:
+        return []
+    head = ["", "claim", "by the paper's own pages", "by our figures", "what decides"]
+    return ["", "## What the papers claim", "", _tally(report, papers), "", *piped(head, rows)]
+
+
+def _tally(report: Report, papers: Mapping[str, Paper]) -> str:
     """The number of claims and of each verdict, by the papers' own scores and by ours."""
     claims = [claim for table in report.tables for claim in table.claims]
     theirs = [claim for claim in claims if not claim.asked_here]
@@ -44,7 +97,27 @@ def _counts(verdicts: Sequence[str]) -> str:
     return ", ".join(f"{verdicts.count(each)} {each}" for each in get_args(Verdict) if each in verdicts)
 
 
-# --- the format of a score ---------------------------------------------------------------------------------------
+# --- a table -----------------------------------------------------------------------------------------------------
+
+
+def _table(result: TableResult) -> list[str]:
+    table = result.table
+    lines = [f"### {table.title}: {table.caption}", ""]
+    if not result.evidence:
+        lines += [f"**{NOT_EVIDENCE}**", ""]
+    lines += [f"On {_measured_on(result)}.", ""]
+    rows = []
+    for row in table.rows:
+        cells = []
+        for column in table.columns:
+            figure = result.at(row.name, column.name)
+            printed = "" if figure.published is None else f" ({_theirs(column, figure.published)})"
+            cells.append(ours(column, figure, counted=row.counted) + printed)
+        rows.append([row.name, *cells])
+    lines += piped(["", *result.columns], rows, right=True)
+    lines += _chosen(result)
+    items = [f"- {line}" for line in (*_remarks(result), table.note) if line]
+    return [*lines, *([""] if items else []), *items]
 
 
 def in_digits(column: Column, value: float) -> str:
@@ -59,46 +132,43 @@ def in_digits(column: Column, value: float) -> str:
 
 def ours(column: Column, figure: Figure, *, counted: bool = False) -> str:
     """Mean and interval, or mean ± spread, or a dash; an asterisk refers to a remark."""
-    measured = figure.ours
-    if measured is None:
+    if figure.mean is None or figure.spread is None:
         return "–"
     if counted:
         return ", ".join(f"{value:g}" for value in sorted(set(figure.values)))
-    text = in_digits(column, measured.mean)
+    text = in_digits(column, figure.mean)
     # with as many decimals as the mean, so that they can be compared
     finer = replace(column, printed=f".{len(text.partition('.')[2])}f")
     if figure.interval is not None:
         text += " [{}, {}]".format(*(in_digits(finer, bound) for bound in figure.interval))
     elif len(figure.values) > 1:
-        text += f" ± {in_digits(finer, measured.spread)}"
+        text += f" ± {in_digits(finer, figure.spread)}"
     return text + "*" * bool(figure.why)
 
 
-def theirs(column: Column, figure: Figure) -> str:
-    """The published score with all its digits, or a dash."""
-    if figure.published is None:
-        return "–"
-    decimals = len(repr(figure.published).partition(".")[2])
+def _theirs(column: Column, published: float) -> str:
+    """The published score with all its digits."""
+    decimals = len(repr(published).partition(".")[2])
     usual = column.printed.removeprefix("#")
     shown = f".{decimals}f" if decimals > int(usual[1:-1]) else usual
-    return in_digits(replace(column, printed=shown), figure.published)
+    return in_digits(replace(column, printed=shown), published)
 
 
-def measured_on(result: TableResult) -> str:
+def _measured_on(result: TableResult) -> str:
     """The data, and the number of seeds."""
-    counts = sorted({len(figure.seeds) for figure in result.figures if figure.values} - {1})
     data = "; ".join(result.data) or "nothing that is here"
-    if not any(figure.values for figure in result.figures):
-        return f"{data}; no figure of ours"
-    several = " or ".join(filter(None, (", ".join(map(str, counts[:-1])), *map(str, counts[-1:]))))
-    seeds = f"mean over {several} seeds" if counts else "one run each"
     shown = [figure for figure in result.figures if figure.values]
-    told = "[95 % interval over seeds and test items]" * any(figure.interval is not None for figure in shown)
-    rest = "± standard deviation" * any(figure.interval is None and len(figure.values) > 1 for figure in shown)
-    return f"{data}; {seeds} {' or '.join(filter(None, (told, rest)))}".rstrip()
+    if not shown:
+        return f"{data}; no figure of ours"
+    counts = [*map(str, sorted({len(figure.seeds) for figure in shown} - {1}))]
+    several = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
+    told = ["[95 % interval over seeds and test items]"] * any(figure.interval is not None for figure in shown)
+    told += ["± standard deviation"] * any(figure.interval is None and len(figure.values) > 1 for figure in shown)
+    seeds = f"mean over {several} seeds" if counts else "one run each"
+    return f"{data}; {seeds} {' or '.join(told)}".rstrip()
 
 
-def remarks(result: TableResult) -> list[str]:
+def _remarks(result: TableResult) -> list[str]:
     """Why scores are missing, grouped by reason; the command that computes them; asterisks; notes."""
     missing: dict[str, list[str]] = {}
     for row in result.rows:
@@ -115,68 +185,6 @@ def remarks(result: TableResult) -> list[str]:
     marked = (figure for figure in result.figures if figure.why and figure.values)
     lines += dict.fromkeys(f"* {figure.row}, {figure.column}: {figure.why}" for figure in marked)
     return [*lines, *result.notes]
-
-
-# --- one line per claim, then a section for each paper ------------------------------------------------------------
-
-
-def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
-    """The whole report; generated by the command, not written by hand."""
-    lines = [
-        "# The papers' tables, recomputed",
-        "",
-        "Ours is a mean over seeds with its 95 % interval, or ± standard deviation where single test items were not "
-        f"kept; the paper's figure is in brackets. {RULE} Made by",
-        "",
-        f"    {report.command}",
-        "",
-        f"with {report.made_with}.",
-        *_claims(report, papers),
-    ]
-    for paper in papers.values():
-        if results := report.of(paper):
-            lines += ["", f"## {paper.name}", "", paper.citation]
-            for result in results:
-                lines += ["", *_table(result)]
-    return "\n".join(lines) + "\n"
-
-
-def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
-    """One line per claim: the verdicts by the paper's scores and by ours, and the column that decides ours."""
-    rows = [
-        [table.name, claim.text, claim.paper or "our question", claim.ours, claim.decides]
-        for table in report.tables
-        for claim in table.claims
-    ]
-    rows += [
-        [paper.name, each.text, each.verdict, "–", each.why]
-        for paper in papers.values()
-        if report.of(paper)
-        for each in paper.observations
-    ]
-    if not rows:
-        return []
-    head = ["", "claim", "by the paper's own pages", "by our figures", "what decides"]
-    return ["", "## What the papers claim", "", tally(report, papers), "", *piped(head, rows)]
-
-
-def _table(result: TableResult) -> list[str]:
-    table = result.table
-    lines = [f"### {table.title}: {table.caption}", ""]
-    if not result.evidence:
-        lines += [f"**{NOT_EVIDENCE}**", ""]
-    lines += [f"On {measured_on(result)}.", ""]
-    rows = []
-    for row in table.rows:
-        cells = []
-        for column in table.columns:
-            figure = result.at(row.name, column.name)
-            cells.append(f"{ours(column, figure, counted=row.counted)} ({theirs(column, figure)})".replace(" (–)", ""))
-        rows.append([row.name, *cells])
-    lines += piped(["", *result.columns], rows, right=True)
-    lines += _chosen(result)
-    items = [f"- {line}" for line in (*remarks(result), table.note) if line]
-    return [*lines, *([""] if items else []), *items]
 
 
 def _chosen(result: TableResult) -> list[str]:
@@ -229,3 +237,70 @@ def piped(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: bool = F
         "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in row) + " |" for row in (head, *rows)
     ]
     return [lines[0], "|---|" + ("---:|" if right else "---|") * (len(head) - 1), *lines[1:]]
+
+
+# --- pages of the book -------------------------------------------------------------------------------------------
+
+
+def errata(chapter: Callable[[str], str]) -> str:
+    """The errata of the five papers; `chapter` makes a link of a notebook's number."""
+    report, lines = stored(), []
+    for paper in PAPERS.values():
+        if paper.name == "why":  # no paper
+            continue
+        lines += _heading(paper)
+        if paper.errata:
+            rows = [(each.where, each.printed, each.holds, chapter(each.notebook)) for each in paper.errata]
+            lines += [*piped(("where", "what is printed", "what holds", "seen in"), rows), ""]
+        against = [(each.text, each.why) for each in paper.observations if each.verdict == "not confirmed"]
+        claims = [claim for result in report.of(paper) for claim in result.claims]
+        against += [(claim.text, claim.paper_why) for claim in claims if claim.paper == "not confirmed"]
+        if against:
+            lines += [*piped(("what is said", "what the paper's own pages say"), against), ""]
+    return "\n".join(lines)
+
+
+def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) -> str:
+    """The leaders of each table whose settings are chosen on dev, and the leads before tuning.
+
+    `draw` makes Markdown of leads and of the description of their picture.
+    """
+    report, lines = stored(), []
+    for paper in PAPERS.values():
+        results = [result for result in report.of(paper) if any(made["chosen"] for made in result.made)]
+        lines += _heading(paper) if results else []
+        for result in results:
+            fronts = piped(("column", "in front", "ours", "ties with it", "open"), [*_fronts(result)])
+            lines += [f"### {result.table.title}: {result.table.caption}", "", *fronts, ""]
+            leads = [
+                (claim.text, claim.before.column, _interval(claim.before), _interval(claim.after), claim.ours)
+                for claim in result.claims
+                if claim.before and claim.after
+            ]
+            if leads:
+                says = f"The leads of {len(leads)} claims with their intervals, twice; the table below says all."
+                head = ("claim", "column", "lead as printed", "lead with settings chosen on dev", "verdict")
+                lines += [draw(result.leads, says), "", *piped(head, leads), ""]
+    return "\n".join(lines)
+
+
+def _fronts(result: TableResult) -> Iterator[tuple[str, ...]]:
+    """Find the row in front of each column, those that tie with it, and those that may be as good."""
+    for column in result.table.columns:
+        rows: dict[str, list[Figure]] = {standing: [] for standing in get_args(Standing)}
+        for figure in result.figures:
+            if figure.column == column.name:
+                rows[figure.standing].append(figure)
+        for best in rows["best"]:
+            score = ours(column, best).replace(" ± ", "\u00a0±\u00a0")  # on one line
+            others = ("; ".join(each.row for each in rows[standing]) or "none" for standing in ("tie", "open"))
+            yield column.name, best.row, score, *others
+
+
+def _interval(lead: ShownLead) -> str:
+    return f"{lead.lead:+.3f} [{lead.low:+.3f},\u00a0{lead.high:+.3f}]"
+
+
+def _heading(paper: Paper) -> list[str]:
+    authors, title, _ = paper.citation.split(". ")
+    return [f"## {title.partition(':')[0]}", "", f"{authors}: *{title}*.", ""]

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from labkit.course.notebooks import sources
-from labkit.papers.pages import errata
+from labkit.papers.reports import errata
 from tests.app.conftest import CHROMIUM, FLAGS
 from tests.waiting import HANG
 

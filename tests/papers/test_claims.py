@@ -78,6 +78,11 @@ ROWS = {
 }
 
 
+def in_x(rows: dict[str, Runs]) -> dict[tuple[str, str], Runs]:
+    """These rows in the column x."""
+    return {(row, "x"): runs for row, runs in rows.items()}
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
@@ -111,20 +116,15 @@ ROWS = {
     ],
 )
 def test_runs_decide(claim: Claim, verdict: str) -> None:
-    def look_up(row: str, column: str) -> Runs | None:
-        if column == "one number" and row in ROWS:
-            return {0: Parts(np.array([ROWS[row][0].figure]), np.ones(1))}
-        if column == "exchanged":
-            return ROWS[{"a": "b", "b": "a"}[row]]
-        return ROWS.get(row)
-
-    assert judge(claim, look_up).verdict == verdict
+    one = {(row, "one number"): {0: Parts(np.array([runs[0].figure]), np.ones(1))} for row, runs in ROWS.items()}
+    exchanged = {("a", "exchanged"): ROWS["b"], ("b", "exchanged"): ROWS["a"]}
+    assert judge(claim, in_x(ROWS) | one | exchanged).verdict == verdict
 
 
 def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
     """Behind the loud row by more, but less surely than behind the other one."""
     claim = Claim("", ("nearly b",), ("b", "loud"), ("x",))
-    assert judge(claim, lambda row, column: ROWS.get(row)).why.startswith("x: nearly b 0.748 against b 0.75 ")
+    assert judge(claim, in_x(ROWS)).why.startswith("x: nearly b 0.748 against b 0.75 ")
 
 
 def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
@@ -133,21 +133,19 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
         row: {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(found)}
         for row, found in rows.items()
     }
-    told = judge(Claim("", ("a",), ("b",), ("x",)), lambda row, column: made[row])
+    told = judge(Claim("", ("a",), ("b",), ("x",)), in_x(made))
     assert told.verdict == "confirmed"
     assert told.why.endswith(", over seeds alone)")
     gaps = np.subtract(rows["a"], rows["b"])
     low, high = stats.t.interval(0.95, 4, gaps.mean(), stats.sem(gaps))
     several = Claim("", ("a",), ("b", "c"), ("x",))  # what is shown is not widened for being one of several
     made["c"] = {seed: Parts(parts.above - 0.3, parts.below) for seed, parts in made["b"].items()}
-    assert f"[{low:+.3g}, {high:+.3g}]" in judge(several, lambda row, column: made[row]).why
-    lead = shown_lead(several, lambda row, column: made[row])
+    assert f"[{low:+.3g}, {high:+.3g}]" in judge(several, in_x(made)).why
+    lead = shown_lead(several, in_x(made))
     assert lead is not None
     assert (lead.other, lead.low, lead.high) == ("b", pytest.approx(low), pytest.approx(high))
     none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
-    assert (
-        judge(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), lambda row, column: none[row]).verdict == "open"
-    )
+    assert judge(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), in_x(none)).verdict == "open"
 
 
 def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
@@ -160,7 +158,7 @@ def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
         best = max(names, key=lambda row: there[row][0].figure)
         for rows, picked in ((tuple(names), True), ((best,), False)):
             claim = Claim("", rows, ("over",), ("x",), best=picked)
-            confirmed = judge(claim, lambda row, column: there[row]).verdict == "confirmed"  # noqa: B023
+            confirmed = judge(claim, in_x(there)).verdict == "confirmed"
             wrong, alone = wrong + (confirmed and picked), alone + (confirmed and not picked)
     assert wrong <= 2 < alone
 
@@ -181,7 +179,7 @@ def test_of_many_leads_the_unluckiest_does_not_refute() -> None:
     there |= {f"o{n}": {0: Parts(np.zeros(200), np.ones(200))} for n in range(20)}
     for count, verdict in ((1, "not confirmed"), (20, "open")):
         claim = Claim("", ("a",), tuple(f"o{n}" for n in range(count)), ("x",))
-        assert judge(claim, lambda row, column: there[row]).verdict == verdict
+        assert judge(claim, in_x(there)).verdict == verdict
 
 
 def test_runs_are_paired_by_their_seeds() -> None:
@@ -194,7 +192,7 @@ def test_runs_are_paired_by_their_seeds() -> None:
 
     there = {"a": runs(0.8, range(7)), "b": runs(0.75, range(1, 9))}
     claim = Claim("", ("a",), ("b",), ("x",), by=0.03)
-    assert judge(claim, lambda row, column: there[row]).verdict == "confirmed"
+    assert judge(claim, in_x(there)).verdict == "confirmed"
     for seed in range(2, 7):  # the first that both have leads, the others do not: each of them counts
         there["a"][seed] = replace(there["a"][seed], above=there["a"][seed].above - 0.2)
-    assert judge(claim, lambda row, column: there[row]).verdict == "not confirmed"
+    assert judge(claim, in_x(there)).verdict == "not confirmed"

@@ -12,13 +12,12 @@ Out: scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, Pairs
@@ -33,6 +32,7 @@ from labkit.evaluation import (
     logistic_right,
     reversals,
 )
+from labkit.evaluation.pairs import pair_features
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import graded
 from labkit.sbert_lp.sweeps import (
@@ -101,14 +101,13 @@ def logistic_on_frozen(case: Case) -> Result:
     """Accuracy of a logistic regression on unit vectors, with its penalty chosen on dev, like k and p."""
     parts = _thirds(case.corpus)
     if case.method == "sbert":
-        texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
-        at, rows = {text: row for row, text in enumerate(texts)}, unit(_vectors(case, texts))
-        sides = [features(part, lambda texts: rows[[at[text] for text in texts]]) for part in parts.values()]
+        rows, at = _together(case, parts)
+        rows = unit(rows)
+        sides = [(features(part, lambda texts: rows[at(texts)]), _labels(part)) for part in parts.values()]
     else:  # learns its words from the training sentences
         method = case.fitted(parts["train"])
-        sides = [features(part, lambda texts: unit(method.encode(list(texts)))) for part in parts.values()]
-    labels = [labels_of(part) for part in parts.values()]
-    right = logistic_right(*chain.from_iterable(zip(sides, labels, strict=True)))
+        sides = [(features(part, lambda texts: unit(method.encode(texts))), _labels(part)) for part in parts.values()]
+    right = logistic_right(*chain.from_iterable(sides))
     accuracy = Parts.by(np.arange(len(right)), right)
     return Result({"accuracy": accuracy.figure}, parts={"accuracy": accuracy})
 
@@ -185,9 +184,9 @@ def _spearmans(
 
 def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
     """The vectors of all sentences of these pairs, and the two indices of each pair."""
-    texts = part.sentences()
-    at = {text: row for row, text in enumerate(texts)}
-    return _vectors(case, texts), [at[text] for text in part.text_a], [at[text] for text in part.text_b]
+    texts, places = part.numbered()
+    a, b = places.T.tolist()
+    return _vectors(case, texts), a, b
 
 
 # --- classes ---------------------------------------------------------------------------------------------------
@@ -196,48 +195,45 @@ def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
 def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.ndarray]]:
     """The vectors of all sentences, and a function that tells for which rows of a split the vote is right."""
     parts = _thirds(case.corpus)
-    texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
-    at = {text: row for row, text in enumerate(texts)}
+    rows, at = _together(case, parts)
 
     def right(embedded: np.ndarray, split: str) -> np.ndarray:
-        def rows_of(texts: Sequence[str]) -> np.ndarray:
-            return embedded[[at[text] for text in texts]]
+        sides = [
+            (features(part, lambda texts: embedded[at(texts)]), _labels(part))
+            for part in (parts["train"], parts[split])
+        ]
+        return knn_right(*sides[0], *sides[1], k=3)
 
-        sides = [features(parts[name], rows_of) for name in ("train", split)]
-        return knn_right(sides[0], labels_of(parts["train"]), sides[1], labels_of(parts[split]), k=3)
-
-    return _vectors(case, texts), right
+    return rows, right
 
 
-def features(part: Corpus, rows_of: Callable[[Sequence[str]], Any]) -> Any:
+def _together(case: Case, parts: Mapping[str, Corpus]) -> tuple[np.ndarray, Callable[[list[str]], list[int]]]:
+    """The vectors of all sentences, and a function that tells the rows of some of them."""
+    texts = list(dict.fromkeys(text for part in parts.values() for text in part.sentences()))
+    number = {text: row for row, text in enumerate(texts)}
+    return _vectors(case, texts), lambda texts: [number[text] for text in texts]
+
+
+def features(part: Corpus, rows_of: Callable[[list[str]], Any]) -> Any:
     """A sentence's row; for pairs |u - v| and u · v, concatenated."""
-    if isinstance(part, Labelled):
-        return rows_of(part.texts)
-    assert isinstance(part, Pairs)
-    u, v = rows_of(part.text_a), rows_of(part.text_b)
-    if sparse.issparse(u):
-        return sparse.hstack([abs(u - v), u.multiply(v)]).tocsr()
-    return np.hstack([np.abs(u - v), u * v])
+    if isinstance(part, Pairs):
+        return pair_features(rows_of(list(part.text_a)), rows_of(list(part.text_b)))
+    return rows_of(list(part.classified()[0]))
 
 
-def labels_of(part: Corpus) -> list[str]:
+def _labels(part: Corpus) -> list[str]:
     """The class of each row."""
-    if isinstance(part, Labelled):
-        return list(part.labels)
-    assert isinstance(part, Pairs)
-    return [str(int(value)) for value in part.values]
+    return [str(int(value)) for value in part.values] if isinstance(part, Pairs) else part.classified()[1]
 
 
-def _thirds(corpus: Corpus) -> dict[str, Any]:
+def _thirds(corpus: Corpus) -> dict[str, Corpus]:
     """Train, dev and test, each sampled to a size embedded in minutes; without a dev, one is cut from train."""
-    train, test = corpus.part("train"), corpus.part("test")
-    if "dev" in corpus.splits:
-        dev = corpus.part("dev")
-    else:
+    parts = {split: corpus.part(split) for split in ("train", "dev", "test") if split in corpus.splits}
+    if "dev" not in parts:
+        train = parts["train"]
         order = np.random.default_rng(0).permutation(len(train)).tolist()
         held = min(MOST["dev"], len(train) // 5)
-        dev, train = train.take(order[:held]), train.take(order[held:])
-    parts = {"train": train, "dev": dev, "test": test}
+        parts = {"train": train.take(order[held:]), "dev": train.take(order[:held]), "test": parts["test"]}
     share = 2 if isinstance(corpus, Pairs) else 1  # sentences of a row
     return {
         name: part.take(np.random.default_rng(1).permutation(len(part))[: MOST[name] // share].tolist())

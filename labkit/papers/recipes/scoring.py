@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from labkit.arrays import unit
-from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs
+from labkit.corpora import Articles, Corpus, Pairs
 from labkit.corpora.relations import linked
 from labkit.evaluation import Parts, correlation, correlation_parts, inter_intra, relatedness
 from labkit.evaluation.scores import called_parts, score
@@ -78,12 +78,7 @@ def picture(case: Case) -> Result:
 
     `ratio` is inter / intra of the vectors, `ratio of the picture` the same in the plane of two principal directions.
     """
-    test = case.corpus.part("test")
-    assert isinstance(test, Labelled)
-    members: dict[str, list[str]] = {}
-    for text, label in zip(test.texts, test.labels, strict=True):
-        members.setdefault(label, []).append(text)
-    texts, labels = _drawn(members, case.seed, PICTURED_SENTENCES)
+    texts, labels = _drawn(case, PICTURED_SENTENCES)
     vectors = np.asarray(case.fitted().encode(texts), np.float64)
     plane = pca(vectors, seed=case.seed).points
     return Result(
@@ -91,10 +86,13 @@ def picture(case: Case) -> Result:
     )
 
 
-def _drawn(members: Mapping[str, Sequence[str]], seed: int, most: int | None = None) -> tuple[list[str], list[str]]:
-    """Sentences of five classes with at least three each, up to `most` per class; and their classes."""
+def _drawn(case: Case, most: int | None = None) -> tuple[list[str], list[str]]:
+    """Test sentences of five classes with at least three each, up to `most` per class; and their classes."""
+    members: dict[str, list[str]] = {}
+    for text, label in zip(*case.corpus.part("test").classified(), strict=True):
+        members.setdefault(label, []).append(text)
     enough = sorted(label for label, texts in members.items() if len(texts) >= 3)
-    labels = np.random.default_rng(seed).choice(enough, PICTURED, replace=False).tolist()
+    labels = np.random.default_rng(case.seed).choice(enough, PICTURED, replace=False).tolist()
     rows = [(text, label) for label in labels for text in members[label][:most]]
     return [text for text, _ in rows], [label for _, label in rows]
 
@@ -126,9 +124,7 @@ def neighbour_curves(case: Case) -> Result:
 
 def _ranks(method: Method, part: Pairs) -> np.ndarray:
     """The rank of each sentence in the other's list of neighbours, the worse of both, (n,)."""
-    texts = part.sentences()
-    number = {text: row for row, text in enumerate(texts)}
-    pairs = np.array([(number[a], number[b]) for a, b in zip(part.text_a, part.text_b, strict=True)])
+    texts, pairs = part.numbered()
     return mutual_ranks(method.encode(texts), pairs)
 
 
@@ -183,9 +179,7 @@ def emphasis(case: Case) -> Result:
 
 def parted_groups(case: Case) -> Result:
     """The distances between five groups of the test split, drawn by the seed (figure 3)."""
-    test = case.corpus.part("test")
-    assert isinstance(test, Groups)
-    texts, labels = _drawn(test.members(), case.seed)
+    texts, labels = _drawn(case)
     encoded = case.fitted().encode(texts)
     vectors = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded, np.float64)
     return Result({"ratio": inter_intra(vectors, labels).ratio})
