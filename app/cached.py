@@ -76,16 +76,12 @@ def lab_corpus(name: str) -> Opened:
     return Opened(corpus, corpus.fingerprint)
 
 
-def most_uploaded() -> int:
-    """The bytes that a visitor's corpus may have, as a file and unpacked: as much as the server takes."""
-    return int(st.get_option("server.maxUploadSize")) * 2**20
-
-
 def uploaded_corpus(file: File) -> Opened:
     """A visitor's file as a corpus."""
 
     def read() -> Opened:
-        corpus, notes = corpus_apart(file.name, file.data, most_uploaded(), **_reader())
+        most = int(st.get_option("server.maxUploadSize")) * 2**20  # as a file and unpacked: what the server takes
+        corpus, notes = corpus_apart(file.name, file.data, most, **_reader())
         return Opened(corpus, corpus.fingerprint, notes, file)
 
     return _read_once("Reading the file …", ("uploaded corpus", file.key), read)
@@ -285,14 +281,8 @@ def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[R
     """The sentences that lie highest and lowest on each row of L."""
     from labkit.film.reading import row_ends
 
-    texts = some_sentences(opened, most)
+    texts = tuple(points(opened.corpus, classes=60, most=most).texts)
     return row_ends(film_matrix(space, rotated), space.method.vectorizer.transform(texts), texts)
-
-
-@keep("Choosing sentences …")
-def some_sentences(opened: Opened, most: int) -> tuple[str, ...]:
-    """A few hundred sentences to choose from, those of one class side by side."""
-    return tuple(points(opened.corpus, classes=60, most=most).texts)
 
 
 # --- Compare -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ What is chosen comes with the lines that make it again, which `show_code` puts i
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -45,6 +44,8 @@ FORMATS = (
     "One sentence per line, or columns: text + label, text_a + text_b + label or score, anchor + positive + negative, "
     "group + text, or text alone. A file may be CSV, TSV, TXT, JSONL or Parquet."
 )
+OWN_FILE = "Your file is deleted after training. The run keeps its words and some dev sentences, which {} can see."
+READERS = "everybody who uses this app", "only you and the teacher (and everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or that a link named
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
@@ -82,7 +83,7 @@ def corpus(default: str = "topics") -> cached.Opened | None:
         index=index,
         format_func=lambda name: own.name if own and name == OWN else name,
         key="corpus",
-        on_change=_carry,
+        on_change=lambda: st.session_state.update({CARRIED: st.session_state["corpus"]}),
         help="\n".join(f"* **{name}**: {summary}" for name, summary in summaries.items()),
         width=WIDTH,
     )
@@ -99,27 +100,14 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     return opened
 
 
-def choose_corpus(name: str) -> None:
-    """Make this the corpus of all places."""
-    st.session_state[CARRIED] = st.query_params["corpus"] = name
-
-
-def use_found(texts: Sequence[str], labels: Sequence[str]) -> None:
-    """Make sentences with the classes that were found the corpus of all pages, as a visitor's file."""
-    rows = ({"text": text, "label": label} for text, label in zip(texts, labels, strict=True))
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    frame.keep_file("file", "found.jsonl", lines.encode())
-    choose_corpus(OWN)
-
-
 def _use_own() -> None:
     """Somebody has brought a file: it is the corpus."""
     st.session_state["corpus"] = st.session_state[CARRIED] = OWN
 
 
-def _carry() -> None:
-    """Somebody has chosen a corpus: other pages open with it, too."""
-    st.session_state[CARRIED] = st.session_state["corpus"]
+def choose_corpus(name: str) -> None:
+    """Make this the corpus of all places."""
+    st.session_state[CARRIED] = st.query_params["corpus"] = name
 
 
 # --- vectors -----------------------------------------------------------------------------------------------------
@@ -139,6 +127,7 @@ class Space:
     open: Callable[[], Method]
     origin: Callable[[], Origin] | None = None
     note: str = ""
+    folder: Path | None = None  # of a run
 
     @cached_property
     def method(self) -> Any:
@@ -149,13 +138,10 @@ class Space:
 def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
     """The vectors of a method that is fitted to the corpus on the spot."""
     changes = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
-    return Space(
-        " ".join([name, *map(str, settings.values()), opened.key]),
-        NAMES.get(name, name),
-        f'method = METHODS["{name}"]({changes})\nmethod.fit(corpus)',
-        partial(cached.fitted_method, opened, name, **settings),
-        None if opened.own else partial(cached.fitted_origin, opened, name),
-    )
+    key = " ".join([name, *map(str, settings.values()), opened.key])
+    code = f'method = METHODS["{name}"]({changes})\nmethod.fit(corpus)'
+    origin = None if opened.own else partial(cached.fitted_origin, opened, name)
+    return Space(key, NAMES.get(name, name), code, partial(cached.fitted_method, opened, name, **settings), origin)
 
 
 def run_in(folder: Path, name: str) -> Space:
@@ -171,6 +157,7 @@ def run_in(folder: Path, name: str) -> Space:
         partial(cached.opened_run, *run),
         partial(cached.run_origin, *run),
         "" if worth is None else f"{worth}.",
+        folder,
     )
 
 
@@ -201,15 +188,29 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
     return run_in(runs[name], name.removeprefix(RUN)) if name in runs else fitted(opened, name)
 
 
-def runs_on(opened: cached.Opened) -> tuple[dict[str, Path], str | None]:
-    """Name among vectors -> folder, of the runs that were trained on this corpus; and which ones were not."""
-    runs = every_run(first=opened.corpus.name)
-    return {RUN + name: folder for name, folder in trained_here(runs, opened).items()}, others_than(opened, runs)
+def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], str | None]:
+    """Name -> folder of the runs that were trained on this corpus, with `before` in front of each name; and which of
+    the visitor's runs are not offered, because they were trained on another one."""
+    here, others = {}, []
+    for name, folder in every_run(first=opened.corpus.name).items():
+        if is_trained_on(folder, opened):
+            here[before + name] = folder
+        elif name not in lab_runs():
+            others.append(f"{name[:60]} ({record_of(folder).get('corpus', '')})")
+    said = f"Not offered, because trained on another corpus: {first_of(others)}."
+    return here, frame.plain(said) if others else None
 
 
 def runs_of(opened: cached.Opened, method: str) -> dict[str, Path]:
     """Name among vectors -> folder, of all runs of a method, whatever they were trained on."""
     return {RUN + name: folder for name, folder in every_run(method, first=opened.corpus.name).items()}
+
+
+def say_who_reads(opened: cached.Opened) -> None:
+    """Say who will see sentences of a visitor's file in a run, next to a button that trains on it."""
+    if opened.own:
+        show = st.warning if classroom.is_on() else st.caption
+        show(OWN_FILE.format(READERS[classroom.is_on()]))
 
 
 def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
@@ -236,15 +237,13 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
 # --- a sentence, a number ----------------------------------------------------------------------------------------
 
 
-def sentence_by_row(label: str, texts: Sequence[str], key: str, default: int = 0) -> int:
-    """A sentence by its row number: the link to the view has this number, and never a sentence."""
-    return row_and_text(label, texts, key, default)[0]
-
-
 def row_and_text(
-    label: str, texts: Sequence[str], key: str, default: int, *, typed: bool = False, **options: Any
+    label: str, texts: Sequence[str], key: str, default: int = 0, *, typed: bool = False, **options: Any
 ) -> tuple[int, str]:
-    """A row number, and its sentence or the one that is typed in its place. Other texts open with their default."""
+    """A row number, and its sentence or the one that is typed in its place. Other texts open with their default.
+
+    The link to the view has the number, and never a sentence.
+    """
     choice, texts_of, linked = f"{key}-choice", hash(tuple(texts)), frame.address_changed(key)
     others = st.session_state.setdefault(f"{key}-of", texts_of) != texts_of
     row = default if others and not linked else frame.number_in_address(key, len(texts), default)
@@ -304,19 +303,10 @@ def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
     return record.get("fingerprint") == opened.key or (not opened.own and record.get("corpus") == opened.corpus.name)
 
 
-def trained_here(runs: Mapping[str, Path], opened: cached.Opened) -> dict[str, Path]:
-    """The runs that were trained on this corpus."""
-    return {name: folder for name, folder in runs.items() if is_trained_on(folder, opened)}
-
-
-def others_than(opened: cached.Opened, runs: Mapping[str, Path]) -> str | None:
-    """Say which of the visitor's runs are not offered, because they were trained on another corpus."""
-    others = [name for name, folder in runs.items() if name not in lab_runs() and not is_trained_on(folder, opened)]
-    if not others:
-        return None
-    named = [f"{name[:60]} ({record_of(runs[name]).get('corpus', '')})" for name in others[:LEFT_OUT_MOST]]
-    more = [f"{len(others) - LEFT_OUT_MOST} more"] if len(others) > LEFT_OUT_MOST else []
-    return frame.plain(f"Not offered, because trained on another corpus: {', '.join([*named, *more])}.")
+def first_of(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = len(names) - LEFT_OUT_MOST
+    return ", ".join(name[:80] for name in names[:LEFT_OUT_MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def every_run(method: str = "", *, first: str) -> dict[str, Path]:
@@ -333,11 +323,8 @@ def runs_in(method: str = "") -> dict[str, Path]:
     classroom those of another visitor are left out, unless they share them."""
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
-    for run in [
-        file.parent for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))
-    ]:
-        if not classroom.may_see(run):
-            continue
+    files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]
+    for run in [file.parent for file in files if classroom.may_see(file.parent)]:
         try:
             record = read_record(run)
             if method not in ("", record["method"]):

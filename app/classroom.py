@@ -1,10 +1,5 @@
 """A classroom: who may come in, who is here, and what a visitor may see.
 
-    Guard             every request comes to it before Streamlit: it lets in who has shown a token once, by the names
-                      that the app was started with; anybody else gets one sentence, and nothing else
-    PRESENT           the visitors who have come: number, since when, on which page
-    me, is_teacher    what a page knows of its visitor; may_see   whether a run is shown to them
-
 A token comes in the address, once: the browser gets a cookie, and is sent to the same address without the token. In the
 cookie stand a word drawn by lot, by which the visitor is the same one after a reload or another start of the app, and
 that word signed with the token. No script of a page can read it, and no other site can use it.
@@ -159,7 +154,7 @@ class Guard:
 
 
 def visitor_of(session: str) -> str:
-    """Return the name of the visitor whose session this is, or an empty string."""
+    """The name of the visitor whose session this is, or an empty string."""
     client = get_instance().get_client(session)
     context = client.client_context if client else None
     return dict(context.headers).get(NAME, "") if context else ""

@@ -1,13 +1,4 @@
-"""What every page shares: its head, its pictures with their export, its code, its link, and one handler of mistakes.
-
-    head(...)              title, and "What am I looking at?" with the formula
-    picture(...)           a figure with alt text, saved as PNG, SVG, HTML or CSV
-    table(...)             rows as a table with alt text
-    code(...)              the few lines of labkit that make this picture
-    show_link(...)         the link to this view
-    keep_in_address(...)   a row number or a name in the address of the page
-    visitor_file(...)      a visitor's file, or what they paste, which stays for all pages
-    run(page)              the page; a mistake becomes its one sentence
+"""What every page shares: its head, pictures with their export, its code and link, and one handler of mistakes.
 
 Whatever a visitor brought goes through `plain` before it is part of a text with markup.
 """
@@ -16,7 +7,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import io
 import re
+import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -46,12 +39,14 @@ READABLE = f"""
 .stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
   fill: light-dark({", ".join(FIGURES_TEXT)}) !important}}
 .stPlotlyChart .annotation text[style*=text-shadow] {{text-shadow: none !important}}
+.stPlotlyChart .textpoint text[style*=text-shadow] {{
+  text-shadow: 0 0 3px light-dark({", ".join(GROUND)}), 0 0 2px light-dark({", ".join(GROUND)}) !important}}
 .stPlotlyChart .annotation:has(text[style*=text-shadow]) .bg {{
   fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
 .st-key-panel {{scroll-margin-top: 4rem}}
-[data-testid=stPopoverBody] [data-testid=stCodeCopyButton] {{opacity: 1; transform: none}}
+[data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
   .stMainBlockContainer {{padding-inline: 1rem !important}}
@@ -73,7 +68,10 @@ SHARE, CHOICES = "share", "choices"  # in the session: where the link stands, an
 PRESENT = "For a projector: larger, and pictures only."
 PRESENTED = """
 html {font-size: 20px !important}
-.stColumn:has(.st-key-reading):not(:has(.st-key-reading li)) {display: none}
+.stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
+.stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
+.stPlotlyChart :is(.xtick, .ytick, .legend, .annotation, .textpoint) text {font-size: 16px !important}
+.labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {height: calc(100vh - 17rem - var(--less, 0px)) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
@@ -307,6 +305,15 @@ def download(label: str, content: Callable[[], str | bytes], file: str, kind: st
     st.download_button(label, content, file, kind, key=key, on_click="ignore")
 
 
+def zipped(folder: Path) -> bytes:
+    """A run as a ZIP file: the folder that `labkit.load_run` opens."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.iterdir() if path.is_file()):
+            archive.write(path, f"{folder.name}/{path.name}")
+    return file.getvalue()
+
+
 def page_of(figure: go.Figure, title: str) -> str:
     """The picture as a page of its own that asks nothing of the world."""
     shown = go.Figure(figure).update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
@@ -332,11 +339,10 @@ def show_link(*, own_file: bool) -> None:
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         st.caption(
-            "The link contains your settings but not your file. Anyone who opens it is asked for a file."
+            "The link has your settings, but not your file: anyone who opens it is asked for one."
             if own_file
-            else "Everybody in this classroom sees what you see, except runs that you do not share."
-            if classroom.is_on()
-            else "People who open it on this machine see what you see."
+            else "The link has your settings and the selected row, but not what you searched for, typed or marked. It "
+            + ("works for runs that you share." if classroom.is_on() else "works on this machine.")
         )
 
 
@@ -377,26 +383,26 @@ REFUSED = "Your files may use {most} together. If one is refused (413), remove o
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of what was pasted, and its letters
 
 
-def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] | None = None) -> File | None:
+def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] = lambda: None) -> File | None:
     """A visitor's file, from the row at the top. It is kept for all places as long as one of them is open.
 
     `paste` is what is said above a box for pasted lines, which become a file, too: PASTED, and read as any other.
     `then` is called when a file has come.
     """
-    widget = f"{key}-upload"
+    widget, box = f"{key}-upload", f"{key}-lines"
 
     def uploaded() -> None:
         upload = st.session_state[widget]
-        st.session_state[key] = File(upload.name, upload.getvalue()) if isinstance(upload, UploadedFile) else None
-        came()
+        if isinstance(upload, UploadedFile):
+            st.session_state[key] = File(upload.name, upload.getvalue())
+            then()
+        else:
+            st.session_state[key] = None
 
     def pasted() -> None:
-        if (lines := st.session_state.get(f"{key}-lines", "")).strip():
-            keep_file(key, PASTED, lines.encode("utf-8", "surrogatepass"))
-        came()
-
-    def came() -> None:
-        if then and st.session_state.get(key):
+        lines = st.session_state.get(box, "")
+        if lines.strip():
+            st.session_state[key] = File(PASTED, lines.encode("utf-8", "surrogatepass"))
             then()
 
     with choices():
@@ -405,7 +411,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         if paste:
             with st.popover("Paste", icon=":material/content_paste:"):
                 st.caption(paste)
-                st.text_area("Lines", key=f"{key}-lines", max_chars=MOST_PASTED, height=130)
+                st.text_area("Lines", key=box, max_chars=MOST_PASTED, height=130)
                 st.button("Use these lines", key=f"{key}-paste", on_click=pasted)
                 if classroom.is_on():  # Streamlit's own control says of a refusal only its number
                     st.caption(REFUSED.format(most=amount(classroom.UPLOADS)))
@@ -417,11 +423,6 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)
     return file
-
-
-def keep_file(key: str, name: str, data: bytes) -> None:
-    """Keep this as the visitor's file for all pages."""
-    st.session_state[key] = File(name, data)
 
 
 @cache

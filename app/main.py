@@ -1,14 +1,10 @@
 """The app: navigation only. Each page is a module of this folder; what it shows comes from `labkit`.
 
-The browser's Back and Forward go through pages and settings one step at a time. Streamlit adds a step for each row
-number that a page puts into its address, and none for a setting. Here, a change of the address is a step if a key or
-the mouse was pressed before it. Any other change replaces the current step, and so do arrow keys pressed within two
-seconds of each other, as on a slider. Before it opens another page, Streamlit removes the settings from the address of
-the current one; this is ignored here, so that Back finds them.
+The browser's Back and Forward go through pages and settings one step at a time: a change of the address is a step if a
+key or the mouse was pressed before it. Any other change replaces the current step, and so do arrow keys pressed within
+two seconds of each other, as on a slider. The settings of a place that is left stay in its address, for Back.
 
-In a classroom, the teacher has one more page, and without its guard no page is shown.
-
-Addresses of version 0.1.0 lead to the places that replaced their pages.
+Addresses of version 0.1.0 lead to the places that replaced their pages. A classroom without its guard shows no page.
 """
 
 import sys

@@ -1,21 +1,19 @@
 """What a visitor marks in the pictures of the place "Space": points, areas or a class, shared by all its pictures.
 
-In: the event that a picture sends, as untrusted as all that comes from a browser. Out: a `Brush`, and from it the rows
-of the points it holds; and `Marked`, the state of the session. A plotly picture names each point. A map (`dot_map`)
-sends the corners of what was drawn around, or the row of the point that was clicked, however many its points are.
+In: the event that a picture sends, as untrusted as all that comes from a browser: rows of a plotly picture; of a map
+(`dot_map`), the row that was clicked or the corners of what was drawn around. Out: a `Brush`, from it the rows of the
+points it holds, and `Marked`, the state of the session.
 
-A picture that changes is drawn again and forgets how far one has zoomed into it. So the picture in which something is
-marked is left as it is: plotly shows there itself what is marked, and only the other picture is told. `baked` is what
-was marked when the picture had to be drawn again for another reason, and was drawn into it. So the sentence that was
-clicked has its ring in the other picture by its figure, and in its own by a few lines in the browser (`pictures.js`). A
-map is told all of it, and keeps its zoom.
+A plotly picture that changes is drawn again, as a new one, and loses its zoom. So the picture in which something is
+marked stays as it is: plotly shows the mark there, `pictures.js` the ring, and only the other picture is told. `baked`
+is what was drawn into it when it had to be drawn again for another reason. A map is told everything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -59,13 +57,10 @@ class Brush:
 
 
 def in_polygon(points: np.ndarray, corners: Sequence[tuple[float, float]]) -> np.ndarray:
-    """Find which of the points (n, 2) lie in a polygon, as bool (n,).
+    """Find which points (n, 2) lie in a polygon, as bool (n,): a ray to the right crosses an odd number of edges.
 
-    A ray from such a point to the right crosses an odd number of edges. An edge takes the points at its lower end and
-    not those at its upper one, so that two polygons side by side share no point and lose none.
-
-    An edge is crossed by rays of its own heights only, and sorted by height these lie side by side: all edges together
-    look at each point a few times, however many corners there are.
+    An edge takes the points at its lower end and not those at its upper one, so that two polygons side by side share no
+    point and lose none. Points are sorted by height, so that an edge looks only at those between its ends.
     """
     order = np.argsort(points[:, 1])
     x, y = points[order].T.astype(np.float64)
@@ -224,15 +219,14 @@ def on_map_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int
 def equip_pictures(count: int) -> None:
     """Give the plotly pictures of `count` sentences their tools; in three dimensions plotly selects nothing, and a
     click comes from there."""
-    PICTURES(key="pictures", on_clicked_change=partial(on_solid_clicked, count))
 
+    def clicked() -> None:
+        row = _row({"customdata": _part(st.session_state.get("pictures"), "clicked", Mapping).get("row")}, count)
+        if row is not None:
+            set_read_row(row)
+            state_of_marks().clicked = False  # its ring is drawn into all figures
 
-def on_solid_clicked(count: int) -> None:
-    """A point in three dimensions was clicked."""
-    row = _row({"customdata": _part(st.session_state.get("pictures"), "clicked", Mapping).get("row")}, count)
-    if row is not None:
-        set_read_row(row)
-        state_of_marks().clicked = False  # its ring is drawn into all figures
+    PICTURES(key="pictures", on_clicked_change=clicked)
 
 
 def on_chosen() -> None:
@@ -248,25 +242,18 @@ def on_chosen() -> None:
 def clear() -> None:
     """Nothing is marked, searched for, typed or read any more."""
     set_read_row(None)
-    for key in (QUERY, TYPED):
-        st.session_state[key] = ""
-    st.session_state[READ] = None
+    st.session_state.update({QUERY: "", TYPED: "", READ: None})
     unmark()
 
 
-def mark_rows(side: str, rows: Sequence[int]) -> None:
-    """Mark these rows of a side from outside its picture: in new pictures, which have them drawn in."""
-    brush, cleared = Brush(rows=tuple(rows)), state_of_marks().cleared + 1
-    st.session_state[STATE] = replace(
-        state_of_marks(), source=side, now=brush, baked=brush, clicked=False, cleared=cleared
-    )
+def mark_rows(source: str, rows: Sequence[int]) -> None:
+    """Mark these rows of a side from outside its picture, or those of a class by the list of classes.
 
-
-def mark_class(rows: Sequence[int]) -> None:
-    """Mark the rows of a class in all pictures; pictures in which something was marked are drawn again."""
+    Pictures in which something was marked are drawn again, as new ones.
+    """
     state, brush = state_of_marks(), Brush(rows=tuple(rows))
-    cleared = state.cleared + (state.source not in ("", LIST))
-    st.session_state[STATE] = replace(state, source=LIST, now=brush, baked=brush, clicked=False, cleared=cleared)
+    cleared = state.cleared + (source != LIST or state.source not in ("", LIST))
+    st.session_state[STATE] = replace(state, source=source, now=brush, baked=brush, clicked=False, cleared=cleared)
 
 
 def unmark() -> None:

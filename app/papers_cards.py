@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import cached
@@ -30,7 +29,6 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "not measured": ("gray", "Not tested"),
 }
 KEY = "◇ the paper's value · ● ours with its 95 % interval · * our model has seen these texts"
-OWN_VARIANT = "The verdict is on our own variant; the paper's setup was not tested. "
 HEIGHT = 200  # pixels of a picture
 
 
@@ -95,19 +93,6 @@ CARDS = {
 }
 
 
-def judged(card: Card, table: Any) -> Any:
-    """Return the claim of the card, with the verdict on it."""
-    return next(claim for claim in table.claims if claim.text == card.judged)
-
-
-def tally(tables: dict[str, Any], paper: str) -> str:
-    """Count the verdicts on all claims that the paper itself makes."""
-    claims = [claim for table in tables.values() if table.table.paper == paper for claim in table.claims]
-    counts = Counter(claim.ours for claim in claims if not claim.asked_here)
-    said = [f"{text.lower()} {counts[verdict]}" for verdict, (_, text) in VERDICTS.items() if counts[verdict]]
-    return f"Verdicts on the paper's {counts.total()} claims: {', '.join(said)}."
-
-
 def show_cards() -> None:
     """All papers, three side by side, on a narrow screen one below the other; under its row the open panel."""
     tables = cached.paper_tables()
@@ -126,23 +111,31 @@ def show_cards() -> None:
 
 def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     """The claim, the verdict, one picture, and two buttons."""
+    from labkit.papers.published import PAPERS
+
     table = tables[card.table]
-    claim = judged(card, table)
-    colour, verdict = VERDICTS[claim.ours]
-    st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]")
+    claim = next(claim for claim in table.claims if claim.text == card.judged)
+    colour, verdict = VERDICTS["not measured" if claim.asked_here else claim.ours]  # of the paper's own claims
+    found = frame.plain(claim.decides.partition(";")[0])
+    own = f"our own variant {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
+    st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]", help=PAPERS[name].citation)
     st.markdown(card.claim)
+    st.caption(f"**Here:** {own}{found}.")
     picture = figures.ours_beside_paper(table, card.column, rows=card.rows, height=HEIGHT)
     whole = [row + " *" * cut.endswith("*") for row, cut in zip(card.rows, picture.layout.yaxis.ticktext, strict=True)]
     labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where nothing cuts it
     picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
     alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"{table.table.title}. {OWN_VARIANT if claim.asked_here else ''}{tally(tables, name)}")
+    mine = [each for other in tables.values() if other.table.paper == name for each in other.claims]
+    claims = [each for each in mine if not each.asked_here]  # all that the paper itself claims
+    counts = Counter(each.ours for each in claims)
+    tally = ", ".join(f"{text.lower()} {counts[found]}" for found, (_, text) in VERDICTS.items() if counts[found])
+    st.caption(f"{table.table.title} of the paper. Verdicts on its {len(claims)} claims: {tally}.")
     with st.container(horizontal=True):
-        if (
-            st.button("Try it", type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
-            and not card.panel
-        ):
+        label = "Try it" if card.panel else "Try it in Why"
+        pressed = st.button(label, type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
+        if pressed and not card.panel:
             st.switch_page("why_page.py")
         state = {"paper": card.title}
         st.button("Tables", key=f"tables-{name}", on_click=st.session_state.update, args=(state,))
@@ -177,13 +170,12 @@ def show_panel(name: str, panel: Any) -> None:
     st.session_state[SHOWN] = name
     if comes:
         st.html(COMES.format(name=name, wait=100), unsafe_allow_javascript=True)
-    frame.run(partial(fill_panel, panel))
+
+    def fill() -> None:
+        opened = choosing.corpus(panel.CORPUS)
+        if opened is not None:
+            panel.show(opened)
+
+    frame.run(fill)
     if comes:  # once more, as the panel that was open before it goes only now
         st.html(COMES.format(name=name, wait=500), unsafe_allow_javascript=True)
-
-
-def fill_panel(panel: Any) -> None:
-    """The panel on the corpus that is chosen."""
-    opened = choosing.corpus(panel.CORPUS)
-    if opened is not None:
-        panel.show(opened)

@@ -37,7 +37,8 @@ def show_tables(paper: str) -> None:
 
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
-    known = [place for place, table in enumerate(named.values()) if ours_of(table)]  # at first, one that has ours
+    ours = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
+    known = [place for place, columns in enumerate(ours.values()) if columns]  # at first, one that has ours
     name = left.selectbox(
         "Table or figure",
         list(named),
@@ -47,7 +48,7 @@ def show_tables(paper: str) -> None:
         **frame.KEEP,
     )
     table = named[name]
-    start = table.columns.index(next(iter(ours_of(table)), table.columns[0]))
+    start = table.columns.index(next(iter(ours[name]), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
     st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}")
     rows = printed_beside_ours(table)
@@ -79,11 +80,6 @@ def show_tables(paper: str) -> None:
     if not table.evidence:
         st.caption("Trained less than in the paper, or not at all: no evidence for or against the paper.")
     frame.code(PAPER_CODE.format(table=name, column=column))
-
-
-def ours_of(table: Any) -> list[str]:
-    """The columns of a table in which we have a figure."""
-    return [figure.column for figure in table.figures if figure.mean is not None]
 
 
 def show_leads(table: Any) -> None:

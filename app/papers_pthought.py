@@ -90,21 +90,18 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     from labkit.pthought.writing import Search
 
     texts = [text for group in groups_of_test(opened) for text in group]
-    left, middle, right = st.columns([2, 2, 1])
+    left, right = st.columns([4, 1])
     with left:
-        row = choosing.sentence_by_row("A test sentence", texts[:300], "sentence")
-    typed = middle.text_input("… or type one", key="typed", max_chars=LONGEST)
+        _, sentence = choosing.row_and_text("A test sentence, or your own", texts[:300], "sentence", typed=True)
+    sentence = sentence[:LONGEST].strip()
     width = right.slider("Beam", 2, 10, 5, key="beam", help="Beam width: candidates kept at each step.", **frame.KEEP)
-    sentence = typed.strip() or texts[row]
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
-    results = {
-        name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in (("greedy", None), ("beam", beam))
-    }
+    ways = {"greedy": None, "beam": beam}
+    results = {name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in ways.items()}
     read = results["greedy"]
     st.text(f"Read: {sentence}")
     if read.unknown:
-        reading = chosen.method.reading
-        known = len(reading.unknown(sentence)) < len(reading.reader.numbers(sentence))
+        known = len(read.unknown) < len(chosen.method.reader.numbers(sentence))
         st.warning(
             f"Words that are not in the training data, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
             + ("" if known else ". No word is known, so the output is meaningless."),
@@ -122,13 +119,13 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
                 st.caption(name)
                 for one in result.written[decoder]:
                     st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
+    heads = ("decoder", "search", "log p", "rank by", "ends", "sentence")
     rows = [
-        {"decoder": decoder, "search": name, "log p": one.log_probability, "rank by": one.score, "ends": one.ended,
-         "sentence": one.text}
+        dict(zip(heads, (decoder, name, one.log_probability, one.score, one.ended, one.text), strict=True))
         for decoder in read.written
         for name, result in results.items()
         for one in result.written[decoder]
-    ]  # fmt: skip
+    ]
     frame.csv_button(lambda: rows, "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
@@ -140,12 +137,11 @@ def show(opened: cached.Opened) -> None:
         choosing.show_command(choosing.NO_RUN, "pthought", opened)
         return
     chosen = choosing.space_of(opened, choosing.choose_vectors(list(runs), next(iter(runs)), "Run", "run"), runs)
-    view = frame.view(VIEWS)
-    if view == WRITE:
+    if frame.view(VIEWS) == WRITE:
         show_writing(opened, chosen)
-        return
-    beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Compare with", key="beside")
-    show_coherence(opened, (beside, chosen))
+    else:
+        beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Compare with", key="beside")
+        show_coherence(opened, (beside, chosen))
 
 
 COHERENCE_CODE = """\

@@ -67,7 +67,16 @@ def show(opened: cached.Opened) -> None:
     for note in notes:
         st.caption(f"⚠ {frame.plain(note)}")
     changes = once("Comparing the pairs …", ("order", *key, least), partial(compare, method, sample, least))
-    show_changes(changes)
+    counts = changes.found
+    st.markdown(
+        f"Of {counts.couples:,} couples of pairs with different grades, the embedding **mends {counts.mended:,}** "
+        f"({counts.mended / counts.couples:.1%}) and **spoils {counts.spoilt:,}** "
+        f"({counts.spoilt / counts.couples:.1%}). Spearman of cosine and grade: {changes.spearman[0]:.3f} before, "
+        f"{changes.spearman[1]:.3f} after."
+    )
+    numbers = {name: getattr(counts, name) for name in ("kept", "mended", "spoilt", "wrong")}
+    alt = "A bar of couples: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
+    frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
     if changes.examples:
         anew = ANEW.format(most=most, k=k, p=p)
         show_examples(changes, both_spaces(chosen, method, anew, " ".join(map(str, key))), opened)
@@ -96,20 +105,6 @@ def compare(method: Any, sample: Any, least: float) -> Any:
 
     before = base_rows(method.base, sample.sentences, 256, silent)
     return changed(sample, before, method.fit_encode(sample.sentences), least=least)
-
-
-def show_changes(changes: Any) -> None:
-    """How many couples of pairs were mended, and how many spoilt."""
-    counts = changes.found
-    st.markdown(
-        f"Of {counts.couples:,} couples of pairs with different grades, the embedding **mends {counts.mended:,}** "
-        f"({counts.mended / counts.couples:.1%}) and **spoils {counts.spoilt:,}** "
-        f"({counts.spoilt / counts.couples:.1%}). Spearman of cosine and grade: {changes.spearman[0]:.3f} before, "
-        f"{changes.spearman[1]:.3f} after."
-    )
-    numbers = {name: getattr(counts, name) for name in ("kept", "mended", "spoilt", "wrong")}
-    alt = "A bar of couples: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
-    frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
 
 
 def show_examples(changes: Any, spaces: list[choosing.Space], opened: cached.Opened) -> None:

@@ -98,7 +98,7 @@ def show(opened: cached.Opened) -> None:
     part = opened.corpus.part(split)
     left, right = st.columns(2)
     with left:
-        row = choosing.sentence_by_row("Article", [article.title for article in part.articles], "article")
+        row, _ = choosing.row_and_text("Article", [article.title for article in part.articles], "article")
     article = sectioned(part.articles[row])
     code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
     show_clusters(right, article, chosen, (opened.key, split, row), code)

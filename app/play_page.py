@@ -14,9 +14,13 @@ Each point is a sentence: the mean of its words' vectors, at unit length. At eve
 gives each pair of it a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
 miners of `labkit.pairs`.
 
-The arrows lead through ten scenes. Move the slider while it trains. Click a point for its pairs, and a line for the
-formula of its weight; drag a point to see the forces on it. **More** has every hyperparameter, a second side to compare
-with, and a place for your own sentences.
+In the formulas, e are the word vectors of a sentence of n words, r is their mean, and v is r at unit length. The
+vectors v of the m sentences of a batch are the rows of V, and S holds their similarities. L is the loss, and w is the
+weight of a pair.
+
+The menu and the arrow keys lead through ten scenes. Move the slider while it trains, and point at an underlined word
+for its meaning. Click a point for its pairs, and a line for the formula of its weight; drag a point to see the forces
+on it. **More** has every hyperparameter, a second side to compare with, and a place for your own sentences.
 """
 FORMULAS = (
     r"w_{ij} = m\,\left|\frac{\partial L}{\partial S_{ij}}\right|, \qquad S = V V^\top, \qquad "

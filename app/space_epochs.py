@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cached
@@ -17,10 +18,10 @@ from keeping import once
 from space_look import Look, look_of
 from space_moved import in_colour, show_side_code
 from space_reading import marked_class, marks_on, search_field, show_list, show_reading
-from space_sides import WIDTHS, Side, figures_table, journey_of, show_name, show_side, side_of
+from space_sides import WIDTHS, Side, figures_table, journey_of, show_side, side_of
 
 from labkit import figures
-from labkit.evaluation.geometry import EpochCosines, cosines_over_epochs
+from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.projection.epochs import Journey
 
 EPOCHS_SHOWN = (
@@ -35,18 +36,12 @@ HOW_EPOCHS = {
 }
 
 
-def trained_in_epochs(opened: cached.Opened, chosen: dict[str, Space]) -> dict[str, Space]:
-    """The spaces that were trained in epochs; where there is none, the page says how to train one."""
+def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
+    """Every side that was trained in epochs, all at the epoch of one slider."""
+    look = look_of(opened, None, box)
     trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
         choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
-    return trained
-
-
-def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """Every side that was trained in epochs, all at the epoch of one slider."""
-    look, trained = look_of(opened, None, box), trained_in_epochs(opened, chosen)
-    if not trained:
         return
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
@@ -55,8 +50,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         epoch = choosing.number_on_slider(next(iter(journeys.values())).unit.capitalize(), epochs, "epoch", epochs[-1])
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
-    first = sides[0]
-    show_way(verdict, journeys, sides)
+    first, said = sides[0], []
+    for side in sides:
+        way, name = journeys[side.name], frame.plain(side.space.name)
+        before, after = way.space[0].hit, way.space[-1].hit
+        said.append(f"**{before:.1%}** before training, **{after:.1%}** after {way.epochs[-1]} {way.unit}s of {name}")
+    verdict.markdown(f"Hit@1 of the probe: {'; '.join(said)}.")
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     marked_class(first.shown, look)
@@ -65,7 +64,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
-            show_name(side.space)
+            st.markdown(f"**{frame.plain(side.space.name)}**")
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
     for column, side, shown in zip(columns, sides, coloured, strict=True):
@@ -89,13 +88,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
 
 def show_cosines(side: Side) -> None:
     """The cosines of positive and negative pairs of the probe, epoch by epoch."""
-
-    def measure() -> EpochCosines:
-        return cosines_over_epochs(side.space.method.snapshots)
-
+    measure = partial(cosines_over_epochs, side.space.method.snapshots)
     cosines = once("Measuring every epoch …", ("cosines", side.space.key), measure)
     first, last = cosines.means[0], cosines.means[-1]
-    show_name(side.space)
+    st.markdown(f"**{frame.plain(side.space.name)}**")
     alt = (
         f"Cosines of {side.title} over {len(cosines.epochs)} epochs: the means of positive and negative pairs go from "
         f"{first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and {last[1]:.2f}."
@@ -104,20 +100,8 @@ def show_cosines(side: Side) -> None:
     choosing.show_code(COSINES_CODE, side.space, of=side.title)
 
 
-def show_way(verdict: Any, journeys: Mapping[str, Journey], sides: Sequence[Side]) -> None:
-    """How Hit@1 of the probe went from the first epoch to the last, of each side."""
-    said = []
-    for side in sides:
-        journey = journeys[side.name]
-        said.append(
-            f"**{journey.space[0].hit:.1%}** before training, **{journey.space[-1].hit:.1%}** after "
-            f"{journey.epochs[-1]} {journey.unit}s of {frame.plain(side.space.name)}"
-        )
-    verdict.markdown(f"Hit@1 of the probe: {'; '.join(said)}.")
-
-
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
-    """The picture that plays, with what is marked on it, and below it the figures of the epoch it stands at."""
+    """The picture that plays, with what is marked on it, and below it the metrics of the epoch on the slider."""
     where = f"{journey.unit} {journey.epochs[at]}"
     drawing = {"height": 400, "legend": look.in_numbers(journey.shown)}
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)

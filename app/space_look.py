@@ -92,7 +92,8 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     flat = epochs or how not in SOLID or count > SOLID_MOST
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
     named = [CLASS] if shown is None else columns(shown)
-    by = box.selectbox("Colour", [*named, *measured_columns(shown, moved=moved)], key="colour", **keep)
+    measured = [name for name in ((TRUST, MOVED) if moved else (TRUST,)) if name not in named]
+    by = box.selectbox("Colour", [*named, *measured], key="colour", **keep)
     most = box.slider("Number of coloured classes", 2, 36, 12, key="classes", **keep)
     as_map = not solid and count > PLOTTED and marking.NO_WEBGL not in st.session_state
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
@@ -104,9 +105,3 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
         sizes = Counter(shown.labels)
         order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
     return Look(how, 3 if solid else 2, by, most, order, labels, as_map)
-
-
-def measured_columns(shown: Labelled | None, *, moved: bool) -> list[str]:
-    """What a picture can be coloured by in addition to the columns of the sentences."""
-    own = () if shown is None else shown.extra
-    return [name for name in ([TRUST, MOVED] if moved else [TRUST]) if name not in own]

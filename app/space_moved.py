@@ -25,7 +25,7 @@ from space_sides import Side, opened_side, picture_rows, show_side, words_on
 from labkit import figures
 from labkit.evaluation.neighbours import MovedTogether, Movement, moved_rows, moved_together, movement
 from labkit.figures.clusters import MOVED, TRUST, WAYS, with_column
-from labkit.projection import Projection, laid_over, trust
+from labkit.projection import laid_over, trust
 
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and for twice as many, four times that
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
@@ -37,6 +37,11 @@ WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of what is read next to it
 NOTHING_COMPARED = "Choose a right model above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
+RIGHT = (
+    "The nearest neighbour is now of the same class for {right:,} sentences where it was not (✓), and no longer for "
+    "{wrong:,} (✗)."
+)
+LISTED = 8  # sentences next to the picture
 LINES = (
     "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old place (the small "
     "ring) to the new one. Distances between points are measured in the spaces, not in this picture."
@@ -82,60 +87,60 @@ def who_moved(before: Side, after: Side) -> Movement:
 
 
 def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """The two spaces over each other."""
+    """The two spaces over each other, who moved most, and what moved together."""
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
     left, right = st.columns(WIDTHS_OF_MOVED)
-    clear_button(right)
+    with right:
+        clear_button()
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
     marking.update_marks(key, ("who", look.how, *(space.key for space in chosen.values())), look, len(shown))
     with left:
         before, after = (opened_side(name, space, shown, key, look) for name, space in chosen.items())
-    show_moved(before, after, look, verdict, (left, right))
-    both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
-    choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
-
-
-def show_moved(before: Side, after: Side, look: Look, verdict: Any, places: tuple[Any, Any]) -> None:
-    """Two spaces over each other, who moved most, and what moved together."""
-    left, right = places
+    old, new = laid_over(before.picture, after.picture)
+    marked = marking.state_of_marks().now
+    rows = marked.inside(new.points).tolist() if marked else None
     with right:
         if not may_measure(after):
             return
         moved = who_moved(before, after)
-        said = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
-        verdict.markdown(SUMMARY.format(**said, k=moved.k, new=moved.new.mean()))
-    old, new = laid_over(before.picture, after.picture)
-    marked = marking.state_of_marks().now
-    rows = marked.inside(new.points).tolist() if marked else None
-    ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
-    with right:
         labels = labels_of_groups(before, after)
+        hit = [np.array(labels)[near[:, 0]] == np.array(labels) for near in (moved.before, moved.after)]
+        ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
         groups = moved_together(moved, labels)
         show_suggestions(groups, after.name)
-    with left:
-        first = np.asarray(groups[0].rows) if groups else ranked[:FEWEST]  # more lines would cross each other
-        chosen = first if rows is None else ranked
-        marking.equip_pictures(len(after.shown))
-        show_ways(old, replace(in_colour(after, look, before, after), picture=new), look, chosen)
-        which = "the first group" if rows is None and groups else f"{min(WAYS, len(chosen)):,} sentences"
-        st.caption(LINES.format(**said, which=which))
-    with right:
         if rows is not None:
-            st.markdown(f"**Marked sentences**: {len(rows):,} of {len(after.shown):,}")
+            st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
+            for row in ranked[:LISTED].tolist():
+                sign = {(False, True): "✓ ", (True, False): "✗ "}.get((bool(hit[0][row]), bool(hit[1][row])), "")
+                st.markdown(f"* {sign}**{frame.plain(labels[row])}** {frame.plain(shown.texts[row])}")
             show_apart(after, rows)
-    show_ranked(moved, after.shown.texts, labels, ranked[:RANKED])
-
-
-def show_ways(old: Projection, side: Side, look: Look, chosen: np.ndarray) -> None:
-    """The picture after, with the lines that lead to it from the old one."""
-    drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
-    ring = marking.state_of_marks().ring(side.name, marking.read_row(len(side.shown)))
-    figure = figures.clusters(side.picture, side.shown, chosen=chosen, ring=ring, **drawing)
-    with st.container(key="tall-moved"):
-        show_side(figure, side, side, look, partial(picture_rows, side.picture, side.shown))
+    names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
+    said = SUMMARY.format(**names, k=moved.k, new=moved.new.mean())
+    verdict.markdown(f"{said} {RIGHT.format(right=(hit[1] & ~hit[0]).sum(), wrong=(hit[0] & ~hit[1]).sum())}")
+    first = np.asarray(groups[0].rows) if groups else ranked[:FEWEST]  # more lines would cross each other
+    lines = first if rows is None else ranked
+    with left:
+        marking.equip_pictures(len(shown))
+        side = replace(in_colour(after, look, before, after), picture=new)
+        drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT, "chosen": lines}
+        ring = marking.state_of_marks().ring(side.name, marking.read_row(len(shown)))
+        figure = figures.clusters(new, side.shown, ring=ring, **drawing)
+        with st.container(key="tall-moved"):
+            show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
+        which = "the first group" if rows is None and groups else f"{min(WAYS, len(lines)):,} sentences"
+        st.caption(LINES.format(**names, which=which))
+    frame.table(
+        moved_rows(moved, shown.texts, labels, ranked[:RANKED]),
+        "Sentences by how much of their neighbourhood changed, with their neighbours' classes before and after.",
+        formats={"changed": "%.2f"},
+        widths={"row": "small", "class": "small", "neighbours before": "medium", "neighbours after": "medium"},
+        height=min(300, 38 * (len(ranked) + 1)),
+    )
+    both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
+    choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
@@ -155,17 +160,6 @@ def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
             name = f"{len(group.rows):,} from **{frame.plain(group.source)}** moved to **{frame.plain(group.target)}**"
             mark = partial(marking.mark_rows, side, group.rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
-
-
-def show_ranked(moved: Movement, texts: Sequence[str], labels: Sequence[str], rows: np.ndarray) -> None:
-    """The sentences whose neighbourhood changed most, with the classes of their neighbours then and now."""
-    frame.table(
-        moved_rows(moved, texts, labels, rows),
-        "Sentences by how much of their neighbourhood changed, with their neighbours' classes before and after.",
-        formats={"changed": "%.2f"},
-        widths={"row": "small", "class": "small", "neighbours before": "medium", "neighbours after": "medium"},
-        height=min(300, 38 * (len(rows) + 1)),
-    )
 
 
 # --- the code of what is measured ----------------------------------------------------------------------------------
@@ -210,25 +204,18 @@ clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).s
 """
 
 
-def code_of_colour(side: Side, sides: Sequence[Side], look: Look, at: int | None) -> tuple[Space, str]:
-    """The lines that measure what colours a side's picture, and the space with those that make the vectors; `at`: the
-    place of the epoch, None for the spaces as they are."""
-    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra:
-        return side.space, ""
-    if at is not None:
-        return side.space, EPOCHS_CODE.format(at=at, by=look.by, share=SHARES[look.by].format(at=at))
-    if look.by == TRUST:
-        return side.space, TRUST_CODE
-    before, after = sides[0].space.code, sides[-1].space.code
-    code = f"{before}\nbefore = method\n{after}\nafter = method\n{side.space.code}"
-    return replace(side.space, code=code), MOVED_CODE
-
-
 def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, look: Look, **values: Any) -> None:
-    """The lines that make the picture of a side."""
-    of = side.title if len(sides) > 1 else ""
-    space, measured = code_of_colour(side, sides, look, values.get("at"))
-    if before := values.pop("before", ""):
-        space = replace(space, code=f"{before}\n{space.code}")
+    """The lines that make the picture of a side; `before` are those that go first, `at` is the place of the epoch."""
+    of, space, measured, at = side.title if len(sides) > 1 else "", side.space, "", values.get("at")
+    before = values.pop("before", "")
+    if look.by in (TRUST, MOVED) and look.by not in side.shown.extra:
+        if at is not None:
+            measured = EPOCHS_CODE.format(at=at, by=look.by, share=SHARES[look.by].format(at=at))
+        elif look.by == TRUST:
+            measured = TRUST_CODE
+        else:
+            measured = MOVED_CODE
+            before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
+    space = replace(space, code=f"{before}\n{space.code}".strip())
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)

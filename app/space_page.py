@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,7 @@ from keeping import once
 from space_epochs import show_epochs
 from space_look import look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
-from space_reading import TYPE, landing, marked_class, marks_on, search_field, show_list, show_reading, typed_text
+from space_reading import landing, marked_class, marks_on, search_field, show_list, show_reading, text_field
 from space_sides import (
     TALL,
     WIDTHS,
@@ -26,7 +27,6 @@ from space_sides import (
     opened_side,
     save_vectors,
     show_figures,
-    show_name,
     show_plain,
 )
 
@@ -90,8 +90,8 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "Shown: {shown:,} of {all:,} sentences, {some:,} of {classes:,} classes. {how} Show more under **Picture**."
-THINNED_BARE = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. Show more under **Picture**."
+THINNED = "Shown: {shown:,} of {all:,} sentences{classes}. {how} Show more under **Picture**."
+RANDOM = "They are a random sample with a fixed seed."
 SCORED = 5_000  # sentences of a corpus: the leading figure of more would take seconds
 WORTH = (
     "Scores use each model's own similarity. kNN accuracy predicts the class of a sentence from its nearest neighbours "
@@ -99,6 +99,12 @@ WORTH = (
     "topics, counting words is enough to do well."
 )
 NOT_FOUND = "nobody"
+NEAR = {
+    "pca": "PCA: what is far apart here is far apart in the space; what is near may not be.",
+    "tsne": "t-SNE: what is near here is alike; how far apart clusters are says little.",
+    "umap": "UMAP: what is near here is alike; how far apart clusters are says little.",
+    "lle": "LLE: what is near here is alike; how far apart clusters are says little.",
+}
 FOUND_BY = (
     "k-means finds as many classes as you ask for. Density makes each dense region a class; sentences in between have "
     "the class none. Classes are found in the vectors of the first picture and named by their distinctive words."
@@ -136,11 +142,16 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> t
 def save_found(shown: Labelled) -> None:
     """The classes that were found, as a file, or as the corpus of all pages."""
     rows = [{"text": text, "label": label} for text, label in zip(shown.texts, shown.labels, strict=True)]
+
+    def use() -> None:
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        st.session_state["file"] = frame.File("found.jsonl", lines.encode())
+        choosing.choose_corpus(choosing.OWN)
+
     with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
         classes = len(set(shown.labels))
         st.caption(f"{len(rows):,} sentences in {classes:,} classes, as a corpus with the columns text, label.")
         frame.csv_button(lambda: rows, "found")
-        use = partial(choosing.use_found, shown.texts, shown.labels)
         st.button("Use them as the corpus everywhere", key="found-corpus", on_click=use)
 
 
@@ -163,19 +174,21 @@ def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str,
 def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
     """How many of how many, where not all are shown."""
     classes, every = cached.classes_of_corpus(opened)
-    if len(shown) < every:
-        if classes == (UNLABELLED,):
-            st.caption(THINNED_BARE.format(shown=len(shown), all=every))
-            return
-        some = len(set(shown.labels))
-        how = WHOLE if FEW < some < len(classes) else PARTS
-        st.caption(THINNED.format(shown=len(shown), all=every, some=some, classes=len(classes), how=how))
+    if len(shown) == every:
+        return
+    if classes == (UNLABELLED,):
+        st.caption(THINNED.format(shown=len(shown), all=every, classes="", how=RANDOM))
+        return
+    some = len(set(shown.labels))
+    how = WHOLE if FEW < some < len(classes) else PARTS
+    of = f", {some:,} of {len(classes):,} classes"
+    st.caption(THINNED.format(shown=len(shown), all=every, classes=of, how=how))
 
 
 def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any, *, offer: bool = False) -> None:
     """The sentences of the corpus in the spaces as they are; `box` holds the picture's settings.
 
-    With `offer`, a button that starts a training replaces the second picture.
+    With `offer`, a button that trains a method replaces the second picture.
     """
     shown, key, line = sentences_of(opened, box)
     shown, found = found_in(next(iter(chosen.values())), shown, key, box)
@@ -183,7 +196,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     left, right = st.columns(WIDTHS)
     with right:
         query, matches = search_field(shown.texts)
-        typed = typed_text(st, *TYPE)
+        typed = text_field(marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
     with left:
         if isinstance(opened.corpus, Pairs):
             st.caption(MADE)
@@ -193,16 +206,14 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         below, saves = st.container(), st.container(horizontal=True)
     if offer:
         offer_training(columns[-1], opened)
-    names, pictures = {}, {}
+    pictures = {}
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
-            names[name], pictures[name] = st.container(gap=None), st.container(gap=None)
+            st.markdown(f"**{frame.plain(chosen[name].name)}**")
+            pictures[name] = st.container(gap=None)
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
     marked = marked_class(shown, look)
-    for name, space in chosen.items():
-        with names[name]:
-            show_name(space)
     sides = []
     for name, space in chosen.items():
         with pictures[name]:
@@ -234,6 +245,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         with saves:
             save_found(shown)
     with left:
+        st.caption(NEAR[look.how])
         show_list(sides, matches)
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
@@ -243,9 +255,10 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
 
 
 def offer_training(place: Any, opened: cached.Opened) -> None:
-    """A button where the space after the training will be."""
+    """A button where the space after training will be."""
     with place, st.container(horizontal_alignment="center", vertical_alignment="center", height=300, border=False):
         st.markdown("What would training change?")
+        choosing.say_who_reads(opened)
         name = f"Train on {frame.plain(opened.in_code)}"
         if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):
             st.session_state["start-training"] = True

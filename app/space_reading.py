@@ -6,6 +6,7 @@ What is marked or found is told as rows of the first side; the others have it wh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -39,10 +40,9 @@ from labkit.projection.placement import matching, neighbours, unknown_words
 
 LISTED = 500  # sentences
 PANEL = 500  # pixels, where the window does not say how high the pictures next to it are
-SEARCH = (marking.QUERY, "Search the sentences", "Search for words", 200)  # key, label, hint, letters
-TYPE = (marking.TYPED, "Type a new sentence and see where it lands", "Type a new sentence", 2_000)
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
 SHARE = "Share of sentences whose nearest neighbour is of the same class, with {name}"
+CHANGE = "Percentage points from left to right. Click the heading to sort."
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
@@ -63,24 +63,22 @@ UNKNOWN_SOME = "{space} does not know these words and ignores them: {words}."
 # --- to search, and to type ----------------------------------------------------------------------------------------
 
 
-def typed_text(column: Any, key: str, label: str, hint: str, most: int) -> str:
+def text_field(key: str, label: str, hint: str, most: int) -> str:
     """What to search for, or a sentence of the visitor's own; it stays out of the address."""
-    text: str = column.text_input(label, key=key, max_chars=most, placeholder=hint, label_visibility="collapsed")
-    return text.strip()
+    return str(st.text_input(label, key=key, max_chars=most, placeholder=hint, label_visibility="collapsed")).strip()
 
 
 def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
     """What is searched for, with the rows that have it; next to it the button that clears all."""
     with st.container(horizontal=True):
-        query = typed_text(st, *SEARCH)
-        clear_button(st)
+        query = text_field(marking.QUERY, "Search the sentences", "Search for words", 200)
+        clear_button()
     return query, matching(texts, query, most=LISTED) if query else None
 
 
-def clear_button(column: Any) -> None:
+def clear_button() -> None:
     """One button for all that is marked, searched for, typed and read."""
-    about = "Clear all marks, the search and the sentence."
-    column.button("Clear", key="clear", on_click=marking.clear, help=about)
+    st.button("Clear", key="clear", on_click=marking.clear, help="Clear all marks, the search and the sentence.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +111,8 @@ def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None
     if not brush:
         return None
     marked = next((side for side in sides if side.name == marking.state_of_marks().source), sides[0])
-    return rows_with_same_text(
-        marking.rows_inside(brush, marked.picture).tolist(), marked.shown.texts, onto.shown.texts
-    )
+    rows = marking.rows_inside(brush, marked.picture).tolist()
+    return rows_with_same_text(rows, marked.shown.texts, onto.shown.texts)
 
 
 def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
@@ -124,9 +121,8 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     A map is told the `whole`; plotly shows some of it by itself.
     """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
-    row = marking.read_row(len(texts))
+    row, here = marking.read_row(len(texts)), partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
     ring = row if whole else state.ring(side.name, row)
-    here = partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
     return {
         "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
         "found": here(matches or []),
@@ -139,11 +135,10 @@ def show_list(sides: list[Side], matches: list[int] | None) -> None:
     shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
     if rows is None and matches is None:
         return
-    lines = [
-        {"row": row, **({} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]})}
-        | {"sentence": shown.texts[row]}
-        for row in rows_to_read(shown, rows, matches)
-    ]
+    lines = []
+    for row in rows_to_read(shown, rows, matches):
+        own = {} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]}
+        lines.append({"row": row, **own, "sentence": shown.texts[row]})
     alt = "Marked or found sentences with row number and class."
     frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
 
@@ -156,7 +151,7 @@ def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | N
 
 
 def show_apart(side: Side, rows: Sequence[int]) -> None:
-    """Say what sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
+    """What sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
     if 1 < len(rows) < len(side.shown):
         st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
 
@@ -168,7 +163,7 @@ def marked_class(shown: Labelled, look: Look) -> str | None:
     """The class that is marked in all pictures, by the list of classes or by a link."""
     linked, named = st.query_params.get(CLASS), colouring(shown, look.by_column(shown))
     if frame.address_changed(CLASS) and linked in named.names:
-        marking.mark_class(np.flatnonzero(named.codes == named.names.index(linked)).tolist())
+        marking.mark_rows(marking.LIST, rows_of(named, linked))
     marked = linked if linked in named.names and marking.state_of_marks().source == marking.LIST else None
     frame.keep_in_address(CLASS, marked)
     return marked
@@ -186,11 +181,14 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=30), named.column: st.column_config.Column(width=96)}
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=26), named.column: st.column_config.Column(width=80)}
     for side, each in zip(sides, measured if named.column == CLASS else (), strict=False):
         table[side.name] = 100 * table[CLASS].map(each.by_class)
         about = SHARE.format(name=side.space.name)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=64, help=about)
+        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=50, help=about)
+    if {"left", "right"} <= {*table.columns}:
+        table["Δ"] = table["right"] - table["left"]
+        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=50, help=CHANGE)
     key = f"classes-{marking.state_of_marks().cleared}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
@@ -212,7 +210,13 @@ def choose_class(key: str, names: Sequence[str], named: Colouring) -> None:
     if name is None:
         marking.unmark()
     else:
-        marking.mark_class(np.flatnonzero(named.codes == named.names.index(name)).tolist())
+        marking.mark_rows(marking.LIST, rows_of(named, name))
+
+
+def rows_of(named: Colouring, name: str) -> list[int]:
+    """The rows of a class."""
+    rows: list[int] = np.flatnonzero(named.codes == named.names.index(name)).tolist()
+    return rows
 
 
 # --- to read -------------------------------------------------------------------------------------------------------
@@ -227,7 +231,7 @@ def show_reading(
     opened: cached.Opened | None = None,
     line: str = "",
 ) -> None:
-    """Show next to the pictures what is marked or found, the sentence that is read, its neighbours, and the classes.
+    """What is marked or found, the sentence that is read, its neighbours, and the classes, next to the pictures.
 
     With the corpus, each neighbour has the question why it is near, and the sentence has its panels; the `line` of code
     chooses the sentences shown.
@@ -274,11 +278,15 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
 
 
 def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open a panel of the sentence that is read."""
+    """The buttons that open a panel of the sentence that is read; that of paraphrases, where the corpus has some."""
+    from labkit.pthought.view import groups_with
+
+    groups = None
+    with suppress(ValueError):  # the corpus marks no paraphrases, has no test split, or none of this sentence
+        groups = groups_with(papers_pthought.groups_of_test(opened), text)
     with st.container(horizontal=True):
         if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
             frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        groups = groups_around(opened, text)
         if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
             frame.dialog("Its paraphrases, and other groups", partial(show_group, sides, opened, text, groups))
 
@@ -310,26 +318,13 @@ def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) ->
     choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
 
 
-def groups_around(opened: cached.Opened, text: str) -> Labelled | None:
-    """The paraphrases of a test sentence and a few other groups, where the corpus knows of some."""
-    from labkit.pthought.view import groups_with
-
-    try:
-        return groups_with(papers_pthought.groups_of_test(opened), text)
-    except ValueError:  # it marks no paraphrases, has no test split, or none of this sentence
-        return None
-
-
 def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
     """The paraphrases of a sentence among other groups, in the plane of each space, and its cosines with all."""
     st.text(text)
     cosines = {}
     for column, side in zip(st.columns(len(sides)), sides, strict=True):
-
-        def arrange(space: choosing.Space = side.space) -> Any:
-            return project(unit(space.method.encode(list(groups.texts))), "pca")
-
-        plane = once("Encoding the groups …", ("groups", side.space.key, opened.key, text), arrange)
+        rows = unit(side.space.method.encode(list(groups.texts)))
+        plane = project(rows, "pca")
         picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
         cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
         with column:

@@ -62,13 +62,8 @@ def choose_space(
     plain = "sif" if isinstance(opened.corpus, Sentences) else "mean-vectors"  # whose classes are to be found
     default = next(iter(runs), NOTHING) if optional else plain
     name = choosing.choose_vectors(options, default, f"{side.capitalize()} model", side, others)
-    if name == NOTHING:
-        return None
-    return _file(side, opened) if name == FILE else choosing.space_of(opened, name, runs)
-
-
-def _file(side: str, opened: cached.Opened) -> Space | None:
-    """Vectors that the visitor brings."""
+    if name != FILE:
+        return None if name == NOTHING else choosing.space_of(opened, name, runs)
     file = frame.visitor_file("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
     if file is None:
         st.info(
@@ -108,29 +103,22 @@ class Side:
 
 
 def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], look: Look) -> Side:
-    """The side with its picture."""
-
-    def vectors() -> tuple[Any, Any]:
-        return cached.sentence_vectors(space, shown, key)
-
-    picture = stored_picture(space.origin(), shown.texts, look.how, look.dimensions) if space.origin else None
-    if picture is None:
-        picture = arranged(vectors()[1], ("picture", space.key, key, look.how, look.dimensions))
-    return Side(name, space, shown, key, picture, vectors)
-
-
-def arranged(rows: Any, key: tuple[Any, ...]) -> Projection:
-    """Lay out unit-length vectors, and cache the picture. `key` ends with the projection and the dimensions."""
-    *_, how, dimensions = key
-    landmarks = cached.landmarks_for(how, rows.shape[0])
+    """The side with its picture: a stored one, or one that is laid out now and cached."""
+    vectors, how = partial(cached.sentence_vectors, space, shown, key), look.how
+    landmarks = cached.landmarks_for(how, len(shown))
 
     def arrange() -> Projection:
         make = partial(cached.made_apart, project) if how == "umap" else project
-        picture = make(rows, how, dimensions, landmarks=landmarks)
+        picture = make(vectors()[1], how, look.dimensions, landmarks=landmarks)
         picture.points.flags.writeable = False
         return picture
 
-    return once(waiting(how, rows.shape[0], landmarks), key, arrange)
+    picture = stored_picture(space.origin(), shown.texts, how, look.dimensions) if space.origin else None
+    if picture is None:
+        vectors()  # with a note of its own on what the page is doing
+        made = ("picture", space.key, key, how, look.dimensions)
+        picture = once(waiting(how, len(shown), landmarks), made, arrange)
+    return Side(name, space, shown, key, picture, vectors)
 
 
 def waiting(how: str, count: int, landmarks: int | None) -> str:
@@ -176,7 +164,8 @@ def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> 
 
 def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, marks: Mapping[str, Any]) -> None:
     """The map of a side's sentences, and its data as a file."""
-    alt, key, carry = alt_of(side, look), dot_map.key_of(side.name), carried(side, first)
+    alt, key = alt_of(side, look), dot_map.key_of(side.name)
+    carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
     dot_map.put_map(
         side.name,
         dot_map.map_bytes(side.name, side.picture, side.shown, look.colours(side.shown)["by"], look.most, look.order),
@@ -189,11 +178,6 @@ def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, 
     )
     with save:
         frame.csv_button(rows, key)
-
-
-def carried(side: Side, first: Side) -> Callable[[Sequence[int]], list[int]]:
-    """Takes rows of a side, and gives those of the first one."""
-    return partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
 
 
 def alt_of(side: Side, look: Look) -> str:
@@ -239,15 +223,11 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
     if dimensions == 3:
         figure.layout.uirevision = side.space.key  # it stays turned as it is when a ring is drawn
     elif count <= MOST:
-        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carried(side, first))
+        carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
+        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carry)
         marks["selection_mode"] = ("points", "box", "lasso")
     marks |= {"tools": ("select2d", "lasso2d"), "save": save}
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
-
-
-def show_name(space: Space) -> None:
-    """The name of a space, above its picture."""
-    st.markdown(f"**{frame.plain(space.name)}**")
 
 
 def show_figures(sides: Sequence[Side]) -> list[Separation]:
@@ -263,9 +243,11 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
             notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
             if not apart:
                 continue
-            labels, rows, (in_space, in_picture) = side.shown.labels, side.vectors()[1], keys_of_figures(side)
-            space = once("", in_space, partial(separation, rows, labels))
-            found += space, once("", in_picture, partial(separation, side.picture.points, labels))
+            labels, rows, points = side.shown.labels, side.vectors()[1], side.picture.points
+            key = ("separation", side.space.key, side.key)
+            space = once("", key, partial(separation, rows, labels))
+            in_picture = (*key, side.picture.method, points.shape[1])
+            found += space, once("", in_picture, partial(separation, points, labels))
             if space.sample < len(labels):  # of sparse rows the ratio is measured on the sample, too
                 sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "the figures of the space"
                 notes.append(f"Of {side.space.name} {sampled} are measured on a sample of {space.sample:,}.")
@@ -273,12 +255,6 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
             figures_table(st, names, found)
         st.caption(frame.plain(" ".join(notes)))
     return found[::2]
-
-
-def keys_of_figures(side: Side) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """What decides the figures of a side's space, and those of its picture."""
-    in_space = ("separation", side.space.key, side.key)
-    return in_space, (*in_space, side.picture.method, side.picture.points.shape[1])
 
 
 def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]) -> None:
@@ -292,23 +268,24 @@ def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]
 
 
 def save_vectors(side: Side) -> None:
-    """The vectors behind a picture as files."""
-    for ending, name in ((".npz", "NPZ"), (".parquet", "Parquet")):
-        content = partial(_vector_file, side, ending)
-        file, key = f"vectors{ending}", f"vectors-{side.name}{ending}"
-        frame.download(f"Vectors as {name}", content, file, "application/octet-stream", key)
+    """The model and the vectors behind a picture as files."""
 
+    def vectors(ending: str) -> bytes:
+        return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
+
+    def atlas() -> bytes:
+        return atlas_bytes(side.picture, side.shown, side.vectors()[1])
+
+    files: dict[str, tuple[Callable[[], bytes], str]] = {
+        "Vectors as NPZ": (partial(vectors, ".npz"), "vectors.npz"),
+        "Vectors as Parquet": (partial(vectors, ".parquet"), "vectors.parquet"),
+    }
     if side.picture.points.shape[1] == 2:
-        content, file = partial(_atlas_file, side), "picture.parquet"
-        frame.download("Picture for embedding-atlas", content, file, "application/octet-stream", f"atlas-{side.name}")
-
-
-def _atlas_file(side: Side) -> bytes:
-    return atlas_bytes(side.picture, side.shown, side.vectors()[1])
-
-
-def _vector_file(side: Side, ending: str) -> bytes:
-    return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
+        files["Picture for embedding-atlas"] = atlas, "picture.parquet"
+    if (folder := side.space.folder) is not None:
+        files["Model as ZIP"] = partial(frame.zipped, folder), f"{folder.name}.zip"
+    for label, (content, file) in files.items():
+        frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:

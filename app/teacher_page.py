@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import choosing
 import classroom
 import frame
 import streamlit as st
 from owners import Owned, all_owned
+from train_queue import act
 from trainings import Job, Queue, queue_of
 
-from labkit.atomic import amount, sentence_of
+from labkit.atomic import amount
 from labkit.progress import lasting
 
 EVERY = 5.0  # seconds between two looks
 ABOUT = """\
-Who is in the classroom, and what their trainings use on this machine. A **visitor** is a browser, numbered in order of
+Who is in the classroom, and what their runs use on this machine. A **visitor** is a browser, numbered in order of
 arrival; the number survives a reload. Visitors see each other's runs only if they are shared; you see all of them.
 """
 
@@ -34,13 +34,13 @@ def called(name: str) -> str:
 
 
 def show_present(owners: Collection[str]) -> None:
-    """Return a row for each visitor with an open tab; `owners` names the owner of each run in the queue."""
+    """A row for each visitor with an open tab; `owners` names the owner of each run in the queue."""
     rows = [
         {
             "Visitor": f"{here.number}{' (teacher)' if here.teacher else ''}",
             "Since": time.strftime("%H:%M", time.localtime(here.since)),
             "Page": here.page,
-            "Trainings": sum(owner == name for owner in owners),
+            "In the queue": sum(owner == name for owner in owners),
         }
         for name, here in classroom.PRESENT.everyone().items()
         if here.tabs
@@ -49,56 +49,44 @@ def show_present(owners: Collection[str]) -> None:
     frame.table(rows, "The visitors who are here now.")
 
 
-def show_trainings(queue: Queue, live: Mapping[str, str], jobs: Sequence[Job]) -> None:
+def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> None:
     """What runs and waits, each with a button that stops it."""
-    st.markdown(f"#### Trainings that run or wait: {len(jobs)} of {queue.most}")
+    st.markdown(f"#### In the queue: {len(jobs)} of {queue.most}")
     if not jobs:
         st.caption("None. Visitors start them under Train and compare.")
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus
             since = f", {lasting(job.seconds)} so far" if job.began else ""
-            st.markdown(f"**{called(live[job.id])}** · {job.method} on {corpus}, seed {job.seed} · {job.state}{since}")
-            stop = partial(queue.stop, job.id)
-            st.button(f"Stop {job.name}", key=f"stop-{job.id}", on_click=do, args=(stop,))
+            whose = called(owners[job.id])
+            st.markdown(f"**{whose}** · {job.method} on {corpus}, seed {job.seed} · {job.state}{since}")
+            st.button(f"Stop {job.name}", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
 
 
 def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
     """What the runs of each visitor take, and a way to be rid of them."""
     st.markdown(f"#### Disk: {amount(shutil.disk_usage(queue.runs).free)} free")
-    by_owner = {run.owner: [other for other in runs if other.owner == run.owner] for run in runs}
-    for owner, own in by_owner.items():
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            size, shared = amount(sum(run.size for run in own)), sum(run.shared for run in own)
-            st.markdown(f"**{called(owner)}** · {size} · {runs_in_words(len(own))}, {shared} shared")
-            if unshared := [run for run in own if not run.shared]:
-                with st.popover("Make room", key=f"room-{owner}"):
-                    st.markdown("Permanently deletes the runs that this visitor does not share.")
-                    name = f"Delete {runs_in_words(len(unshared))}"
-                    st.button(name, key=f"delete-{owner}", on_click=do, args=(partial(delete, queue, unshared),))
     if not runs:
         st.caption("No visitor has a run yet.")
+    for owner in dict.fromkeys(run.owner for run in runs):
+        own = [run for run in runs if run.owner == owner]
+        unshared = [run for run in own if not run.shared]
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            size = amount(sum(run.size for run in own))
+            st.markdown(f"**{called(owner)}** · {size} · runs: {len(own)}, shared: {len(own) - len(unshared)}")
+            if unshared:
+                with st.popover("Make room", key=f"room-{owner}"):
+                    st.markdown("Permanently deletes the runs that this visitor does not share.")
+                    remove, key = partial(delete, queue, unshared), f"delete-{owner}"
+                    st.button(f"Delete runs: {len(unshared)}", key=key, on_click=act, args=(remove, owner))
 
 
-def runs_in_words(runs: int) -> str:
-    """So many runs, in words."""
-    return f"{runs} {'run' if runs == 1 else 'runs'}"
-
-
-def delete(queue: Queue, runs: Sequence[Owned]) -> None:
-    """Delete these runs, but for those that are being trained."""
+def delete(queue: Queue, runs: Sequence[Owned], owner: str) -> None:
+    """Delete these runs of a visitor, but for those that are being trained."""
     live = {job.folder for job in queue.live}
     for run in runs:
         if str(run.folder) not in live:
             queue.delete(run.folder)
-
-
-def do(what: Callable[[], Any]) -> None:
-    """Do it; where something was in the way, one sentence says so."""
-    try:
-        what()
-    except (ValueError, OSError) as reason:
-        st.session_state["refused"] = sentence_of(reason)
 
 
 def show_all(queue: Queue) -> None:
@@ -106,11 +94,10 @@ def show_all(queue: Queue) -> None:
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
     jobs = queue.live
-    live = {job.id: queue.visitor(job) for job in jobs}
-    runs = all_owned(queue.runs)
-    show_present(live.values())
-    show_trainings(queue, live, jobs)
-    show_disk(queue, runs)
+    owners = {job.id: queue.visitor(job) for job in jobs}
+    show_present(owners.values())
+    show_jobs(queue, owners, jobs)
+    show_disk(queue, all_owned(queue.runs))
 
 
 def page() -> None:
@@ -118,7 +105,7 @@ def page() -> None:
         raise ValueError(
             "This page is for the teacher. Open it with the teacher's address, printed when the app was started."
         )
-    frame.head("Teacher: visitors and trainings", ABOUT)
+    frame.head("Teacher: visitors and runs", ABOUT)
     st.fragment(frame.run, run_every=EVERY)(partial(show_all, queue_of(choosing.run_folders()[0])))
 
 

@@ -41,7 +41,7 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a similar one and a different one": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }
-DIFFICULTY = ("chance", "TF-IDF", "mean vec.")
+DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
@@ -54,12 +54,19 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         table = st.empty()
         if not all(room().has(("difficulty", each.key)) for each in corpora.values()):
             fill(table, corpora, {}, key=None)
-        show_templates()
+        with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
+            st.caption("Files with the columns that labkit reads. Upload yours above or drop it anywhere on this page.")
+            for number, (row, lines) in enumerate(TEMPLATES.items()):
+                file, key = f"template-{number + 1}.csv", f"template-{number}"
+                frame.download(row.capitalize(), partial(str, lines), file, "text/csv", key)
     with right:
         if opened is not None:
             show_chosen(opened, to_train)
     if opened is not None:
-        show_contents(opened)
+        if isinstance(opened.corpus, Pairs) and frame.view([PAIRS, ROWS], "look") == PAIRS:
+            show_pairs(opened, opened.corpus)
+        else:
+            show_some_rows(opened)
     measured = {}
     for name, each in corpora.items():  # last, because it takes seconds when the app has just started
         with suppress(ValueError):  # a visitor's file may have no test split
@@ -103,7 +110,7 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], difficulty: Mapping[s
         column_config={
             "classes": st.column_config.BarChartColumn(help=sizes, width=90, y_min=0),
             **{name: st.column_config.Column(width=width) for name, width in widths.items()},
-            **{name: st.column_config.NumberColumn(format="%.2f", width=76) for name in DIFFICULTY},
+            **{name: st.column_config.NumberColumn(format="%.2f", width=max(76, 8 * len(name))) for name in DIFFICULTY},
         },
     )
 
@@ -130,15 +137,6 @@ def histogram(corpus: Corpus) -> list[int]:
     return [sizes[size] for size in sorted(sizes)]
 
 
-def show_templates() -> None:
-    """Files to put one's own rows into."""
-    with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
-        st.caption("Files with the columns that labkit reads. Upload yours above or drop it anywhere on this page.")
-        for number, (row, lines) in enumerate(TEMPLATES.items()):
-            file = f"template-{number + 1}.csv"
-            frame.download(row.capitalize(), partial(str, lines), file, "text/csv", f"template-{number}")
-
-
 # --- the chosen corpus -------------------------------------------------------------------------------------------
 
 
@@ -161,22 +159,6 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     if max(measured[1:]) >= PERFECT:
         st.info("Methods that do not learn are already perfect on this corpus, so training cannot show a gain.")
     st.caption(f"{difficulty.measure} on the test split without training. 1 is the maximum; the rest is left to learn.")
-
-
-def show_contents(opened: cached.Opened) -> None:
-    """Rows of the corpus as text; pairs also by their cosine."""
-    if isinstance(opened.corpus, Pairs) and frame.view([PAIRS, ROWS], "look") == PAIRS:
-        show_pairs(opened, opened.corpus)
-    else:
-        show_some_rows(opened)
-
-
-def show_sentences(texts: Sequence[str], about: str) -> None:
-    """Sentences as text, whatever they hold, with a line on what they are."""
-    with st.container(border=True):
-        for text in texts:
-            st.text(text)
-        st.text(f"— {about}")
 
 
 def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
@@ -204,7 +186,9 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
     for i in np.argsort(-surprising, kind="stable")[:12].tolist():
         same_or_not = "the same" if corpus.values[i] else "not the same"
         value = f"score {corpus.values[i]:.1f}" if corpus.graded else f"label: {same_or_not}"
-        show_sentences([corpus.text_a[i], corpus.text_b[i]], f"{value}; cosine {cosine[i]:.2f}")
+        with st.container(border=True):
+            for text in (corpus.text_a[i], corpus.text_b[i], f"— {value}; cosine {cosine[i]:.2f}"):
+                st.text(text)
 
 
 def show_some_rows(opened: cached.Opened) -> None:

@@ -23,13 +23,12 @@ from labkit.settings import Settings
 ANY = ("Labelled", "Pairs", "Triplets", "Groups", "Sentences", "Articles")
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
 QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
-FRONT = ("epochs", "encoder", "loss", "solver", "form", "base", "size", "hidden", "dimension", "neighbours")
 OTHER = "Another method"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A training that is known to work: a method with settings, for data of some shapes."""
+    """What is known to work: a method with settings, for data of some shapes."""
 
     name: str
     about: str
@@ -132,7 +131,6 @@ NAMES = {  # setting -> its name for a person; others are their own name, with s
     "positives": "Positives per anchor",
     "random": "Random negatives",
     "reg": "Regularisation",
-    "share": "Share",
     "size": "Embedding size",
     "sparse": "Sparse updates of word vectors",
     "symmetric": "Both directions",
@@ -153,25 +151,21 @@ def job_of(opened: cached.Opened) -> Job:
     """What is to be trained, as chosen; only settings that are not the method's own are part of it."""
     from labkit.methods import METHODS, SUMMARIES
 
-    offered = presets_for(type(opened.corpus).__name__)
-    names = [each.name for each in offered] + [OTHER]
-    name = st.radio("What to train", names, key="preset", **frame.KEEP)
-    preset = next((each for each in offered if each.name == name), None)
+    offered = {each.name: each for each in presets_for(type(opened.corpus).__name__)}
+    preset = offered.get(st.radio("What to train", [*offered, OTHER], key="preset", **frame.KEEP))
     method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
-    own = preset.settings if preset else {}
     st.caption(preset.about if preset else SUMMARIES[method])
+    own = preset.settings if preset else {}
     every = choices(METHODS[method].Settings)
     start = [replace(choice, default=own.get(choice.name, choice.default)) for choice in every]
     key = f"preset.{method}." if preset else f"{method}."
-    shown = read_settings(method, start, key, opened)
-    known = [each for each in shown if each.name in FRONT and (each.name, each.kind) != ("base", float)]
-    front = [] if preset else known
-    values = controls(key, front)
-    with st.expander("All settings", icon=":material/tune:"):
-        values |= controls(key, [choice for choice in shown if choice not in front])
-        seed = st.number_input(
-            "Seed", 0, 9999, 0, key="seed", help="The same seed gives the same result.", **frame.KEEP
-        )
+    with st.expander("All settings", expanded=preset is None, icon=":material/tune:"):
+        values, columns = {}, st.columns(2)
+        for number, choice in enumerate(read_settings(method, start, key, opened)):
+            with columns[number % 2]:
+                values[choice.name] = control(choice, f"{key}{choice.name}")
+        about = "The same seed gives the same result."
+        seed = st.number_input("Seed", 0, 9999, 0, key="seed", help=about, **frame.KEEP)
         st.caption(MORE_SETTINGS)
     changed = {each.name: values[each.name] for each in every if values.get(each.name, each.default) != each.default}
     return Job(method, opened.in_code, int(seed), changed, opened.own)
@@ -199,7 +193,6 @@ WORDS: Mapping[str, Sequence[str]] = {  # setting that is a free text -> the wor
     "vectors": ("auto", "ppmi", "random"),
     "base": ("mean-vectors", "sif", "lsa"),
     "share": ("dev", "0", "0.25", "0.5", "0.75", "1"),
-    "model": (),
 }
 FACTOR = 10  # a number may be ten times its default ...
 ROOM = {int: 100, float: 1.0}  # ... and at least this
@@ -207,7 +200,7 @@ ROOM = {int: 100, float: 1.0}  # ... and at least this
 
 @dataclass(frozen=True)
 class Choice:
-    """One setting. `options` are there for a choice of words; `minimum` and `maximum` for a number."""
+    """One setting: `options` of a choice of words; `minimum`, `maximum` and `step` of a number."""
 
     name: str
     kind: type
@@ -216,13 +209,7 @@ class Choice:
     options: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
-
-    @property
-    def step(self) -> float:
-        """The step by which a number goes up and down: 1, or a tenth of the default's size."""
-        if self.kind is int:
-            return 1
-        return 10.0 ** (math.floor(math.log10(abs(self.default))) - 1) if self.default else 0.1
+    step: float = 1
 
 
 def choices(settings: type[Settings]) -> tuple[Choice, ...]:
@@ -236,43 +223,24 @@ def _choice(field: dataclasses.Field[Any]) -> Choice:
     if kind is bool:
         return Choice(field.name, bool, default, what)
     if kind is str:
-        return Choice(field.name, str, default, what, options=tuple(limits.get("choices") or _words(field)))
+        known = WORDS.get(field.name, ())
+        words = known if field.name in ("base", "share") else [word for word in known if word in what]
+        options = tuple(limits.get("choices") or dict.fromkeys((default, *words)))
+        return Choice(field.name, str, default, what, options)
+    size = max(ROOM[kind], FACTOR * abs(default))
     minimum, above = limits.get("minimum"), limits.get("above")
-    if minimum is None and above is not None:
-        minimum = above + (1 if kind is int else abs(default) / 1000 or 1e-6)
-    elif minimum is None:
-        minimum = -max(ROOM[kind], FACTOR * abs(default))
-    maximum = max(ROOM[kind], FACTOR * abs(default))
-    if limits.get("maximum") is not None:
-        maximum = min(maximum, limits["maximum"])
-    return Choice(field.name, kind, default, what, minimum=kind(minimum), maximum=kind(maximum))
-
-
-def _words(field: dataclasses.Field[Any]) -> tuple[str, ...]:
-    """The default, and what else is known of this setting and named by its meaning."""
-    what = field.metadata.get("what", "")
-    known = WORDS.get(field.name, ())
-    named = known if field.name in ("base", "share") else [word for word in known if word in what]
-    return tuple(dict.fromkeys((field.default, *named)))
-
-
-def controls(key: str, offered: Sequence[Choice]) -> dict[str, Any]:
-    """A control for each setting, two side by side."""
-    values = {}
-    columns = st.columns(2)
-    for number, choice in enumerate(offered):
-        with columns[number % 2]:
-            values[choice.name] = control(choice, f"{key}{choice.name}")
-    return values
+    if minimum is None:
+        minimum = -size if above is None else above + (1 if kind is int else abs(default) / 1000 or 1e-6)
+    maximum = size if limits.get("maximum") is None else min(size, limits["maximum"])
+    step = 1 if kind is int else 10.0 ** (math.floor(math.log10(abs(default))) - 1) if default else 0.1
+    return Choice(field.name, kind, default, what, minimum=kind(minimum), maximum=kind(maximum), step=step)
 
 
 def control(choice: Choice, key: str) -> Any:
     """The control that fits the kind of setting; its help has the technical name and the meaning."""
     name = NAMES.get(choice.name) or choice.name.replace("_", " ").capitalize()
-    if choice.name == "base" and choice.kind is float:
-        name = "Similarity to measure from (λ)"
-    elif choice.name == "base":
-        name = "Vectors to start from"
+    if choice.name == "base":
+        name = "Similarity to measure from (λ)" if choice.kind is float else "Vectors to start from"
     shown: dict[str, Any] = {"key": key, "help": f"`{choice.name}`: {choice.help}", **frame.KEEP}
     if choice.kind is bool:
         return st.checkbox(name, choice.default, **shown)

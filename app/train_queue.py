@@ -1,4 +1,4 @@
-"""The trainings: one with its space and its curves as they grow, and a list of the others."""
+"""What the queue shows: one run with its space and its curves as they grow, the others, and a visitor's own runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cached
 import choosing
 import classroom
 import frame
@@ -16,7 +17,7 @@ from cached import Opened
 from keeping import once
 from owners import Owned, all_owned, owned, write_owned
 from safetensors import SafetensorError, safe_open
-from trainings import ENDED, Job, Queue, progress
+from trainings import ENDED, RESUMABLE, Job, Queue, progress
 
 from labkit import figures
 from labkit.arrays import unit
@@ -27,11 +28,11 @@ from labkit.figures.epochs import curve_columns
 from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.projection.epochs import epochs
-from labkit.runs import CHECKPOINT, History, Snapshots, read_record, read_run
+from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run
 
-EACH = 2  # training runs of one visitor of a classroom in the queue
+EACH = 2  # runs of one visitor of a classroom in the queue
 DISK = 256 * 2**20  # bytes of the runs of one visitor of a classroom
-MOST = 12  # trainings that are listed
+MOST = 12  # runs that are listed
 SHOWN = "shown-training"  # in the session: its number
 COLOURED = 36  # classes of a probe, up to which they have colours
 SPACE, CURVES = 380, 300  # pixels of the heights of the pictures
@@ -61,18 +62,18 @@ def show_limits() -> None:
     here = classroom.PRESENT.everyone().get(classroom.me())
     if here is not None:
         st.caption(
-            f"You are visitor {here.number}. A cookie remembers for {classroom.DAYS} days which trainings and runs "
-            f"are yours. You can have up to {EACH} in the queue, and your runs can use up to {amount(DISK)}."
+            f"You are visitor {here.number}. A cookie remembers for {classroom.DAYS} days which runs are yours. You "
+            f"can have up to {EACH} in the queue, and your runs can use up to {amount(DISK)}."
         )
 
 
 def may_touch(queue: Queue, job: Job) -> bool:
-    """Whether this visitor may stop a training: their own; the teacher, all of them."""
+    """Whether this visitor may stop a job: their own; the teacher, all of them."""
     return not classroom.is_on() or classroom.is_teacher() or queue.visitor(job) == classroom.me()
 
 
 def is_shown(queue: Queue, job: Job) -> bool:
-    """Whether this visitor sees a training: what they may touch, and what is shared, or no visitor's."""
+    """Whether this visitor sees a job: what they may touch, and what is shared, or no visitor's."""
     if may_touch(queue, job):
         return True
     whose = owned(job.folder)
@@ -103,67 +104,63 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 
-def trainings_shown(queue: Queue, *, bench: bool = False) -> list[Job]:
-    """The trainings that this visitor sees, or the comparisons: the one that was begun or touched last comes first."""
+def jobs_shown(queue: Queue, *, bench: bool) -> list[Job]:
+    """The runs that this visitor sees, or the comparisons: the one that was started or touched last comes first."""
     if st.session_state["followed"] != bool(queue.live):
         st.rerun()  # the whole page, once: from now on there is something to follow, or nothing any more
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    seen = [job for job in queue.jobs() if is_shown(queue, job)]
-    if others := [job for job in queue.live if not is_shown(queue, job)]:
-        st.caption(f"Other visitors' trainings in the queue: {len(others)}.")
-    return sorted((job for job in seen if job.is_bench == bench), key=lambda job: job.id != st.session_state.get(SHOWN))
+    if others := sum(not is_shown(queue, job) for job in queue.live):
+        st.caption(f"Other visitors' runs in the queue: {others}.")
+    seen = [job for job in queue.jobs() if job.is_bench == bench and is_shown(queue, job)]
+    return sorted(seen, key=lambda job: job.id != st.session_state.get(SHOWN))
 
 
 def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
-    """The other trainings, each in a line or two."""
-    if not jobs:
-        return
-    with st.expander(f"Other trainings: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
-        for job in jobs[:MOST]:
-            show_head(queue, job, shown=False)
+    """The other jobs, each in a line or two."""
+    if jobs:
+        with st.expander(f"Others: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
+            for job in jobs[:MOST]:
+                show_head(queue, job, shown=False)
 
 
 def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
     """What is trained, how far it is, what became of it, and what can be done with it."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{job.method}** on {frame.plain(job.corpus)} · {ICONS[job.state]} {job.state}")
-        buttons(queue, job, shown=shown)
+        show_buttons(queue, job, shown=shown)
     if job.state == "waiting":
-        place = next((place for place, each in enumerate(queue.live) if each.id == job.id), 0)
-        st.caption(f"Waiting for {place} {'training' if place == 1 else 'trainings'} ahead in the queue.")
-        return
-    if job.state not in ENDED:
+        ahead = [each.id for each in queue.live]
+        place = ahead.index(job.id) if job.id in ahead else 0
+        st.caption(f"Waiting for {place} {'run' if place == 1 else 'runs'} ahead in the queue.")
+    elif job.state not in ENDED:
         what, share, left = progress(job, queue.private(job))
         about = "about" if job.is_bench else "at most"
         rest = "" if left is None else f" · {about} {lasting(left)} left"
         text = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}"
         st.progress(share or 0.0, text=text)
-        return
-    if is_locked(job.folder):  # by the command line, or by what an app that is gone began and has to end yet
+    elif is_locked(job.folder):  # by the command line, or by what an app that is gone started and has to end yet
         st.caption("Another process is training it.")
-        return
-    st.caption(f"{lasting(job.seconds)}{worth(job)}")
-    for line in (job.why, *job.notes) if may_touch(queue, job) else ():
-        st.caption(frame.plain(line))
+    else:
+        st.caption(f"{lasting(job.seconds)}{worth(job)}")
+        for line in (job.why, *job.notes) if may_touch(queue, job) else ():
+            st.caption(frame.plain(line))
 
 
 def worth(job: Job) -> str:
-    """What the run is worth on test."""
+    """What the run is worth on test, by its leading score."""
     if job.state != "finished" or job.is_bench:
         return ""
     try:
-        metrics = read_record(job.folder)["metrics"]
+        metrics = read_record(job.folder)["metrics"].values()
     except (ValueError, OSError):
         return " · its folder was deleted"
-    scores = [
-        f"{spoken(name)} {value:.3f}" for each in metrics.values() for name, value in each.items() if value is not None
-    ]
-    test = f" · test: {frame.plain(', '.join(scores[:4]))}" if scores else ""
-    return f"{test} · stored as `{job.name}`"
+    values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
+    scores = ", ".join(f"{spoken(name)} {value:.3f}" for name, value in values[:1])
+    return (f" · test: {frame.plain(scores)}" if scores else "") + f" · stored as `{job.name}`"
 
 
-def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
+def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
     """See it move, or show its pictures here; stop, resume, remove."""
     with st.container(horizontal=True, width="content"):
         if not shown:
@@ -172,11 +169,13 @@ def buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
                 see_it_move(job)
+            content, file = partial(frame.zipped, Path(job.folder)), f"{job.name}.zip"
+            frame.download("Model as ZIP", content, file, "application/zip", f"zip-{job.id}")
         if not may_touch(queue, job):
             return
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
-        if job.resumable and not is_locked(job.folder) and queue.has_file(job):
+        if job.state in RESUMABLE and not is_locked(job.folder) and queue.has_file(job):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:
@@ -189,33 +188,29 @@ def see_it_move(job: Job) -> None:
     epochs, else next to mean word vectors."""
     if job.own:
         st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
-    corpus = choosing.OWN if job.own else job.corpus
-    # what the browser remembers of these two from a visit before the training goes before the address
-    st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": choosing.RUN + job.name})
-    st.switch_page("space_page.py", query_params={"corpus": corpus} | before_and_after(job))
-
-
-def before_and_after(job: Job) -> dict[str, str]:
-    """The address of Space that shows what a training changed."""
-    kept, sides = space_so_far(job, None), {"left": "mean word vectors", "right": choosing.RUN + job.name}
-    moves = kept is not None and len(kept.epochs) > 1
-    return sides | ({"view": "While it trained", "how": "PCA"} if moves else {})
+    corpus, run = choosing.OWN if job.own else job.corpus, choosing.RUN + job.name
+    # what the browser remembers of these two from an earlier visit goes before the address
+    st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": run})
+    address = {"corpus": corpus, "left": "mean word vectors", "right": run}
+    kept = space_so_far(job, None)
+    if kept is not None and len(kept.epochs) > 1:
+        address |= {"view": "While it trained", "how": "PCA"}
+    st.switch_page("space_page.py", query_params=address)
 
 
 # --- how it grows ------------------------------------------------------------------------------------------------
 
 
-def show_growth(job: Job, history: History, opened: Opened | None) -> None:
-    """The space of a training as it is now and its curves, and the lines that make the same."""
+def show_growth(job: Job, opened: Opened | None) -> None:
+    """The space of a run as it is now and its curves, and the lines that train it."""
     left, right = st.columns([3, 2])
     with left:
         show_space(job, opened)
     with right:
-        show_curves(job, history)
-    settings = "".join(f", {name}={value!r}" for name, value in job.settings.items()).removeprefix(", ")
+        show_curves(job)
+    settings = ", ".join(f"{name}={value!r}" for name, value in job.settings.items())
     frame.code(CODE.format(corpus=job.corpus, method=job.method, settings=settings, seed=job.seed))
-    words = job.words(Path("runs") / job.name)
-    st.code(shlex.join(["labkit", *words]), language="bash", wrap_lines=True)
+    st.code(shlex.join(["labkit", *job.words(Path("runs") / job.name)]), language="bash", wrap_lines=True)
 
 
 def show_space(job: Job, opened: Opened | None) -> None:
@@ -232,8 +227,13 @@ def show_space(job: Job, opened: Opened | None) -> None:
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[-1])
-    st.markdown(f"**Its space {f'after epoch {epoch}' if epoch else 'before training'}**")
-    figure = figures.clusters(picture, shown, narrow=True, legend=False, named=few, height=SPACE, svg=True)
+    st.markdown(
+        f"**Its space {f'after epoch {epoch}' if epoch else 'before training'}**: {len(kept.texts)} dev sentences"
+    )
+    mine = opened is not None and job.corpus == opened.in_code
+    order = cached.classes_of_corpus(opened)[0] if opened is not None and mine else ()  # the colours of Space
+    look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
+    figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"The space of {job.name} after epoch {epoch}, by PCA: {len(kept.texts)} sentences of dev{names}."
@@ -242,10 +242,13 @@ def show_space(job: Job, opened: Opened | None) -> None:
 
 
 def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
-    """The vectors of the probe that a training has kept so far.
+    """The vectors of the probe that a run has kept so far.
 
-    While it runs they are in its checkpoint, which names no sentence: these are known of the corpus that is chosen.
+    While it is trained they are in its checkpoint, which names no sentence: these are known of the corpus that is
+    chosen.
     """
+    from labkit.training.trained import probe_of
+
     try:
         if job.state == "finished":
             return read_run(job.folder).snapshots
@@ -254,31 +257,25 @@ def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
     except (OSError, ValueError, SafetensorError):
         return None
     count = vectors.shape[1] if vectors.ndim == 3 else 0
-    mine = opened is not None and job.corpus == opened.in_code
-    from labkit.training.trained import probe_of
+    texts = labels = ("",) * count
+    if opened is not None and job.corpus == opened.in_code:
+        probe = once("", ("probe", opened.key), lambda: probe_of(opened.corpus))
+        if len(probe.texts) == count:
+            texts, labels = probe.texts, probe.labels
+    return Snapshots(texts, labels, kept, vectors)
 
-    probe = once("", ("probe", opened.key), lambda: probe_of(opened.corpus)) if mine else Snapshots((), ())
-    if len(probe.texts) == count:
-        return Snapshots(probe.texts, probe.labels, kept, vectors)
-    return Snapshots(("",) * count, ("",) * count, kept, vectors)
 
-
-def show_curves(job: Job, history: History) -> None:
+def show_curves(job: Job) -> None:
     """Loss and dev score, epoch by epoch."""
-    columns = curve_columns({job.name: history})
+    past = history(job.folder)
+    columns = curve_columns({job.name: past})
     if not columns:
-        if job.state == "finished":
-            st.caption("It has no curves, because it does not learn in epochs.")
-        else:
-            st.caption(
-                "It ended before the first epoch was complete."
-                if job.state in ENDED
-                else "The first epoch is not complete yet."
-            )
+        ended = "It has no curves: it does not learn in epochs, or it ended before the first one was complete."
+        st.caption(ended if job.state in ENDED else "The first epoch is not complete yet.")
         return
-    alt = f"Curves of {job.name} over {len(history)} epochs: {', '.join(map(spoken, columns))}."
-    drawn = figures.training_curves({job.name: history}, columns, height=CURVES)
-    frame.picture(drawn, key="training_curves", alt=alt, rows=lambda: [*map(dict, history.rows)])
+    alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
+    drawn = figures.training_curves({job.name: past}, columns, height=CURVES)
+    frame.picture(drawn, key="training_curves", alt=alt, rows=lambda: [*map(dict, past.rows)])
 
 
 # --- a visitor's runs ---------------------------------------------------------------------------------------------
@@ -298,9 +295,8 @@ def show_own_runs(queue: Queue) -> None:
             name = run.folder.name
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
                 key, about = f"shared-{name}", f"Permanently delete {name} with all its files."
-                st.checkbox(
-                    f"Share {name} ({amount(run.size)})", run.shared, key=key, on_change=share_run, args=(run, key)
-                )
+                label = f"Share {name} ({amount(run.size)})"
+                st.checkbox(label, run.shared, key=key, on_change=share_run, args=(run, key))
                 st.button("Delete", key=f"delete-{name}", on_click=act, args=(queue.delete, run.folder), help=about)
 
 

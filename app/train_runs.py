@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,6 @@ BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are chosen at first
 MOST = 40  # runs that can be chosen, and that a link names
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
-NAMED, LONGEST = 3, 60  # names that are said to be missing, and the letters of each
 SAW_TEST = (
     "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
     "It is therefore never ranked as best."
@@ -42,18 +42,17 @@ OF_WHAT = (
 
 def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     """Name -> folder of the runs to compare, of those that were trained on this corpus."""
-    every = choosing.every_run(first=opened.corpus.name)
-    runs, elsewhere = choosing.trained_here(every, opened), choosing.others_than(opened, every)
+    runs, elsewhere = choosing.runs_on(opened, "")
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
-        first = ", ".join(name[:LONGEST] for name in missing[:NAMED])
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        st.info(frame.plain(f"Some runs of this link are missing: {first}{more}. Choose others."))
+        st.info(frame.plain(f"Some runs of this link are missing: {choosing.first_of(missing)}. Choose others."))
     first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
     if others:  # those of the corpus before are not meant
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = st.multiselect("Runs", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP)
+    names = st.multiselect(
+        "Runs to compare", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP
+    )
     return {name: runs[name] for name in names}
 
 
@@ -75,9 +74,8 @@ def show_scores(opened: cached.Opened) -> None:
         key="baselines",
         **frame.KEEP,
     )
-    results = results_of(runs, opened)
-    folders = [result.run for result in results]
-    results += [baseline_result(name, opened) for name in baselines]
+    results = results_of(runs, baselines, opened)
+    folders = [result.run for result in results[: len(results) - len(baselines)]]
     if not results:
         st.info(NO_RUN)
         return
@@ -85,7 +83,9 @@ def show_scores(opened: cached.Opened) -> None:
     figure = right.selectbox(
         "Figure", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    lines = leaderboard(results, figure)
+    names_shown = choosing.VECTORS
+    lines = [replace(line, name=names_shown.get(line.name, line.name)) for line in leaderboard(results, figure)]
+    lines.sort(key=lambda line: line.saw_test)  # which are not judged, so they come last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
@@ -106,37 +106,31 @@ def show_scores(opened: cached.Opened) -> None:
         )
     of = f"; {lines[0].sample}" if lines[0].sample else ""
     st.caption(f"Test split of {frame.plain(opened.in_code)}; ordered and judged by {spoken(figure)}{of}.")
-    frame.code(CODE.format(corpus=opened.in_code, folders=list_in_code(folders), figure=figure))
+    frame.code(CODE.format(corpus=opened.in_code, folders=lines_of(folders), figure=figure))
 
 
-def results_of(runs: Mapping[str, Path], opened: cached.Opened) -> list[Result]:
-    """What each run is worth on the test split; one that cannot be scored is named, and the others are shown."""
+def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
+    """What each run and each baseline is worth on the test split; a run that cannot be scored is named."""
     from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
+
+    def scores(method: Any, *key: Any) -> Any:
+        return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
 
     results, bad = [], {}
     for name, folder in runs.items():
         try:
             run = str(folder), cached.written(folder)
-            scored = partial(score, cached.opened_run(*run), opened.corpus, apart=True)
-            scores = once("Scoring the runs …", ("scores", *run, opened.key), scored)
-            results.append(Result.of(str(folder), cached.run_record(*run), scores))
+            results.append(Result.of(run[0], cached.run_record(*run), scores(cached.opened_run(*run), *run)))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
         st.warning(choosing.left_out_note(bad))
+    for name in baselines:
+        method = cached.fitted_method(opened, name)
+        values = method.settings.values()
+        results.append(Result(name, name, values, opened.corpus.name, opened.key, 0, scores(method, name)))
     return results
-
-
-def baseline_result(name: str, opened: cached.Opened) -> Result:
-    """What a method with its own settings, fitted here, is worth on the test split."""
-    from labkit.evaluation.leaderboard import Result
-    from labkit.evaluation.scores import score
-
-    method, corpus = cached.fitted_method(opened, name), opened.corpus
-    scored = partial(score, method, corpus, apart=True)
-    scores = once("Scoring the baselines …", ("scores", name, opened.key), scored)
-    return Result(name, name, method.settings.values(), corpus.name, opened.key, 0, scores)
 
 
 def verdict_of(lines: Sequence[Line]) -> str:
@@ -148,6 +142,16 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if len(judged) < 2:
         return f"Nothing can be compared by {figure}. Choose more runs."
     best, *others = judged
+    level = [line for line in judged if abs(line.mean - best.mean) < 0.0005]
+    if len(level) > 1:
+        said = (
+            f"{' and '.join(line.name for line in level)} all reach {best.mean:.3f}: {figure} cannot tell them apart."
+        )
+        for name in filter(ordered, best.means):
+            means = [line.means[name] for line in level if name in line.means]
+            if max(means) - min(means) > 0.01:
+                return f"{said} {spoken(name)} can."
+        return said
     if unsure := [line.name for line in others if line.verdict == "open"]:
         return (
             f"{best.name} has the highest {figure}, {best.mean:.3f}; whether it is better than {', '.join(unsure)} is "
@@ -165,27 +169,17 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
     against = ""
     if line.lead is not None:
         low, high = line.lead.interval()
-        against = f"{signed(-line.lead.lead)} [{signed(-high)}, {signed(-low)}]"
+        values = (f"{-value:+.3f}" if abs(value) >= 0.0005 else "0.000" for value in (line.lead.lead, high, low))
+        against = "{} [{}, {}]".format(*values)
     means = {spoken(name): round(line.means[name], 4) if name in line.means else None for name in names}
     return {
         "run": f"{line.name} · {SAW}" if line.saw_test else line.name,
         "seeds": len(line.results),
-        f"{spoken(line.figure)}, mean ± spread": str(line.spread)
-        if line.spread
-        else f"{line.mean:.4f}".replace("nan", "–"),
+        f"{spoken(line.figure)}, mean ± spread": str(line.spread or f"{line.mean:.4f}".replace("nan", "–")),
         "verdict": VERDICTS.get(line.verdict, line.verdict),
         "against the best, 95 %": against,
         **means,
     }
-
-
-def signed(value: float) -> str:
-    """A difference with its sign; what rounds to nothing has none.
-
-    >>> signed(-0.0421), signed(-0.0)
-    ('-0.042', '0.000')
-    """
-    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0.000"
 
 
 # --- curves ------------------------------------------------------------------------------------------------------
@@ -212,12 +206,12 @@ def show_histories(opened: cached.Opened) -> None:
     if missing := [name for name in runs if name not in shown]:
         st.caption(frame.plain(f"Without {spoken(column)} over the epochs: {', '.join(missing)}."))
     st.caption(OF_WHAT)
-    frame.code(CURVES_CODE.format(folders=list_in_code([str(runs[name]) for name in shown]), column=column))
+    frame.code(CURVES_CODE.format(folders=lines_of([str(runs[name]) for name in shown]), column=column))
 
 
-def list_in_code(names: list[str]) -> str:
-    """A list of texts as code, a line each."""
-    return "[\n" + "".join(f"    {name!r},\n" for name in names) + "]"
+def lines_of(names: list[str]) -> str:
+    """The items of a list in code, a line each."""
+    return "".join(f"    {name!r},\n" for name in names)
 
 
 CODE = """\
@@ -229,7 +223,8 @@ from labkit.runs import read_record
 from labkit.evaluation.scores import score
 
 corpus = load({corpus!r})
-folders = {folders}
+folders = [
+{folders}]
 results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
 leader_bars(leaderboard(results, {figure!r})).show()
 """
@@ -237,6 +232,7 @@ CURVES_CODE = """\
 from labkit.figures import training_curves
 from labkit.runs import history
 
-folders = {folders}
+folders = [
+{folders}]
 training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
 """

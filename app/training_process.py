@@ -1,4 +1,4 @@
-"""One training in a process of its own: the app's side, and what runs in it.
+"""One job in a process of its own: the app's side, and what runs in it.
 
 The process runs this file, `python app/training_process.py train sentpwnet --corpus topics --out runs/mine`: the
 ordinary command line at low priority. It stops as on Ctrl-C, keeping its last checkpoint, when its standard input is
@@ -24,12 +24,12 @@ from labkit.progress import NOTED
 
 PROGRAM = (sys.executable, "-P", str(Path(__file__).resolve()))
 SAID, PROGRESS = ".said.txt", ".progress.json"  # an upload is never hidden, so it cannot have these names
-PATIENCE = 40.0  # seconds that a training has to stop
+PATIENCE = 40.0  # seconds that a job has to stop
 LAST = 100_000  # bytes of its output that are read
 
 
 def started(words: Sequence[str], folder: Path, program: Sequence[str] = PROGRAM) -> subprocess.Popen[bytes]:
-    """Start a training in its private folder, which gets its progress and its output."""
+    """Start a job in its private folder, which gets its progress and its output."""
     root = str(Path(labkit.__file__).resolve().parents[1])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     (folder / PROGRESS).unlink(missing_ok=True)  # of an earlier start
@@ -37,12 +37,12 @@ def started(words: Sequence[str], folder: Path, program: Sequence[str] = PROGRAM
     with (folder / SAID).open("wb") as said:
         return subprocess.Popen(
             [*program, *words],
-            stdin=subprocess.PIPE,  # its end tells the training that the app is gone
+            stdin=subprocess.PIPE,  # its end tells the job that the app is gone
             stdout=subprocess.DEVNULL,
             stderr=said,
             cwd=folder,
             env=environment,
-            start_new_session=True,  # Ctrl-C in the app's terminal is for the app, which stops its training itself
+            start_new_session=True,  # Ctrl-C in the app's terminal is for the app, which stops its job itself
         )
 
 
@@ -59,7 +59,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def verdict(folder: Path, status: int) -> tuple[str, tuple[str, ...]]:
-    """Why a training ended as it did, in one sentence, empty if it went well; and the notes that it made."""
+    """Why a job ended as it did, in one sentence, empty if it went well; and the notes that it made."""
     lines = _output(folder / SAID)
     named = [line.removeprefix("labkit: ") for line in lines if line.startswith("labkit: ")]
     notes = tuple(dict.fromkeys(line.removeprefix("note: ") for line in named if line.startswith("note: ")))
@@ -68,8 +68,8 @@ def verdict(folder: Path, status: int) -> tuple[str, tuple[str, ...]]:
         return "", notes
     if status < 0:
         name = signal.Signals(-status).name if -status in signal.valid_signals() else str(-status)
-        return f"the training was killed ({name}), perhaps because memory ran out; try a smaller corpus", notes
-    last = f"the training ended with status {status}: {lines[-1] if lines else 'no output'}"
+        return f"the run was killed ({name}), perhaps because memory ran out; try a smaller corpus", notes
+    last = f"the run ended with status {status}: {lines[-1] if lines else 'no output'}"
     return (reasons or [last])[-1], notes
 
 

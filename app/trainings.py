@@ -1,11 +1,7 @@
-"""The queue of trainings: one runs in its own process, the others wait for their turn.
-
-    Job              a training, or a comparison of methods (`labkit bench`): what was asked for, and what became of it
-    progress         how far the work in hand is, read from its file each time
-    Queue, queue_of  submit, stop, resume, one at a time; all visitors of an app share one queue
+"""The queue of jobs: one runs in its own process, the others wait for their turn.
 
 A job is a small file that outlives the app: .jobs/0007.json. Next to it is .jobs/0007/, its private folder with the
-upload, its progress and its output. What counts is the run on disk: a training that was told to stop while its test
+upload, its progress and its output. What counts is the run on disk: a job that was told to stop while its test
 scores were computed is finished. After a crash, another app finds all records and resumes what had been trained.
 """
 
@@ -39,7 +35,8 @@ LONGEST = 80  # characters of a file's name
 BENCH, PLAN, REPORT = "bench", "planned.json", "report.json"  # the method of a comparison, and its two files
 MINUTES = 1, 120  # that a comparison may take
 STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
-ENDED = ("stopped", "failed", "finished")
+RESUMABLE = ("stopped", "failed")
+ENDED = (*RESUMABLE, "finished")
 
 
 def file_name(name: str) -> str:
@@ -62,7 +59,7 @@ def file_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """One training, or a comparison of methods: then `method` is BENCH, and the settings have its minutes.
+    """One method to train, or a comparison of methods: then `method` is BENCH, and the settings have its minutes.
 
     `own`: on a visitor's file, whose name is `corpus`. The queue adds what follows. Times are seconds since 1970; `why`
     says in one sentence why it stopped or failed.
@@ -113,11 +110,6 @@ class Job:
         return Path(self.folder).name or (stem if self.is_bench else f"{stem}-seed{self.seed}")
 
     @property
-    def resumable(self) -> bool:
-        """Whether it can be resumed: it has ended, and its run is not finished."""
-        return self.state in ("stopped", "failed")
-
-    @property
     def checkpoint(self) -> bool:
         """Whether there is something to resume."""
         return (Path(self.folder) / PLAN).is_file() if self.is_bench else has_checkpoint(self.folder)
@@ -128,28 +120,20 @@ class Job:
         return self.method == BENCH
 
     @property
-    def is_done(self) -> bool:
-        """Whether its result is on disk; a comparison that was stopped has a report, too."""
-        return bool(_read(Path(self.folder) / REPORT).get("finished")) if self.is_bench else finished(self.folder)
-
-    @property
     def seconds(self) -> float:
         """How long it has run."""
         return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
 
     def after(self, state: str, why: str = "", **more: Any) -> Job:
         """The job with the state in which it ended, or finished where its result is on disk."""
-        state, why = ("finished", "") if self.is_done else (state, why)
+        report = Path(self.folder) / REPORT  # a comparison that was stopped has one, too
+        if _read(report).get("finished") if self.is_bench else finished(self.folder):
+            state, why = "finished", ""
         return replace(self, state=state, why=why, ended=time.time(), **more)
 
 
-def report_of(folder: Path | str) -> dict[str, Any]:
-    """What a comparison has found so far; empty where there is no report yet."""
-    return _read(Path(folder) / REPORT)
-
-
 def progress(job: Job, private: Path) -> tuple[str, float | None, float | None]:
-    """What a training that runs is doing, the share of it that is done, and the seconds left: None if unknown."""
+    """What a job that runs is doing, the share of it that is done, and the seconds left: None if unknown."""
     noted = _read(private / PROGRESS)
     done, total, left = noted.get("done"), noted.get("total"), noted.get("left")
     share = min(1.0, max(0.0, done / total)) if done is not None and total else None
@@ -188,21 +172,21 @@ def read_jobs(folder: Path) -> list[Job]:
 
 # --- the queue ---------------------------------------------------------------------------------------------------
 
-MOST = 12  # trainings that run or wait
+MOST = 12  # jobs that run or wait
 TOGETHER = 20  # times the disk of one visitor, for all together
 KEPT = 40  # records of those that have ended
-LEAVE = 15.0  # seconds that a training may take to stop when the app ends
+LEAVE = 15.0  # seconds that a job may take to stop when the app ends
 
 
 class Queue:
-    """The trainings into one folder of runs, of which at most `most` run or wait."""
+    """The jobs into one folder of runs, of which at most `most` run or wait."""
 
     def __init__(self, runs: Path | str, *, most: int = MOST, program: Sequence[str] = PROGRAM) -> None:
         self.runs = Path(runs).expanduser().resolve()
         self.folder = self.runs / ".jobs"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.most, self._program = most, program
-        self._folder_lock = ExitStack()  # two apps would start the same training
+        self._folder_lock = ExitStack()  # two apps would start the same job
         try:
             self._folder_lock.enter_context(locked(self.folder))
         except InUse:
@@ -231,16 +215,16 @@ class Queue:
         """The job of this id."""
         with self._lock:
             if name not in self._jobs:
-                raise ValueError(f"training {name!r} no longer exists; its record was removed")
+                raise ValueError(f"run {name!r} is no longer in the queue; its record was removed")
             return self._jobs[name]
 
     @property
     def live(self) -> list[Job]:
-        """What runs or waits; the place of a job is the number of trainings before it."""
+        """What runs or waits; the place of a job is the number of jobs before it."""
         return [job for job in self.jobs() if job.state not in ENDED]
 
     def visitor(self, job: Job) -> str:
-        """The visitor of a classroom whose training it is, if it is one's."""
+        """The visitor of a classroom whose job it is, if it is one's."""
         whose = owned(job.folder)
         return whose.owner if whose else ""
 
@@ -257,7 +241,7 @@ class Queue:
     def submit(self, job: Job, upload: bytes = b"", *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
         """Put a job into the queue, with the content of the visitor's file where it has one of its `own`.
 
-        Raise a ValueError where it is invalid, the queue is full, this visitor already has `each` trainings in it, or
+        Raise a ValueError where it is invalid, the queue is full, this visitor already has `each` jobs in it, or
         their runs take `disk` bytes or more (0: no such limit).
         """
         job = replace(job, corpus=file_name(job.corpus)) if job.own else job
@@ -279,20 +263,20 @@ class Queue:
             return self._enqueue(job)
 
     def resume(self, name: str, *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
-        """Put a training into the queue again: it continues from its last checkpoint, or begins again without one."""
+        """Put a job into the queue again: it resumes from its last checkpoint, or starts again without one."""
         with self._lock:
             job = self.job(name)
-            if not job.resumable:
-                raise ValueError(f"training {name} is {job.state}, expected one that was stopped or failed")
+            if job.state not in RESUMABLE:
+                raise ValueError(f"run {name} is {job.state}, expected one that was stopped or failed")
             if not self.has_file(job):
-                raise ValueError(f"the file of training {name} is gone; upload it again and start a new training")
+                raise ValueError(f"the file of run {name} is gone; upload it again and start a new run")
             if is_locked(job.folder):
-                raise ValueError(f"training {name} is being trained by another process; wait for it")
+                raise ValueError(f"run {name} is being trained by another process; wait for it")
             self._check_limits(visitor, each, disk)
             return self._enqueue(replace(job, why="", notes=()))
 
     def stop(self, name: str) -> None:
-        """Take a training out of the queue; if it runs, stop it as Ctrl-C does: the last checkpoint is kept."""
+        """Take a job out of the queue; if it runs, stop it as Ctrl-C does: the last checkpoint is kept."""
         with self._lock:
             job = self.job(name)
             if job.state == "waiting":
@@ -302,11 +286,11 @@ class Queue:
                 training_process.stop(self._process)
 
     def forget(self, name: str) -> None:
-        """Remove the record of a training that has ended, and its upload; the run stays where it is."""
+        """Remove the record of a job that has ended, and its upload; the run stays where it is."""
         with self._lock:
             job = self.job(name)
             if job.state not in ENDED:
-                raise ValueError(f"training {name} is {job.state}; stop it first")
+                raise ValueError(f"run {name} is {job.state}; stop it first")
             del self._jobs[name]
             (self.folder / f"{name}.json").unlink(missing_ok=True)
             shutil.rmtree(self.private(job), ignore_errors=True)
@@ -314,7 +298,7 @@ class Queue:
                 Path(job.folder).rmdir()
 
     def delete(self, run: Path) -> None:
-        """Delete the run of a visitor with all its files, and the record of its training."""
+        """Delete the run of a visitor with all its files, and the record of its job."""
         with self._lock:
             jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
             if run.parent != self.runs or owned(run) is None:
@@ -350,7 +334,7 @@ class Queue:
         self._jobs.pop(job.id, None)  # its place is the last
         self._jobs[job.id] = job
         if self._thread is None:
-            self._thread = threading.Thread(target=self._follow, name="labkit trainings", daemon=True)
+            self._thread = threading.Thread(target=self._follow, name="labkit queue", daemon=True)
             self._thread.start()
         return job
 
@@ -400,10 +384,10 @@ class Queue:
             raise ValueError("the app is shutting down; train again when it has restarted")
         if each and sum(self.visitor(job) == visitor for job in live) >= each:
             raise ValueError(
-                f"you already have {each} trainings in the queue, the limit for one visitor; wait until one ends"
+                f"you already have {each} runs in the queue, the limit for one visitor; wait until one ends"
             )
         if len(live) >= self.most:
-            raise ValueError(f"the queue is full: {len(live)} trainings run or wait; try again when one has ended")
+            raise ValueError(f"the queue is full: {len(live)} runs are in it; try again when one has ended")
         sizes = [(run.owner, run.size) for run in all_owned(self.runs)] if disk else []
         own, every = sum(size for owner, size in sizes if owner == visitor), sum(size for _, size in sizes)
         if disk and own >= disk:
@@ -418,7 +402,7 @@ class Queue:
             )
 
     def _free(self, name: str) -> Path:
-        """Make the first of name, name-2, ... that no run and no training has; so it is taken."""
+        """Make the first of name, name-2, ... that no run and no job has; so it is taken."""
         taken = {job.folder for job in self._jobs.values()}
         names = (name if number == 1 else f"{name}-{number}" for number in count(1))
         while True:

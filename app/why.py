@@ -1,8 +1,5 @@
 """The panel "Why alike?": what makes two sentences alike to a method, word by word. Every page opens the same one.
 
-    button(...)       next to a pair of sentences: opens the panel, for which nothing is computed before
-    explanation(...)  what it says of one method, for a page whose subject that is
-
 A pair of another class than its anchor's is set against the nearest of its own: why is b nearer than c?
 """
 
@@ -42,19 +39,18 @@ def button(
 
     `right` finds the nearest sentence of the class of a, where b is of another class.
     """
-    if st.button(label, key=f"why-{key}", icon=icon, type="tertiary"):
-        c = right() if right else None
-        width = "large" if len(spaces) > 1 else "medium"
-        frame.dialog("Why alike?", partial(_panel, spaces, opened, a, b, c), width)
+    if not st.button(label, key=f"why-{key}", icon=icon, type="tertiary"):
+        return
+    c, several = right() if right else None, len(spaces) > 1
 
+    def panel() -> None:
+        st.text(f"a · {a}\nb · {b}" + (f"\nc · {c}" if c else ""))
+        for number, (column, space) in enumerate(zip(st.columns(len(spaces)), spaces, strict=True)):
+            with column:
+                st.markdown(f"**{frame.plain(space.name)}**")
+                frame.run(partial(explanation, space, opened, a, b, c, number=number, several=several))
 
-def _panel(spaces: Sequence[choosing.Space], opened: cached.Opened, a: str, b: str, c: str | None) -> None:
-    """Both sentences whole, and a column for each space."""
-    st.text(f"a · {a}\nb · {b}" + (f"\nc · {c}" if c else ""))
-    for number, (column, space) in enumerate(zip(st.columns(len(spaces)), spaces, strict=True)):
-        with column:
-            st.markdown(f"**{frame.plain(space.name)}**")
-            frame.run(partial(explanation, space, opened, a, b, c, number=number, several=len(spaces) > 1))
+    frame.dialog("Why alike?", panel, "large" if several else "medium")
 
 
 def explanation(
@@ -70,7 +66,11 @@ def explanation(
     """The similarity, the way it is explained, the figure, what c has to do with it, and the code."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         numbers = st.container(horizontal=True, width="content")
-        way = _way(space, number)
+        way = space.method.ways[0]
+        if len(space.method.ways) > 1:
+            way = st.selectbox(
+                "Explanation method", space.method.ways, key=f"way-{number}-{space.method.name}", width=320
+            )
     found = cached.explained(space, a, b, way)
     numbers.metric("similarity", f"{found.similarity:.4f}", width="content")
     if way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
@@ -94,14 +94,6 @@ def say_unknown(words: Sequence[str]) -> None:
     """The words that have no part in the similarity, where there are any."""
     if words:
         st.text(f"Not in the training data, so without effect: {', '.join(words)}")
-
-
-def _way(space: choosing.Space, number: int) -> str:
-    """The way to explain it: chosen, where the method has several."""
-    ways: tuple[str, ...] = space.method.ways
-    if len(ways) == 1:
-        return ways[0]
-    return str(st.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", width=320))
 
 
 def _contrast(found: Contrast) -> None:

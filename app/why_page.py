@@ -53,7 +53,8 @@ SENTENCES = 300  # among which the highest and lowest of a row are found
 LONGEST = 70  # letters of a sentence
 LEARN = "Train FILM here (up to a minute)"
 ROW = "Each row computes one number of the new vector. Some words raise it, others lower it."
-NO_FILM = "No bundled FILM run was trained on this corpus. Train one here, or see FILM on questions."
+NO_FILM = "No FILM run was trained on {corpus}, so these are the rows of {name}. Train FILM here to see yours."
+ELSEWHERE = "questions"  # the corpus of the rows that are shown then
 TYPED = "Choose a sentence from the batch, or type your own. It replaces the chosen one and takes its class."
 
 
@@ -75,37 +76,40 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 # --- FILM's rows -------------------------------------------------------------------------------------------------
 
 
-def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | None:
-    """The chosen vectors if they are FILM's, else the bundled run of this corpus; or FILM learned here on request."""
+def film_of(chosen: choosing.Space, opened: cached.Opened) -> tuple[choosing.Space, cached.Opened] | None:
+    """FILM learned here on request, the chosen vectors if they are FILM's, or a bundled run; and its corpus."""
     if st.toggle(LEARN, key="film", **frame.KEEP):
         rows = st.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
-        return choosing.fitted(opened, "film", dimension=rows)
+        return choosing.fitted(opened, "film", dimension=rows), opened
     if chosen.method.name == "film":
-        return chosen
-    for name in choosing.lab_runs("film", opened.corpus.name):
-        return choosing.run_in(DEMONSTRATIONS[name].folder, name)
-    st.caption(NO_FILM)
-    questions = choosing.choose_corpus
-    st.button("Show FILM on questions", on_click=questions, args=("questions",), type="primary", key="film-questions")
-    return None
+        return chosen, opened
+    names = choosing.lab_runs("film", opened.corpus.name) or choosing.lab_runs("film", ELSEWHERE)
+    if not names:
+        return None
+    run = DEMONSTRATIONS[names[0]]
+    of = opened if choosing.is_trained_on(run.folder, opened) else cached.lab_corpus(ELSEWHERE)
+    return choosing.run_in(run.folder, run.name), of
 
 
 def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
-    """The gallery of rows, and the pair by rows."""
+    """The gallery of rows, and the pair by rows; where no run knows the corpus, the rows of another one."""
     st.markdown(ROW)
     controls = st.container(horizontal=True, vertical_alignment="bottom")
     with controls:
-        film = film_of(chosen, opened)
-    if film is None:
+        found = film_of(chosen, opened)
+    if found is None:
         return
+    film, of = found
+    if of is not opened:
+        st.info(NO_FILM.format(corpus=frame.plain(opened.in_code), name=frame.plain(film.name)))
     with controls:
         rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
-    rows = cached.film_rows(film, rotated, stable and not rotated, opened)
+    rows = cached.film_rows(film, rotated, stable and not rotated, of)
     with controls, st.container(width=320):
         starts = range(0, len(rows), AT_ONCE)
         start = choosing.number_on_slider("First row shown (0 is the strongest)", starts, "first", 0)
-    ends = cached.film_ends(film, rotated, opened, SENTENCES)
+    ends = cached.film_ends(film, rotated, of, SENTENCES)
     shown = rows[start : start + AT_ONCE]
     share = sum(row.share for row in shown)
     st.markdown(f"**These {len(shown)} of {len(rows)} rows make up {share:.0%} of the map.**")
@@ -113,7 +117,8 @@ def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> 
         for column, row in zip(st.columns(COLUMNS), shown[place : place + COLUMNS], strict=False):
             with column, st.container(border=True):
                 show_row(row, ends[row.number])
-    show_pair(film, opened, a, b)
+    if of is opened:
+        show_pair(film, opened, a, b)
 
 
 def show_row(row: WordRow, ends: RowEnds) -> None:

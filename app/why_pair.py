@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import cached
@@ -24,9 +26,12 @@ from labkit.sentpwnet.view import (
     Examined,
     SentenceBatch,
     anchor_curves,
+    batch_rows,
     examine,
+    pair_rows,
+    reason,
+    weight_in_latex,
 )
-from labkit.sentpwnet.wording import batch_rows, pair_rows, reason, weight_in_latex
 
 CURVES = "Curves"  # the view of several losses
 TABLE = {  # field of a PairRow -> head of its column
@@ -52,6 +57,8 @@ RANGES = {  # of the sliders
     "tau": (0.01, 1.0),
     "epsilon": (0.0, 2.0),
 }
+LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
+LAST = "last-weights"  # in the session: an anchor and its batch, its weights, and those before the last change
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # of the settings, by the shown code
 IN_ORDER = (
     "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
@@ -84,18 +91,18 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
         start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     drawn = st.session_state.get("curves", PAPER) if view == CURVES else ()
-    dials = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
-    off = "alpha" not in dials
-    alpha = st.slider("α, scale of positives", *RANGES["alpha"], 2.0, 0.5, key="alpha", disabled=off, **keep)
-    beta = st.slider("β, scale of negatives", *RANGES["beta"], OPENING.beta, 1.0, key="beta", disabled=off, **keep)
-    off = not {"base", "margin"} & dials
+    used = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
+
+    def slider(key: str, label: str, start: float, step: float, on: bool) -> float:
+        return float(st.slider(label, *RANGES[key], start, step, key=key, disabled=not on, **keep))
+
+    alpha = slider("alpha", "α, scale of positives", 2.0, 0.5, "alpha" in used)
+    beta = slider("beta", "β, scale of negatives", OPENING.beta, 1.0, "alpha" in used)
     name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates both"
-    base = st.slider(name, *RANGES["lambda"], 0.5, 0.05, key="lambda", disabled=off, **keep)
-    off = "temperature" not in dials
-    tau = st.slider("τ, temperature", *RANGES["tau"], 1.0, 0.01, key="tau", disabled=off, **keep)
+    base = slider("lambda", name, 0.5, 0.05, bool({"base", "margin"} & used))
+    tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
-    off = miner != "informative"
-    epsilon = st.slider("ε, slack of the miner", *RANGES["epsilon"], 0.1, 0.05, key="epsilon", disabled=off, **keep)
+    epsilon = slider("epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
@@ -126,33 +133,30 @@ def hardest_negative(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int,
     return (int(anchor), int(other)) if anchor != other else (0, 1)
 
 
-def heaviest(batch: SentenceBatch, similarity: np.ndarray, loss: str) -> float:
-    """Where the axis of the weights ends: at what this loss gives the batch with its usual settings, at least 1.
+def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, anchor: int) -> float:
+    """Where the axis of the weights ends: above what the anchor's pairs weigh with these settings and at the opening.
 
-    It depends on no slider, so that one sees what a slider does.
+    It goes in steps of 1, 2 and 5, so that it stays for most moves of a slider, and one sees what they do.
     """
-    usual = examine(batch, similarity, replace(USUAL, loss=loss, miner="none"))
-    return 1.05 * max(1.0, float(usual.weight.max()))
+    first = examine(batch, similarity, replace(OPENING, loss=examined.settings.loss))
+    most = max(float(each.weight[anchor].max()) for each in (examined, first)) or 1.0
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
+
+
+def weights_before(examined: Examined, anchor: int, batch: SentenceBatch) -> np.ndarray | None:
+    """The anchor's weights before the last change of a setting; None where anchor or batch are others."""
+    now, same = examined.weight[anchor], (anchor, batch.texts)
+    of, last, before = st.session_state.get(LAST, (None, now, None))
+    if of != same:
+        before = None
+    elif not np.array_equal(last, now):
+        before = last
+    st.session_state[LAST] = same, now, before
+    return before
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
-
-
-def show_batch(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """Two squares side by side; on a narrow screen one below the other."""
-    square = f"a square of {len(examined.batch)} by {len(examined.batch)} sentences"
-    frames, rows = f"Row {anchor}, the anchor, has a frame.", partial(batch_rows, examined)
-    left, right = st.columns([1.3, 1])
-    with left:
-        st.markdown("**Similarity**")
-        alt = f"Similarity: {square}, the cosine of each pair. {frames}"
-        frame.picture(figures.similarity_heatmap(examined, anchor=anchor), key="similarity_heatmap", alt=alt, rows=rows)
-    with right:  # where there is no room for the names of the classes
-        st.markdown("**Weight**")
-        alt = f"Weight: {square}, the weight of every kept pair; blue pulls together, orange pushes apart. {frames}"
-        picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
-        show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
-    code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
 
 
 def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Callable[[list[int]], None]) -> None:
@@ -161,8 +165,7 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Cal
     def clicked() -> None:
         points = st.session_state[key].selection.points
         rows = points[0].get("customdata") if points else None
-        if rows:
-            then([int(row) for row in rows[:2] if isinstance(row, int | float)])
+        then([int(row) for row in (rows or [])[:2] if isinstance(row, int | float)])
 
     picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
     picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
@@ -182,29 +185,16 @@ def on_other(rows: list[int]) -> None:
         st.session_state["other-choice"] = rows[0]
 
 
-def show_anchor(examined: Examined, anchor: int, other: int, top: float, code: partial[None]) -> None:
+def show_anchor(
+    examined: Examined, anchor: int, other: int, top: float, before: np.ndarray | None, code: partial[None]
+) -> None:
     """The anchor's row as bars; a click on one takes it for the pair."""
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top)
+    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
     with st.container(key="tall-pair"):
         show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
-
-
-def show_table(examined: Examined, anchor: int) -> None:
-    """All pairs of the anchor as a table."""
-    frame.table(
-        [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
-        f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
-        formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
-        widths={"sentence": "medium", "kept or dropped": "medium"},
-    )
-
-
-def number(weight: float) -> str:
-    """A weight as it is read: three digits, and no powers of ten."""
-    return "below 0.0001" if 0 < weight < 1e-4 else f"{weight:.3g}"
 
 
 def verdict(examined: Examined, anchor: int, other: int) -> str:
@@ -216,24 +206,14 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     moves = "pulls this pair together" if row.kind == "positive" else "pushes this pair apart"
-    return f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({number(row.weight)}) and {rank}."
+    weight = "below 0.0001" if 0 < row.weight < 1e-4 else f"{row.weight:.3g}"
+    return f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({weight}) and {rank}."
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
     """The most similar sentence of the anchor's class, where it has one."""
     similar = np.where(batch.positive[anchor], similarity[anchor], -np.inf)
     return batch.texts[int(similar.argmax())] if batch.positive[anchor].any() else None
-
-
-def show_explanation(examined: Examined, anchor: int, other: int) -> None:
-    """Why this pair weighs what it weighs."""
-    if anchor == other:
-        st.info("An anchor forms no pair with itself. Choose another sentence.")
-        return
-    pair = next(row for row in pair_rows(examined, anchor) if row.number == other)
-    st.text(f"similarity {pair.similarity:.3f}, {pair.kind}\n{pair.why}")
-    for line in weight_in_latex(examined, anchor, other):
-        st.latex(line)
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
@@ -285,18 +265,28 @@ def show(
     left, right = st.columns([2.4, 1])
     with right:
         settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None, view)
-    lines = {name: getattr(settings, name) for name in USED}
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
+    lines = {name: getattr(settings, name) for name in USED}
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        st.markdown(f"**{verdict(examined, anchor, other)}**")
+        before = weights_before(examined, anchor, batch)
+        was = "" if before is None else f" Before the last change: {before[other] / (before.sum() or 1.0):.0%}."
+        st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
         if view == CURVES:
             show_losses(examined, anchor, code)
         else:
-            show_anchor(examined, anchor, other, heaviest(batch, similarity, settings.loss), code)
-        show_explanation(examined, anchor, other)
+            show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
+        if anchor == other:
+            st.info("An anchor forms no pair with itself. Choose another sentence.")
+        else:
+            row = next(row for row in pair_rows(examined, anchor) if row.number == other)
+            with st.expander("How this weight is computed"):
+                st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
+                for line in weight_in_latex(examined, anchor, other):
+                    st.latex(line)
     show_matrix(examined, anchor, how["split"], code)
+    LINKED(key="linked", data={"anchor": anchor})
 
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
@@ -308,9 +298,26 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
     )
     if not examined.kept.any():
         st.info(IN_ORDER)
-    show_batch(examined, anchor, code)
+    square = f"a square of {len(examined.batch)} by {len(examined.batch)} sentences"
+    framed, rows = f"Row {anchor}, the anchor, has a frame.", partial(batch_rows, examined)
+    left, right = st.columns([1.3, 1])
+    with left:
+        st.markdown("**Similarity**")
+        alt = f"Similarity: {square}, the cosine of each pair. {framed}"
+        frame.picture(figures.similarity_heatmap(examined, anchor=anchor), key="similarity_heatmap", alt=alt, rows=rows)
+    with right:  # where there is no room for the names of the classes
+        st.markdown("**Weight**")
+        alt = f"Weight: {square}, the weight of every kept pair; blue pulls together, orange pushes apart. {framed}"
+        picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
+        show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
+    code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
     with st.expander("All pairs of this anchor"):
-        show_table(examined, anchor)
+        frame.table(
+            [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
+            f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or why dropped, weight.",
+            formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
+            widths={"sentence": "medium", "kept or dropped": "medium"},
+        )
     loss = LOSSES[examined.settings.loss]
     st.latex(f"L = {loss.latex}" if not loss.by_anchor else rf"L_i = {loss.latex}")
     st.caption(f"**{loss.title}**: {frame.plain(loss.origin)}. {loss.weight}")

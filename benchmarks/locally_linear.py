@@ -33,8 +33,7 @@ from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, s
 from labkit.evaluation.neighbours import nearest_others
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.eigenvectors import bottom
-from labkit.sbert_lp.graph import weight_matrix
-from labkit.sbert_lp.weights import reconstruction_weights
+from labkit.sbert_lp.graph import reconstruction_weights, weight_matrix
 
 WIDTH, TOPICS, INSIDE = 384, 50, 30
 P, NEIGHBOURS = 100, (15, 30)

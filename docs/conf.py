@@ -29,9 +29,8 @@ from sphinx.addnodes import pending_xref
 
 from labkit import __version__
 from labkit.cli.reference import api, commands, settings
-from labkit.course.notebooks import sources
 from labkit.figures import leads_before_and_after
-from labkit.papers.reports import errata, leaders
+from labkit.papers.reports import leaders
 from labkit.play import playground
 
 logging.getLogger("kaleido").setLevel("WARNING")
@@ -130,18 +129,10 @@ def read(app: Any, docname: str, source: list[str]) -> None:
         source[0] = json.dumps(chapter(json.loads(source[0]), student, folder, up))
         return
     source[0] = COMMENT.sub("", source[0])
-    if docname == "docs/errata":
-        source[0] += errata(link_to_chapter)
-    elif docname in REFERENCE:
+    if docname in REFERENCE:
         source[0] += REFERENCE[docname]()
     elif docname == "docs/who-leads":
         source[0] += drawn_leaders(folder, up)
-
-
-def link_to_chapter(number: str) -> str:
-    """A link to the solved notebook of this number; empty without one."""
-    names = [source.stem for source in sources() if number and source.stem.startswith(number)]
-    return "".join(f"[notebook {number}](/notebooks/solutions/{name}.ipynb)" for name in names)
 
 
 def drawn_leaders(folder: Path, up: str) -> str:

@@ -19,10 +19,11 @@ from pathlib import Path
 from labkit.figures import leads_before_and_after
 from labkit.papers.bundled_report import stored
 from labkit.papers.claims import ShownLead
+from labkit.papers.published import PAPERS
 from labkit.papers.reports import as_markdown, in_digits
 from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped.making import between_marks, runs_table
-from labkit.shipped.runs import standing
+from labkit.shipped.runs import RUNS, standing
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"(<!-- measured: begin (?P<name>[\w-]+) -->\n).*?(?=<!-- measured: end -->)", re.DOTALL)
@@ -257,6 +258,19 @@ def why_stability() -> str:
     return piped(f"| method, way | {' | '.join(table.columns)} |", "|---|---:|---:|", rows)
 
 
+# --- docs/errata.md -----------------------------------------------------------------------------------------------
+
+
+def refuted() -> str:
+    """What papers say about their tables and themselves, and what their own pages say against it."""
+    rows = []
+    for paper in PAPERS.values():
+        claims = [claim for result in RESULTS.of(paper) for claim in result.claims if claim.paper == "not confirmed"]
+        against = [(each.text, each.why) for each in paper.observations if each.verdict == "not confirmed"]
+        rows += [[paper.name, *both] for both in (*against, *((claim.text, claim.paper_why) for claim in claims))]
+    return piped("| paper | what is said | what its own pages say |", "| --- | --- | --- |", rows)
+
+
 # --- pages --------------------------------------------------------------------------------------------------------
 
 TABLES = {
@@ -270,6 +284,7 @@ TABLES = {
     "losses": losses,
     "why-questions": why_questions,
     "why-stability": why_stability,
+    "refuted": refuted,
 }
 
 
@@ -277,12 +292,11 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page that has measured tables, with the text it should have."""
     docs = ROOT / "docs"
     yield docs / "RESULTS.md", as_markdown(RESULTS)
-    for page in (docs / "findings.md", docs / "fair-fights.md", docs / "why.md"):
+    for page in (docs / "findings.md", docs / "fair-fights.md", docs / "why.md", docs / "errata.md"):
         yield page, MARKED.sub(lambda found: found[1] + TABLES[found["name"]](), page.read_text("utf-8"))
     standings = {name: found for name in DEMONSTRATIONS if (found := standing(name))}
     page = ROOT / "data" / "runs" / "README.md"
-    table = runs_table(standings, lambda name: DEMONSTRATIONS[name].folder)
-    yield page, between_marks(page.read_text("utf-8"), table)
+    yield page, between_marks(page.read_text("utf-8"), runs_table(standings, RUNS))
 
 
 def main(check: bool) -> int:

@@ -71,7 +71,7 @@ def __getattr__(name: str) -> Any:
     if name[:1].isupper():  # a method; Python asks here for modules, too, before it looks for their files
         from labkit.methods import METHODS
 
-        for where in METHODS.where.values():
+        for where in METHODS.data.values():
             module, _, kind = where.partition(":")
             if kind == name:
                 return getattr(import_module(f"labkit.{module}"), name)

@@ -1,12 +1,5 @@
 """Checks of arrays. In: anything numpy can read. Out: float64 or int64, or a ValueError that says what to change.
 
-    vectors   (n, d) embeddings, dense or scipy-sparse, finite
-    numbers   (n,) scores or grades, finite; float16 and float32 stay: a threshold must hold in their precision
-    binary    (n,) 0/1 or bool -> bool
-    classes   (n,) labels of any kind -> codes 0..C-1 in order of first appearance
-    whole     an integer between two bounds
-    unit      rows at length 1
-
 A public function passes its arguments through these checks once; private functions only compute.
 """
 

@@ -1,8 +1,6 @@
 """Write files completely or not at all, and describe errors of the file system in one sentence.
 
-`in_place`     writes a file under a temporary name, then renames it: an interruption leaves the old file
-`write_text`   the same for a text;  `folder_in_place`   for a folder of files
-`room_for`, `sentence_of`     describe a full disk in a sentence that names the file
+A file or folder is written under a temporary name, then renamed: an interruption leaves the old one.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ from pathlib import Path
 from typing import IO
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-# : remedies for the other errors of a file
+#: remedies for the other errors of a file
 _REMEDIES = {
-    errno.EACCES: "ask its owner for permission, or choose another place",
-    errno.EPERM: "ask its owner for permission, or choose another place",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for permission, or choose another place"),
     errno.EROFS: "choose a place on another disk",
     errno.ENOENT: "check the path",
     errno.ENOTDIR: "check the path, which has a file in place of a folder",
@@ -32,19 +29,12 @@ _REMEDIES = {
 
 
 class NoRoom(OSError):
-    """A full disk, with the file that did not fit."""
-
-    def __init__(self, path: Path | str = "a file") -> None:
-        super().__init__(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-    def __reduce__(self) -> tuple[type[NoRoom], tuple[str]]:
-        """Make the error picklable, so that another process can return it."""
-        return NoRoom, (self.filename,)
+    """A full disk, with the file that did not fit: `NoRoom(path)`."""
 
     def __str__(self) -> str:
         return (
-            f"the disk is full: there is no room for {self.filename}. Free space on that disk, or choose a folder on "
-            "another one (for runs --out, in the app LABKIT_RUNS; for uploads TMPDIR)"
+            f"the disk is full: there is no room for {self.args[0] if self.args else 'a file'}. Free space on that "
+            "disk, or choose a folder on another one (for runs --out, in the app LABKIT_RUNS; for uploads TMPDIR)"
         )
 
 

@@ -49,7 +49,7 @@ def read_embeddings(path: Path | str, *, limit: int = LARGEST) -> Embedded:
     if not path.is_file():
         raise ValueError(f"file {str(path)!r} does not exist; check the name and the current folder")
     try:
-        sentences, rows = READERS[path.suffix.lower()](path, limit)
+        sentences, rows = (_read_parquet if path.suffix.lower() == ".parquet" else _read_arrays)(path, limit)
     except (MemoryError, TooLarge):
         raise
     except Exception as error:  # a damaged file makes its reader fail in many ways
@@ -80,20 +80,13 @@ def _finite_rows(name: str, rows: Any) -> Any:
     return rows
 
 
-def _read_npy(path: Path, limit: int) -> Embedded:
-    with path.open("rb") as file:
-        if file.read(2) == b"PK":
-            raise ValueError("it is an archive of arrays, not one array")
-        file.seek(0)
-        check_unpacked(path, _unpacked(file), limit)
-    return None, np.load(path, allow_pickle=False)
-
-
-def _read_npz(path: Path, limit: int) -> Embedded:
-    with path.open("rb") as file:
-        if file.read(6) == b"\x93NUMPY":
-            raise ValueError("it is one array, not an archive")
-    with np.load(path, allow_pickle=False) as file:
+def _read_arrays(path: Path, limit: int) -> Embedded:
+    """The array of a .npy, memory-mapped, or those of an .npz, after a check of the sizes that their headers state."""
+    file = np.load(path, mmap_mode="r", allow_pickle=False)
+    if isinstance(file, np.ndarray):
+        check_unpacked(path, file.nbytes, limit)
+        return None, file
+    with file:
         wanted = [name for name in ("sentences", "vectors", *_SPARSE) if name in file.files]
         unpacked = 0
         for name in wanted:
@@ -145,9 +138,6 @@ def _read_parquet(path: Path, limit: int) -> Embedded:
     columns = np.concatenate([*indices, np.zeros(0, np.int64)]).astype(np.int64)
     shape = (len(values), int(columns.max(initial=-1)) + 1)
     return sentences, _csr(np.concatenate([*values, np.zeros(0)]), columns, bounds, shape)
-
-
-READERS = {".npz": _read_npz, ".npy": _read_npy, ".parquet": _read_parquet}
 
 
 # --- writing -----------------------------------------------------------------------------------------------------

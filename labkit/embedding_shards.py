@@ -13,31 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from labkit import scale
-from labkit.corpora.shards import ROWS, Part, files_of, identified, parts_of, sha256_of, shards_in, texts_of
+from labkit.corpora.shards import ROWS, Part, files_of, identified, parts_of, sha256_of, texts_of
 from labkit.progress import Progress, silent
 
 BATCH = 256  # sentences
 KINDS = ("float32", "float16")
 
 # --- writing -----------------------------------------------------------------------------------------------------
-
-
-class Encoding(NamedTuple):
-    """The run, the texts to encode, and the number format."""
-
-    run: str
-    state: str  # the sha256 of its run.json, which holds those of the other files
-    part: Part
-    column: str
-    kind: str
 
 
 def write_vectors(
@@ -71,18 +61,15 @@ def write_vectors(
     plan |= {"sources": identified(files_of(sources))}
     if scale.folder(folder, plan):
         return scale.manifest(folder)
-    files = {
-        scale.part(folder, number, "npy"): Encoding(str(run), state, part, column, kind)
-        for number, part in enumerate(parts)
-    }
-    scale.each(_encode, files, workers=workers, ray=ray, progress=progress)
+    files = {scale.part(folder, number, "npy"): part for number, part in enumerate(parts)}
+    scale.each(partial(_encode, str(run), state, column, kind), files, workers=workers, ray=ray, progress=progress)
     rows = sum((part.stop or 0) - part.start for part in parts)
     return scale.finish(folder, plan, rows=rows, dimension=int(probe.shape[1]), type=kind, origin=method.origin)
 
 
 @lru_cache(maxsize=1)
 def _method(run: str, state: str) -> Any:
-    """The method of a run, opened once per process."""
+    """The method of a run, opened once per process; `state` is the sha256 of its run.json."""
     from labkit.methods import load_run
 
     method = load_run(run)
@@ -91,28 +78,22 @@ def _method(run: str, state: str) -> Any:
     return method
 
 
-def _encode(given: Encoding, path: Path) -> None:
-    """Write one file of vectors."""
-    method = _method(given.run, given.state)
-    with scale.one_thread():
-        blocks = [
-            _narrowed(method.encode(texts, batch_size=BATCH), given.kind)
-            for texts in texts_of(given.part, given.column)
-        ]
-    rows = np.concatenate(blocks)
-    if len(rows) != (given.part.stop or 0) - given.part.start:
-        raise ValueError(f"{given.part.path} changed while it was read; start again in a new folder")
+def _encode(run: str, state: str, column: str, kind: str, part: Part, path: Path) -> None:
+    """Write one file of vectors, after a check that all numbers are within the range of `kind`."""
+    method = _method(run, state)
+    blocks = []
+    with scale.one_thread(), np.errstate(over="ignore"):
+        for texts in texts_of(part, column):
+            rows = method.encode(texts, batch_size=BATCH)
+            blocks.append(rows.astype(kind))
+            if not np.isfinite(blocks[-1]).all():
+                raise ValueError(
+                    f"a vector contains {np.abs(rows).max():.3g}, which is too large for {kind}; omit --half"
+                )
+    if sum(map(len, blocks)) != (part.stop or 0) - part.start:
+        raise ValueError(f"{part.path} changed while it was read; start again in a new folder")
     with path.open("wb") as file:
-        np.save(file, np.ascontiguousarray(rows))
-
-
-def _narrowed(rows: np.ndarray, kind: str) -> np.ndarray:
-    """The rows in that type, after a check that all numbers are within its range."""
-    with np.errstate(over="ignore"):
-        narrow = rows.astype(kind)
-    if not np.isfinite(narrow).all():
-        raise ValueError(f"a vector contains {np.abs(rows).max():.3g}, which is too large for {kind}; omit --half")
-    return narrow
+        np.save(file, np.ascontiguousarray(np.concatenate(blocks)))
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -147,14 +128,8 @@ class VectorShards:
 def opened_vectors(place: Path | str) -> VectorShards:
     """The vectors in a folder written by `labkit encode`, or in one .npy."""
     place = Path(place)
-    if scale.is_folder(place):
-        scale.manifest(place)  # raises an error if the folder is not finished
-        paths = shards_in(place)
-    elif place.suffix == ".npy" and place.is_file():
-        paths = [place]
-    else:
-        paths = []
-    if not paths or any(path.suffix != ".npy" for path in paths):
+    paths = [path for path in files_of([place]) if path.suffix == ".npy"]
+    if not paths:
         raise ValueError(f"{place} has no vectors; give a .npy or a folder written by `labkit encode RUN --out`")
     arrays = [_mapped(path) for path in paths]
     widths = {array.shape[1] for array in arrays}

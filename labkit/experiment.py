@@ -1,10 +1,7 @@
 """An experiment: a method, its training corpus, the settings that differ from the defaults, and a seed.
 
-    one = Experiment("film", "questions", {"dimension": 30})
-    one.command       labkit train film --corpus questions --seed 0 --set dimension=30
-    one.name          film-questions-seed0: the run's folder in runs/
-    one.key           equal for two trainings that must give the same numbers
-    one.fit()         the fitted method
+>>> Experiment("film", "questions", {"dimension": 30}).command
+'labkit train film --corpus questions --seed 0 --set dimension=30'
 
 The corpus is given by name, as a file or as a `Corpus`; a method outside `METHODS` needs its own table. Nothing is
 opened or imported until it is needed.
@@ -25,14 +22,14 @@ if TYPE_CHECKING:
     from labkit.method import Method
     from labkit.progress import Progress
 
-# : version of everything that experiments share: text, data preparation, recipes, scores. A change of results raises :
-# it, or raises the `version` of one method; results with an older version are recomputed.
+#: version of everything that experiments share: text, data preparation, recipes, scores. A change of results raises
+#: it, or raises the `version` of one method; results with an older version are recomputed.
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One training; `settings` holds only those that differ from the method's defaults."""
+    """One run to train; `settings` holds only those that differ from the method's defaults."""
 
     method: str
     corpus: str | Corpus
@@ -57,16 +54,11 @@ class Experiment:
         return tuple(f"{name}={value}" for name, value in self.settings.items())
 
     @property
-    def words(self) -> list[str]:
-        """The command-line arguments after `labkit` that run it."""
-        corpus = self.corpus if isinstance(self.corpus, str) else self.corpus.name
-        changes = [word for change in self.changes for word in ("--set", change)]
-        return ["train", self.method, "--corpus", corpus, "--seed", str(self.seed), *changes]
-
-    @property
     def command(self) -> str:
         """The command that reproduces it."""
-        return shlex.join(["labkit", *self.words])
+        corpus = self.corpus if isinstance(self.corpus, str) else self.corpus.name
+        changes = [word for change in self.changes for word in ("--set", change)]
+        return shlex.join(["labkit", "train", self.method, "--corpus", corpus, "--seed", str(self.seed), *changes])
 
     @property
     def entry(self) -> type[Method]:
@@ -79,14 +71,8 @@ class Experiment:
     def key(self) -> str:
         """A digest of everything that determines the result: method, settings, corpus content, seed, versions."""
         settings = self.unfitted().settings.decisive()
-        decisive = {
-            "method": self.method,
-            "settings": settings,
-            "corpus": self.opened().fingerprint,
-            "seed": self.seed,
-            "versions": versions_of(self.entry, settings),
-        }
-        return digest(decisive)
+        about = {"method": self.method, "settings": settings, "corpus": self.opened().fingerprint, "seed": self.seed}
+        return digest(about | {"versions": versions_of(self.entry, settings)})
 
     def opened(self) -> Corpus:
         """The corpus itself."""

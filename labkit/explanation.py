@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from labkit.method import Method
 
 REST = "(rest)"
+NOTHING_KNOWN = "no word of one of the sentences was seen in training"
 LEFT_OUT = "left-out"
 WAYS = {
     "exact": "exact: the parts add up to the similarity",
@@ -44,7 +45,7 @@ WAYS = {
     LEFT_OUT: "the loss of similarity without the word; these parts do not add up",
 }
 
-# : way -> the tested method, and how often the largest part of `1 - similarity` of two questions was on the word that :
+# way -> the tested method, and how often the largest part of `1 - similarity` of two questions was on the word that
 # differs: another detail, another order, a synonym, an added "not" (docs/why.md)
 TESTED = {
     "exact": ("a bag of word pieces", (1.00, 0.25, 0.99, 1.00)),
@@ -146,22 +147,10 @@ class Explanation:
         C = (products.toarray() if sparse.issparse(products) else products) / (length or np.inf)
         C = C[: len(names_a), : len(names_b)]
         similarity = float(a.vector @ b.vector) / (length or np.inf)
-        unknown = tuple(dict.fromkeys((*a.unknown, *b.unknown)))
-        return cls(
-            *texts,
-            similarity,
-            way,
-            names_a,
-            names_b,
-            _table_of(C),
-            tuple((C.sum(axis=1) / 2).tolist()),
-            tuple((C.sum(axis=0) / 2).tolist()),
-            gap=similarity - float(C.sum()),
-            unknown=unknown,
-            weights_a=a.weights,
-            weights_b=b.weights,
-            **more,
-        )
+        own_a, own_b = (tuple((C.sum(axis=axis) / 2).tolist()) for axis in (1, 0))
+        more |= {"unknown": tuple(dict.fromkeys((*a.unknown, *b.unknown))), "gap": similarity - float(C.sum())}
+        more |= {"weights_a": a.weights, "weights_b": b.weights}
+        return cls(*texts, similarity, way, names_a, names_b, _table_of(C), own_a, own_b, **more)
 
     @property
     def cosine(self) -> float:
@@ -174,10 +163,8 @@ class Explanation:
         if self.way not in TESTED:
             return ""
         method, shares = TESTED[self.way]
-        told = ", ".join(
-            f"{change} {share:.0%} ({by_chance:.0%})"
-            for change, share, by_chance in zip(CHANGES, shares, AT_RANDOM, strict=True)
-        )
+        each = zip(CHANGES, shares, AT_RANDOM, strict=True)
+        told = ", ".join(f"{change} {share:.0%} ({by_chance:.0%})" for change, share, by_chance in each)
         return (
             f"In our tests with {method}, two questions differed in one known thing, and the largest part was on the "
             f"right word in these shares of pairs (a word at random): {told}."
@@ -227,9 +214,7 @@ class Explanation:
         if e.unknown:
             lines.append(f"words never seen in training, which contribute nothing: {', '.join(e.unknown)}")
         if not e.word_pairs:
-            return "\n".join(
-                [*lines, "no word of one of the sentences was seen in training: the similarity is 0 by definition"]
-            )
+            return "\n".join([*lines, f"{NOTHING_KNOWN}: the similarity is 0 by definition"])
         one = "neighbour" if e.way == "neighbours" else "word"
         how = "left out" if e.way == LEFT_OUT else "with half of what it takes part in"
         pairs = [(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs]
@@ -291,9 +276,8 @@ def left_out(method: Method, a: str, b: str) -> Explanation:
 def _without(text: str) -> tuple[tuple[str, ...], list[str]]:
     """Return the words of a text, and the text without each of them."""
     found = spans(text)
-    return tuple(text[start:stop].lower() for start, stop in found), [
-        " ".join((text[:start] + text[stop:]).split()) for start, stop in found
-    ]
+    rest = [" ".join((text[:start] + text[stop:]).split()) for start, stop in found]
+    return tuple(text[start:stop].lower() for start, stop in found), rest
 
 
 # --- three sentences ---------------------------------------------------------------------------------------------
@@ -318,25 +302,22 @@ class Contrast:
     @property
     def words_a(self) -> tuple[tuple[str, float], ...]:
         """The words of the anchor by their part for b minus their part for c, the largest first."""
-        near, far = self.near, self.far
-        names = near.names_a or far.names_a
-        parts = _less(names, near.own_a, far.own_a)
-        return _ranked((name, self._whole * part) for name, part in parts)
+        names = self.near.names_a or self.far.names_a
+        return _ranked(self._whole(_less(names, self.near.own_a, self.far.own_a)))
 
     @property
     def words_b(self) -> tuple[tuple[str, float], ...]:
         """The words of b by their parts of its similarity, the largest first."""
-        return tuple((name, self._whole * part) for name, part in self.near.words_b)
+        return self._whole(self.near.words_b)
 
     @property
     def words_c(self) -> tuple[tuple[str, float], ...]:
         """The words of c by their part against b: minus their part of c's similarity, the largest first."""
-        return tuple((name, -self._whole * part) for name, part in self.far.words_b)
+        return self._whole((name, -part) for name, part in self.far.words_b)
 
-    @property
-    def _whole(self) -> int:
-        """2 if own parts are halves of rows and columns: those of one side alone must be doubled to add up."""
-        return 1 if self.near.way == LEFT_OUT else 2
+    def _whole(self, parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+        """Double own parts that are halves of rows and columns, so that those of one side alone add up."""
+        return tuple((name, part if self.near.way == LEFT_OUT else 2 * part) for name, part in parts)
 
     def record(self) -> dict[str, Any]:
         """Return everything, ready for JSON."""
@@ -351,7 +332,7 @@ class Contrast:
         lines.append(f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}")
         lines.append(WAYS[near.way])
         if not (near.word_pairs and far.word_pairs):
-            return "\n".join([*lines, "no word of one of the sentences was seen in training: nothing can be compared"])
+            return "\n".join([*lines, f"{NOTHING_KNOWN}: nothing can be compared"])
         lines += _section("words of a, by their part for b minus their part for c", self.words_a, top)
         lines += _section("words of b, by their part for b", self.words_b, top)
         return "\n".join([*lines, *_section("words of c, by their part against b", self.words_c, top)])

@@ -45,7 +45,7 @@ SPOKEN = {
     "ri": "RI",
     # explanations compared (notebook 12)
     "below_chance": "area below random orders",
-    # what a training records each epoch
+    # what a run records each epoch
     "triplets": "triplet accuracy",
     "right": "triplets in order",
     "kept_positives": "positive pairs kept, share",

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from labkit.corpora import CORPORA
+from labkit.runs import FILES
 
 if TYPE_CHECKING:
     from labkit.method import Method
@@ -18,7 +19,6 @@ Metrics = Mapping[str, Mapping[str, Any]]  # corpus/split -> metric -> value, as
 Intervals = Mapping[str, Mapping[str, tuple[float, float]]]  # the same, with the limits of a 95 % interval
 
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
-RUN_FILES = ["run.json", "model.safetensors", "vocabulary.json", "history.csv", "snapshots.npz", "probe.csv"]
 
 
 def folder_of(name: Path | str) -> Path:
@@ -28,7 +28,7 @@ def folder_of(name: Path | str) -> Path:
     from huggingface_hub import snapshot_download  # which tokenizers needs, too
 
     try:
-        return Path(snapshot_download(str(name), allow_patterns=RUN_FILES))
+        return Path(snapshot_download(str(name), allow_patterns=["run.json", *FILES]))
     except Exception as error:  # no network, no such repository, no permission to read it
         raise ValueError(
             f"{str(name)!r} is not a folder and could not be downloaded from the Hugging Face Hub "

@@ -1,8 +1,5 @@
 """Folders that only one process may write to at a time, using the library filelock.
 
-    with locked(folder): ...      another process gets an `InUse` error, a ValueError, meanwhile
-    is_locked(folder)             whether a process holds the lock now
-
 The lock is the operating system's, on the file `.lock` in the folder: it ends with its process.
 """
 

@@ -25,7 +25,7 @@ from labkit.explanation import LEFT_OUT, Contrast, Explanation, Parts, left_out
 from labkit.hub import folder_of, push
 from labkit.locks import locked
 from labkit.progress import Progress, silent, terminal
-from labkit.runs import History, Keeper, Run, Snapshots, read_run, settings_of, write_run
+from labkit.runs import History, Keeper, Run, Snapshots, kept, read_run, settings_of, write_run
 from labkit.settings import Settings, setting
 
 __all__ = ["Embeddings", "History", "Keeper", "Method", "Settings", "Snapshots", "setting"]
@@ -138,7 +138,7 @@ class Method(ABC):
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What identifies a training: method, settings, corpus, its fingerprint, seed."""
+        """What identifies a run: method, settings, corpus, its fingerprint, seed."""
         corpus, fingerprint, seed = self._known()
         settings = self.settings.values()
         return {"method": self.name, "settings": settings, "corpus": corpus, "fingerprint": fingerprint, "seed": seed}
@@ -154,7 +154,7 @@ class Method(ABC):
         """Learn from the training split of a corpus, and select epochs on its dev split if it has one.
 
         `history` then has a row of scores for each epoch. With `folder` the run is saved there during training, and no
-        other process may train into it. An interrupted training resumes from that folder and gives the same numbers as
+        other process may train into it. An interrupted run resumes from that folder and gives the same numbers as
         an uninterrupted one.
         """
         if others or not isinstance(corpus, Corpus):
@@ -165,9 +165,9 @@ class Method(ABC):
         self._origin = (corpus.name, corpus.fingerprint, seeded(seed))
         self._processes = int(os.environ.get("WORLD_SIZE", "1"))  # as set by torchrun
         self.history, self.snapshots = History(), Snapshots((), ())
-        keeper = None if folder is None else Keeper(folder, self.run, self.origin)
+        keeping = nullcontext(None) if folder is None else kept(folder, self.run, self.origin)
         try:
-            with keeper or nullcontext():
+            with keeping as keeper:
                 self.history = self._fit(corpus, self._origin[2], progress or silent, keeper)
         except BaseException:  # includes Ctrl-C: a half-trained method must not be used
             self._origin = None
@@ -298,21 +298,10 @@ class Method(ABC):
 
     def run(self, state: str) -> Run:
         """The run record that is written to disk."""
-        corpus, fingerprint, seed = self._known()
+        origin = self.origin
         arrays, words = self._state()
-        return Run(
-            method=self.name,
-            settings=self.settings.values(),
-            corpus=corpus,
-            fingerprint=fingerprint,
-            seed=seed,
-            arrays=arrays,
-            words=words,
-            history=self.history,
-            snapshots=self.snapshots,
-            state=state,
-            processes=self._processes,
-        )
+        seen: dict[str, Any] = {"history": self.history, "snapshots": self.snapshots, "processes": self._processes}
+        return Run(**origin, arrays=arrays, words=words, state=state, **seen)
 
     def _known(self) -> tuple[str, str, int]:
         if self._origin is None:
@@ -336,11 +325,9 @@ def texts(sentences: Any) -> list[str]:
 
 def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
     """Return the rows if all are finite. NaN would spoil every later result, or keep a solver from ending."""
-    good = np.isfinite(rows.data if sparse.issparse(rows) else rows)
-    if good.all():
+    if np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
         return rows
-    at = np.searchsorted(rows.indptr, np.flatnonzero(~good), "right") - 1 if sparse.issparse(rows) else ~good
-    bad = np.unique(at) if sparse.issparse(rows) else np.flatnonzero(at.any(axis=1))
+    bad = [row for row in range(rows.shape[0]) if not np.isfinite(abs(rows[[row]]).max())]
     raise ValueError(
         f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences, first for "
         f"{sentences[bad[0]]!r}. Its model is damaged; train it again or use an intact copy"

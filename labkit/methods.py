@@ -7,11 +7,12 @@ To add a method, write a module and add a line here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
+from collections import UserDict
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from labkit.settings import nearest_name
 
 if TYPE_CHECKING:
     from labkit.method import Method
@@ -19,31 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "SUMMARIES", "Methods", "load_run"]
 
 
-class Methods(Mapping[str, "type[Method]"]):
-    """Method name -> class, resolved from "module:class" below labkit."""
-
-    def __init__(self, where: Mapping[str, str]) -> None:
-        self.where = dict(where)
+class Methods(UserDict[str, Any]):
+    """Method name -> class; `data` has it as "module:class" below labkit, until it is used."""
 
     def __getitem__(self, name: str) -> type[Method]:
-        if name not in self.where:
-            near = get_close_matches(str(name), self.where, n=1)
-            raise KeyError(f"no method is called {name!r}; " + (f"did you mean {near[0]!r}?" if near else str(self)))
-        module, _, kind = self.where[name].partition(":")
+        if name not in self.data:
+            raise KeyError(f"no method is called {name!r}; {nearest_name(str(name), self.data, str(self))}")
+        module, _, kind = self.data[name].partition(":")
         method: type[Method] = getattr(import_module(f"labkit.{module}"), kind)
         return method
 
     def __repr__(self) -> str:
-        return f"METHODS has {', '.join(self.where)}"
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.where
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.where)
-
-    def __len__(self) -> int:
-        return len(self.where)
+        return f"METHODS has {', '.join(self.data)}"
 
 
 # fmt: off
@@ -81,10 +69,8 @@ _TABLE = {  # name: (class, summary)
 # fmt: on
 METHODS = Methods({name: where for name, (where, _) in _TABLE.items()})
 SUMMARIES = {name: summary for name, (_, summary) in _TABLE.items()}
-
-
-# : the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
-OF_RUNS = Methods({**METHODS.where, "matrix": "baselines.base:Matrix"})
+#: the methods whose runs can be opened, including recorded vectors (`labkit.adapters.recorder`)
+OF_RUNS = Methods({**METHODS.data, "matrix": "baselines.base:Matrix"})
 
 
 def load_run(folder: Path | str) -> Method:

@@ -1,8 +1,7 @@
 """Pretrained sentence-transformers models: opened without pickle or remote code, verified, and distilled.
 
-A model is opened by its name on the Hub or from a folder; all-MiniLM-L6-v2 comes from an installed package, after its
-weights were compared with the published ones. Out: the model, frozen and shared; the sha256 of its weights, which a run
-stores; its word pieces, or a vector for each word.
+A model is opened by its name on the Hub or from a folder, frozen and shared; all-MiniLM-L6-v2 comes from an installed
+package, after its weights were compared with the published ones. A run stores the sha256 of a model's weights.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from labkit.arrays import whole
+from labkit.arrays import positive_peaks, whole
 from labkit.extras import require
 from labkit.text import PAD, UNKNOWN, Vocabulary, pad
 from labkit.vectors import WordVectors
@@ -192,11 +191,7 @@ def _states_of_pieces(model: str) -> tuple[tuple[str, ...], np.ndarray]:
 def _turned(states: np.ndarray) -> np.ndarray:
     """The states (n, d) centred and rotated to their principal axes, largest variance first."""
     states = states - states.mean(axis=0)
-    directions = np.linalg.eigh(states.T @ states)[1][:, ::-1]
-    directions = directions * np.where(
-        directions[np.abs(directions).argmax(axis=0), np.arange(len(directions))] < 0, -1, 1
-    )
-    return np.asarray(states @ directions)
+    return np.asarray(states @ positive_peaks(np.linalg.eigh(states.T @ states)[1][:, ::-1]))
 
 
 def _states(model: Any, rows: Sequence[Sequence[int]]) -> np.ndarray:

@@ -4,10 +4,6 @@ Library code calls it and draws nothing; terminal, notebook and app each draw in
 end is unknown. `silent` draws nothing.
 
 A `note` is a sentence that accompanies a result. It goes to the caller that collects the notes of this call.
-
-    with collected() as notes:
-        corpus = read_corpus("mine.csv")
-    print(notes)
 """
 
 from __future__ import annotations
@@ -108,7 +104,7 @@ def _noting(path: Path) -> Callable[[Any], None]:
         elapsed, done = bar.format_dict["elapsed"], bar.n - bar.initial
         left = elapsed / done * (bar.total - bar.n) if done and bar.total is not None else None
         beside = path.with_name(path.name + ".new")
-        with suppress(OSError):  # a full disk: the training reports it where it matters
+        with suppress(OSError):  # a full disk: the run reports it where it matters
             state = {"done": bar.n, "total": bar.total, "what": bar.desc.removesuffix(": "), "left": left}
             beside.write_text(json.dumps(state), encoding="utf-8")
             beside.replace(path)
@@ -120,7 +116,7 @@ def _noting(path: Path) -> Callable[[Any], None]:
 def in_notebook(name: str = "") -> Iterator[Progress]:
     """Draw a bar of text in a cell's output, over itself; its last state stays in the saved notebook, without times.
 
-    `name` precedes the text and says which of several trainings this is.
+    `name` precedes the text and says which of several runs this is.
     """
     from IPython.display import display
 

@@ -18,10 +18,9 @@ import csv
 import hashlib
 import io
 import json
-import os
 import platform
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral
@@ -35,16 +34,17 @@ from safetensors.numpy import save as save_tensors
 
 from labkit.atomic import in_place
 from labkit.locks import locked
+from labkit.progress import first_process
 from labkit.settings import Settings
 
-# --- the record of a training ------------------------------------------------------------------------------------
+# --- the record of a run -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class History:
     """A dict of values per epoch or iteration, with first key `epoch`; empty for methods that do not iterate.
 
-    It has no clock times: two trainings with the same seed have the same history, byte for byte.
+    It has no clock times: two runs with the same seed have the same history, byte for byte.
     """
 
     rows: tuple[Mapping[str, float], ...] = ()
@@ -122,8 +122,8 @@ FILES = (MODEL, WORDS, HISTORY, SNAPSHOTS, PROBE)
 CHECKPOINT = "checkpoint.safetensors"
 #: the fields of `run.json`
 FIELDS = ("method", "settings", "corpus", "fingerprint", "seed", "state", "versions", "metrics", "processes")
-# : settings that runs of earlier versions may lack, with the values they had if these are not today's defaults; for :
-# renamed settings see `labkit.settings.RENAMED`
+#: settings that runs of earlier versions may lack, with the values they had if these are not today's defaults; for
+#: renamed settings see `labkit.settings.RENAMED`
 EARLIER = {"temperature": 1.0}
 UTF8 = ("utf-8", "surrogatepass")  # a text may contain half a surrogate pair, and must be read back unchanged
 
@@ -253,12 +253,12 @@ def read_record(folder: Path | str) -> dict[str, Any]:
 
 
 def has_checkpoint(folder: Path | str) -> bool:
-    """Whether a training in this folder was begun and not finished."""
+    """Whether a run in this folder was begun and not finished."""
     return (Path(folder) / CHECKPOINT).is_file()
 
 
 def finished(folder: Path | str) -> bool:
-    """Whether the folder holds the run of a finished training."""
+    """Whether the folder holds a finished run."""
     try:
         return bool(read_record(folder)["state"] == "finished")
     except (ValueError, OSError):
@@ -274,7 +274,7 @@ def read_checkpoint(folder: Path | str) -> Checkpoint | None:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["record"])  # noqa: SIM118
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"training {str(folder)!r} cannot be resumed: {CHECKPOINT} was truncated or edited ({error}); delete it "
+            f"run {str(folder)!r} cannot be resumed: {CHECKPOINT} was truncated or edited ({error}); delete it "
             "to train again in this folder"
         ) from error
 
@@ -336,65 +336,65 @@ def _refused(folder: Path | str, reason: str) -> ValueError:
 
 
 class Keeper:
-    """Saves a run in a folder during training: its current state, and a checkpoint to resume from.
+    """Saves a run in its folder during training, from a callable that returns the run in a state.
 
-    In: the folder, a callable that returns the current run, and the identity of the training (method, settings, corpus,
-    seed). A folder with anything else is refused. Only the first of several processes writes. As a context manager it
-    locks the folder, and writes the finished run at the end.
+    Only the first of several processes writes.
     """
 
     def __init__(self, folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> None:
         self.folder, self._run, self._training = Path(folder), run, dict(training)
-        self._writes = os.environ.get("RANK", "0") == "0"  # only the first of several processes
-        self._lock = ExitStack()
-
-    def __enter__(self) -> Keeper:
-        if self._writes:
-            with ExitStack() as lock:  # released if the folder is refused
-                lock.enter_context(locked(self.folder))
-                self._refuse_another()
-                self._lock = lock.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._lock:  # released however the training ended
-            if kind is None and self._writes:
-                write_run(self._run("finished"), self.folder)
 
     def epoch(self) -> None:
         """Write the current state; the run is marked as in training."""
-        if self._writes:
+        if first_process():
             write_run(self._run("training"), self.folder)
 
     def checkpoint(self, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
         """Write everything needed to resume from here."""
-        if self._writes:
+        if first_process():
             write_checkpoint(self.folder, arrays, {**record, "training": self._training})
 
     def resume(self) -> Checkpoint | None:
         """The last checkpoint; None if there is none."""
         return read_checkpoint(self.folder)
 
-    def _refuse_another(self) -> None:
-        """Raise ValueError if the folder holds a finished run, another training, or other files."""
-        if checkpoint := read_checkpoint(self.folder):
-            theirs = checkpoint[1].get("training", {})
-        elif (self.folder / "run.json").is_file():
-            theirs = read_record(self.folder)
-            if theirs["state"] == "finished":
-                raise ValueError(
-                    f"folder {str(self.folder)!r} already holds a run of {theirs['method']}; choose another folder or "
-                    "delete this one"
-                )
-        elif any(not path.name.startswith(".") for path in self.folder.iterdir()):
-            raise ValueError(f"folder {str(self.folder)!r} contains other files; choose a new one")
-        else:
-            return
-        if other := difference(self._training, theirs):
+
+@contextmanager
+def kept(folder: Path | str, run: Callable[[str], Run], training: Mapping[str, Any]) -> Iterator[Keeper]:
+    """Lock the folder during training, and write the finished run at its end.
+
+    `training` is its identity (method, settings, corpus, seed); a folder with anything else is refused.
+    """
+    keeper = Keeper(folder, run, training)
+    if not first_process():
+        yield keeper
+        return
+    with locked(folder):
+        _refuse_another(Path(folder), training)
+        yield keeper
+        write_run(run("finished"), folder)
+
+
+def _refuse_another(folder: Path, training: Mapping[str, Any]) -> None:
+    """Raise ValueError if the folder holds a finished run, another run, or other files."""
+    if checkpoint := read_checkpoint(folder):
+        theirs = checkpoint[1].get("training", {})
+    elif (folder / "run.json").is_file():
+        theirs = read_record(folder)
+        if theirs["state"] == "finished":
             raise ValueError(
-                f"folder {str(self.folder)!r} holds an interrupted training run with {other}; use the settings of that "
-                "run to resume it, or choose another folder"
+                f"folder {str(folder)!r} already holds a run of {theirs['method']}; choose another folder or delete "
+                "this one"
             )
+    elif any(not path.name.startswith(".") for path in folder.iterdir()):
+        raise ValueError(f"folder {str(folder)!r} contains other files; choose a new one")
+    else:
+        return
+    if other := difference(training, theirs):
+        raise ValueError(
+            f"folder {str(folder)!r} holds an interrupted training run with {other}; use the settings of that run to "
+            "resume it, or choose another folder"
+        )
 
 
 def difference(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:

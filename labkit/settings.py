@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from numbers import Integral, Real
+from operator import ge, gt, le
 from typing import Any, ClassVar, Self, TypeAlias
 
 Conditions: TypeAlias = dict[str, tuple[bool, str]]  # setting -> whether it has an effect, and under which condition
 
-# : settings of version 0.1.0 -> their current names; run folders, `--set` and links to the app may have the old ones
+#: settings of version 0.1.0 -> their current names; run folders, `--set` and links to the app may have the old ones
 RENAMED = {
     "longest": "max_length",
     "shortest": "min_ngram",
@@ -28,6 +29,7 @@ RENAMED = {
 }
 EPOCHS = "with epochs above 0"  # the condition of most training settings
 _TYPED = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
+_BOUNDS = (("minimum", ge, "at least"), ("maximum", le, "at most"), ("above", gt, "above"))
 _KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -79,8 +81,7 @@ class Settings:
         """The field of this name; raises ValueError if there is none."""
         fields = {each.name: each for each in dataclasses.fields(cls)}
         if name not in fields:
-            near = get_close_matches(name, fields, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(fields) or 'none at all'}"
+            hint = nearest_name(name, fields, f"choose from {', '.join(fields) or 'none at all'}")
             raise ValueError(f"setting {name!r} does not exist for this method; {hint}")
         return fields[name]
 
@@ -131,12 +132,9 @@ def checked(entry: dataclasses.Field[Any], value: Any) -> Any:
         raise _wrong(entry, value, f"one of {', '.join(limits['choices'])}")
     if kind is float and not math.isfinite(value):
         raise _wrong(entry, value, "a finite number")
-    if limits["minimum"] is not None and value < limits["minimum"]:
-        raise _wrong(entry, value, f"at least {limits['minimum']:g}")
-    if limits["maximum"] is not None and value > limits["maximum"]:
-        raise _wrong(entry, value, f"at most {limits['maximum']:g}")
-    if limits["above"] is not None and value <= limits["above"]:
-        raise _wrong(entry, value, f"above {limits['above']:g}")
+    for bound, inside, expected in _BOUNDS:
+        if limits[bound] is not None and not inside(value, limits[bound]):
+            raise _wrong(entry, value, f"{expected} {limits[bound]:g}")
     return value
 
 
@@ -152,3 +150,9 @@ def _read(kind: type, text: str) -> Any:
 
 def _wrong(entry: dataclasses.Field[Any], value: Any, expected: str) -> ValueError:
     return ValueError(f"setting {entry.name} is {value!r}, expected {expected} ({entry.metadata['what']})")
+
+
+def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
+    """The closest of these names, as a question, or what to do `otherwise`."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise

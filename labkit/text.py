@@ -1,11 +1,7 @@
 """Split texts into sentences and words, number words, and form batches; and read the lines of any text file.
 
-In: strings. Out: lists of words, a `Vocabulary`, rows of word numbers padded to one length (n, longest), and batches of
-sentences of similar length, to save padding.
-
-In: unchecked bytes. Out: lines, or blocks of up to 4096 lines, with constant memory. Only a line feed ends a line; an
-empty line is an empty sentence. A byte-order mark determines the encoding. A line that is not text raises an error that
-names it.
+Lines are read from unchecked bytes with constant memory. Only a line feed ends a line; an empty line is an empty
+sentence. A byte-order mark determines the encoding. A line that is not text raises an error that names it.
 """
 
 from __future__ import annotations
@@ -18,8 +14,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from encodings.aliases import aliases
 from itertools import chain, repeat
 from random import Random
 from typing import IO, Any, cast
@@ -242,18 +236,15 @@ def marked_encoding(stream: Any) -> str | None:
 
 
 def known_encoding(name: str) -> str:
-    """Python's name of a text encoding; raises ValueError if it is unknown."""
+    """Python's name of a text encoding; raises ValueError if labkit cannot read it."""
     try:
-        lines = "a\n".encode(name)
         encoding = codecs.lookup(name).name
-    except (LookupError, ValueError, TypeError):  # ValueError: a NUL in the name, or an encoding that is not for text
-        near = get_close_matches(str(name).lower(), [*aliases, *aliases.values()], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "save the text as UTF-8 if you do not know which it is"
+        usable = "a\n".encode(encoding) == b"a\n" or encoding.startswith("utf-")
+    except (LookupError, ValueError, TypeError):  # ValueError: a NUL in the name
+        usable = False
+    if not usable:
         raise ValueError(
-            f"encoding {name!r} is unknown; use one such as utf-8, utf-16, latin-1 or cp1252; {hint}"
-        ) from None
-    if encoding in ("utf-16", "utf-32"):
-        return f"{encoding}-le"  # without a mark: little endian, as on Windows
-    if lines != b"a\n" and not encoding.startswith("utf-"):
-        raise ValueError(f"encoding is {name!r}, which is not supported; save the text as UTF-8")
-    return encoding
+            f"encoding {name!r} is not supported; use one such as utf-8, utf-16, latin-1 or cp1252, or save the text "
+            "as UTF-8"
+        )
+    return f"{encoding}-le" if encoding in ("utf-16", "utf-32") else encoding  # without a mark, as on Windows

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from labkit.arrays import unit, whole
+from labkit.arrays import whole
 from labkit.text import PAD, UNKNOWN, Vocabulary, words
 
 TOKENS_AT_ONCE = 500_000  # in the co-occurrence count: bounds its memory
@@ -48,17 +48,6 @@ class WordVectors:
         shape = (len(rows), len(self.vocabulary))
         counts = sparse.csr_array((self.known[numbers].astype(np.float32), numbers, pointers), shape=shape)
         return (counts @ self.matrix) / np.maximum(counts.sum(axis=1), 1).astype(np.float32)[:, None]
-
-    def nearest(self, word: str, count: int = 10) -> list[tuple[str, float]]:
-        """The words with the most similar vectors, with their cosines."""
-        number = self.vocabulary.numbers.get(word, 1)
-        if not self.known[number]:
-            raise ValueError(f"word {word!r} has no vector; choose a word of the vocabulary")
-        directions = unit(self.matrix)
-        cosine = np.where(self.known, directions @ directions[number], -np.inf)
-        cosine[number] = -np.inf
-        best = np.argsort(-cosine, kind="stable")[:count]
-        return [(self.vocabulary.words[i], float(cosine[i])) for i in best if np.isfinite(cosine[i])]
 
 
 # --- from a corpus ---------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from labkit.corpora.files import TooLarge
 from labkit.embedding_files import WRITERS, read_embeddings, write_embeddings
 
 TEXTS = ["one", "two, three", "vier\nfünf"]
@@ -39,6 +40,23 @@ def test_any_kind_of_number(kind: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows, ROWS.astype(kind).astype(np.float32))
 
 
+def test_an_array_or_archive_may_have_the_name_of_the_other(tmp_path: Path) -> None:
+    with (tmp_path / "one.npz").open("wb") as array, (tmp_path / "all.npy").open("wb") as archive:
+        np.save(array, ROWS)
+        np.savez(archive, vectors=ROWS)
+    for name in ("one.npz", "all.npy"):
+        np.testing.assert_array_equal(read_embeddings(tmp_path / name)[1], ROWS)
+
+
+def test_the_size_that_a_header_states_is_limited_before_it_is_read(tmp_path: Path) -> None:
+    np.save(tmp_path / "large.npy", np.zeros((300, 3)))
+    np.savez_compressed(tmp_path / "large.npz", vectors=np.zeros((300_000, 3)))
+    assert (tmp_path / "large.npz").stat().st_size < 10_000
+    for name in ("large.npy", "large.npz"):
+        with pytest.raises(TooLarge, match=name):
+            read_embeddings(tmp_path / name, limit=5_000)
+
+
 REFUSED: dict[str, tuple[str, Any]] = {
     "nan": (".npy", np.array([[1, np.nan]])),
     "too large for float32": (".npy", np.array([[1, 1e300]])),
@@ -52,8 +70,6 @@ REFUSED: dict[str, tuple[str, Any]] = {
     "no column": (".parquet", {"x": [1]}),
     "garbage": (".npz", b"PK nothing"),
     "garbage parquet": (".parquet", b"PAR1 nothing"),
-    "an archive by another name": (".npy", {"vectors": ROWS}),
-    "an array by another name": (".npz", ROWS),
     "another ending": (".csv", b"1,2"),
 }
 

@@ -480,19 +480,3 @@ def test_nobody_else_trains_into_the_folder_meanwhile(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         failing.fit(CORPUS, folder=(folder := tmp_path / "other"))
     assert not folder.exists()  # given back after an error too, and with nothing in it
-
-
-def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
-    interrupted(tmp_path / "run")
-    (tmp_path / "run" / CHECKPOINT).write_bytes(b"half")
-    with pytest.raises(ValueError, match=CHECKPOINT):
-        Counting().fit(CORPUS, seed=7, folder=tmp_path / "run")
-    (tmp_path / "run" / CHECKPOINT).unlink()  # as it says
-    assert len(Counting().fit(CORPUS, seed=7, folder=tmp_path / "run").history) == 3
-    assert read_run(tmp_path / "run").state == "finished"
-
-
-def test_of_several_processes_the_first_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANK", "1")
-    Counting().fit(CORPUS, folder=tmp_path / "run")
-    assert not (tmp_path / "run").exists()

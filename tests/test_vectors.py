@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from labkit import vectors
+from labkit.arrays import unit
 from labkit.pretrained import distilled_vectors, opened_model
 from labkit.text import PAD, UNKNOWN, Vocabulary
 from labkit.vectors import cooccurrence, load_vectors, ppmi, ppmi_vectors
@@ -74,14 +75,14 @@ def test_words_used_alike_lie_near() -> None:
         for kind in random.choice(["animal", "car"], 400)
     ]
     made = ppmi_vectors(text, dimension=4, min_count=1)
-    assert {word for word, _ in made.nearest("cat", 2)} == {"dog", "cow"}
-    assert {word for word, _ in made.nearest("bus", 2)} == {"truck", "van"}
+    cosines = unit(made.matrix) @ unit(made.matrix).T
+    for kind in kinds.values():
+        first = made.vocabulary.numbers[kind[0]]
+        assert {made.vocabulary.words[at] for at in np.argsort(-cosines[first])[:3]} == set(kind)
     assert made.matrix[0].tolist() == [0.0] * 4  # padding
     assert not made.known[0]
     assert not made.known[1]
     assert made.known[2:].all()
-    with pytest.raises(ValueError, match="'zebra'"):
-        made.nearest("zebra")
 
 
 def test_mean_is_over_known_words_only() -> None:

@@ -6,7 +6,7 @@ sklearn      any method as a transformer of texts in scikit-learn's pipelines an
 losses       any loss for sentence-transformers' trainer, or for pytorch-metric-learning     extra: sbert
 explain      why two sentences are similar for any method or model                           extra: sbert for models
 recorder     the vectors of any training as a run for Space, with a collapse alarm        extra: sbert for trainers
-export       a method as a folder that works without labkit; `tokenizer`                  extra: export, sbert
+export       a method as a folder that works without labkit                               extra: export, sbert
 """
 
 from __future__ import annotations

@@ -70,11 +70,11 @@ class AsModel:
 
     def similarity(self, embeddings1: Any, embeddings2: Any) -> Tensor:
         """Return the method's own similarity of each row with each: (n_1, n_2)."""
-        return torch.from_numpy(np.asarray(self.method.similarity(as_rows(embeddings1), as_rows(embeddings2))))
+        return torch.from_numpy(np.asarray(self.method.similarity(*map(as_rows, (embeddings1, embeddings2)))))
 
     def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Tensor:
         """Return the method's own similarity, row by row: (n,)."""
-        return torch.from_numpy(np.asarray(self.method.similarity_pairwise(as_rows(embeddings1), as_rows(embeddings2))))
+        return torch.from_numpy(np.asarray(self.method.similarity_pairwise(*map(as_rows, (embeddings1, embeddings2)))))
 
 
 def as_rows(embeddings: Any) -> Embeddings:

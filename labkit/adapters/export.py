@@ -25,8 +25,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer, models
 
-from labkit.adapters.parts import ExportParts, parts_of
-from labkit.adapters.tokenizer import PADDING
+from labkit.adapters.parts import PADDING, ExportParts, parts_of
 from labkit.arrays import unit
 from labkit.atomic import amount, folder_in_place
 from labkit.evaluation.pairs import correlation
@@ -136,7 +135,6 @@ def quantize_model2vec(folder: Path) -> None:
 class ExportForm:
     """How to write, read and quantise a folder of this form, and how its README says to open it."""
 
-    library: str
     extra: str  # of pyproject.toml, which installs the packages needed
     needs: tuple[str, ...]
     write: Callable[[ExportParts, Path], None]
@@ -162,9 +160,9 @@ vectors = model.encode(["a sentence", "another one"])"""
 
 ST, ONNX, STATIC = "sentence-transformers", "onnx", "model2vec"
 FORMS: dict[str, ExportForm] = {
-    ST: ExportForm(ST, "sbert", ("sentence_transformers",), write_modules, read_modules, None, OPEN_MODULES),
-    ONNX: ExportForm(ONNX, "export", ("onnx", "onnxruntime"), write_onnx, read_onnx, quantize_onnx, OPEN_ONNX),
-    STATIC: ExportForm(STATIC, "", (), write_model2vec, read_model2vec, quantize_model2vec, OPEN_MODEL2VEC),
+    ST: ExportForm("sbert", ("sentence_transformers",), write_modules, read_modules, None, OPEN_MODULES),
+    ONNX: ExportForm("export", ("onnx", "onnxruntime"), write_onnx, read_onnx, quantize_onnx, OPEN_ONNX),
+    STATIC: ExportForm("", (), write_model2vec, read_model2vec, quantize_model2vec, OPEN_MODEL2VEC),
 }
 
 
@@ -253,9 +251,7 @@ def export(
         opening = form.opening.format(folder=folder.name)
         limits = "\n".join(f"- {limit}" for limit in exported.limits)
         measured = f"{MARK}. {exported}"
-        card = card_of(
-            method, folder.name, form.library, opening, metrics or {}, intervals, measured=measured, limits=limits
-        )
+        card = card_of(method, folder.name, to, opening, metrics or {}, intervals, measured=measured, limits=limits)
         (beside / CARD).write_text(card, "utf-8")
     return exported
 

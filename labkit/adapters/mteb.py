@@ -46,25 +46,18 @@ def model_meta(method: Method, name: str) -> Any:
     if "/" not in name:
         raise ValueError(f"name is {name!r}, but MTEB needs owner/model; add an owner and a slash")
     run = method.run("finished")
-    return ModelMeta(
-        loader=None,
-        name=name,
-        revision=revision(run),
-        release_date=None,
-        languages=None,
-        n_parameters=sum(array.size for array in run.arrays.values()),
-        memory_usage_mb=sum(array.nbytes for array in run.arrays.values()) / 2**20,
-        max_tokens=None,
-        embed_dim=method.encode([]).shape[1],
-        license=None,
-        open_weights=None,
-        public_training_code=None,
-        public_training_data=None,
-        framework=["PyTorch"],
-        similarity_fn_name=ScoringFunction(method.similarity_name),
-        use_instructions=False,
-        training_datasets=None,
-    )
+    known = {
+        "name": name,
+        "revision": revision(run),
+        "n_parameters": sum(array.size for array in run.arrays.values()),
+        "memory_usage_mb": sum(array.nbytes for array in run.arrays.values()) / 2**20,
+        "embed_dim": method.encode([]).shape[1],
+        "framework": ["PyTorch"],
+        "similarity_fn_name": ScoringFunction(method.similarity_name),
+        "use_instructions": False,
+    }
+    required = (name for name, each in ModelMeta.model_fields.items() if each.is_required())
+    return ModelMeta(**{**dict.fromkeys(required), **known})
 
 
 def revision(run: Run) -> str:

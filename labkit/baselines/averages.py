@@ -26,8 +26,6 @@ from labkit.settings import Conditions
 from labkit.text import PAD, UNKNOWN, Vocabulary, tokenised, words
 from labkit.vectors import WordVectors, load_vectors, ppmi_vectors
 
-# --- parts -------------------------------------------------------------------------------------------------------
-
 PART = 5_000  # sentences
 
 
@@ -71,8 +69,16 @@ class MeanVectors(Method):
     vectors: WordVectors
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
+        settings: MeanVectorsSettings = self.settings
         progress(0, None, "word vectors")
-        self.vectors = vectors_of(corpus, self.settings, seed)
+        if settings.vectors == "ppmi":
+            cut = tokenised(train_sentences(corpus))
+            vectors = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
+        else:  # for all words of the corpus, in any split
+            seen = Vocabulary.of(words(text) for text in corpus.sentences())
+            vectors = load_vectors(settings.vectors, seen, seed=seed)
+        known = np.flatnonzero(vectors.known)
+        self.vectors = known_vectors([vectors.vocabulary.words[row] for row in known], vectors.matrix[known])
         return History()
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
@@ -95,18 +101,6 @@ class MeanVectors(Method):
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         require_shapes(arrays, vectors=(len(words["words"]), None))
         self.vectors = known_vectors(words["words"], arrays["vectors"])
-
-
-def vectors_of(corpus: Corpus, settings: MeanVectorsSettings, seed: int) -> WordVectors:
-    """Vectors computed from the training sentences, or read from a file for all words of the corpus, in any split."""
-    if settings.vectors == "ppmi":
-        cut = tokenised(train_sentences(corpus))
-        vectors = ppmi_vectors(cut, dimension=settings.dimension, window=settings.window, seed=seed)
-    else:
-        seen = Vocabulary.of(words(text) for text in corpus.sentences())
-        vectors = load_vectors(settings.vectors, seen, seed=seed)
-    known = np.flatnonzero(vectors.known)
-    return known_vectors([vectors.vocabulary.words[row] for row in known], vectors.matrix[known])
 
 
 def known_vectors(known: list[str], matrix: np.ndarray) -> WordVectors:
@@ -143,8 +137,8 @@ class Sif(MeanVectors):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         settings: SifSettings = self.settings
-        progress(0, None, "word vectors")
-        vectors = vectors_of(corpus, settings, seed)
+        super()._fit(corpus, seed, progress, keeper)
+        vectors = self.vectors
         if settings.components >= vectors.dimension:
             raise ValueError(
                 f"setting components is {settings.components}, expected less than {vectors.dimension}, the length of "

@@ -11,7 +11,7 @@ values, and a sentence x becomes x V (n, d), not normalised. Words in the same s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -80,7 +80,7 @@ class Tfidf(Method):
                 f"corpus {corpus.name!r} has no {settings.unit} that occur in {settings.min_count} training sentences "
                 "or more (words need at least two letters). Add texts, or set unit=characters or min_count=1"
             ) from error
-        self.vectorizer = restored_tfidf(settings, vectorizer.get_feature_names_out(), vectorizer.idf_)
+        self.vectorizer = restored(_empty(settings), vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
@@ -97,15 +97,14 @@ class Tfidf(Method):
         return {"idf": self.vectorizer.idf_}, {"words": list(self.vectorizer.vocabulary)}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
-        self.vectorizer = restored_tfidf(self.settings, words["words"], arrays["idf"])
+        require_shapes(arrays, idf=(len(words["words"]),))
+        self.vectorizer = restored(_empty(self.settings), words["words"], arrays["idf"])
 
 
-def restored_tfidf(settings: TfidfSettings, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
-    """The vectorizer with these words as columns, in order, and these weights."""
-    columns: Mapping[str, int] = {str(word): column for column, word in enumerate(words)}
-    require_shapes({"idf": idf}, idf=(len(columns),))
-    vectorizer = _empty(settings, vocabulary=columns)
-    vectorizer.idf_ = np.asarray(idf, dtype=np.float32)
+def restored(vectorizer: TfidfVectorizer, words: Sequence[str], idf: np.ndarray) -> TfidfVectorizer:
+    """A new vectorizer with these words as columns, in order, and these weights."""
+    vectorizer.set_params(vocabulary={str(word): column for column, word in enumerate(words)})
+    vectorizer.idf_ = np.asarray(idf, dtype=vectorizer.dtype)
     return vectorizer
 
 
@@ -117,20 +116,19 @@ def _empty(settings: TfidfSettings, **known: Any) -> TfidfVectorizer:
 def parts_of_counts(vectorizer: TfidfVectorizer, sentence: str) -> Parts:
     """A row for each counted term, in the order of the sentence; they add up to the row of `transform`."""
     counts = Counter(_analyzer(vectorizer)(sentence))
-    met = {each: vectorizer.vocabulary_[each] for each in counts if each in vectorizer.vocabulary_}
-    columns = np.fromiter(met.values(), np.int64, len(met))
-    times = np.fromiter(map(counts.__getitem__, met), np.float64, len(met))
+    met = [each for each in counts if each in vectorizer.vocabulary_]
+    columns = np.array([vectorizer.vocabulary_[each] for each in met], np.int64)
+    times = np.array([counts[each] for each in met], np.float64)
     weights = vectorizer.idf_[columns] * (1 + np.log(times) if vectorizer.sublinear_tf else times)
     weights /= np.linalg.norm(weights) or 1.0
     rows = sparse.csr_array((weights, columns, np.arange(len(met) + 1)), (len(met), len(vectorizer.idf_)))
-    return Parts.of_sum(met, rows, unknown=tuple(each for each in counts if each not in met))
+    return Parts.of_sum(met, rows, unknown=tuple(each for each in counts if each not in vectorizer.vocabulary_))
 
 
 @lru_cache(maxsize=4)
-def _analyzer(vectorizer: TfidfVectorizer) -> Callable[[str], list[str]]:
+def _analyzer(vectorizer: TfidfVectorizer) -> Any:
     """The vectorizer's analyzer, cached because building it is slower than using it."""
-    analyzer: Callable[[str], list[str]] = vectorizer.build_analyzer()
-    return analyzer
+    return vectorizer.build_analyzer()
 
 
 # --- lsa ---------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class PvDbow(Trained):
         self.shares = noise_shares(rows, len(self.vocabulary))
         network = self._started(seed, lambda: Paragraphs(len(rows), len(self.vocabulary), self.settings.size))
         self.words = network.words
-        return WordsTask(network, rows, self.shares, self.settings, seed)
+        return WordsTask(network, rows, self, seed)
 
     def _dev(self, corpus: Corpus, task: WordsTask) -> None:
         return None  # without labels there is nothing to select by
@@ -183,11 +183,9 @@ class Paragraphs(nn.Module):
 class WordsTask:
     """Batches of sentences; each word against `noise` drawn words."""
 
-    def __init__(
-        self, network: Paragraphs, rows: list[list[int]], shares: np.ndarray, settings: PvDbowSettings, seed: int
-    ) -> None:
-        self.module, self._settings, self._seed = network, settings, seed
-        self._rows, self._shares = rows, torch.from_numpy(shares)
+    def __init__(self, network: Paragraphs, rows: list[list[int]], method: PvDbow, seed: int) -> None:
+        self.module, self._settings, self._seed = network, method.settings, seed
+        self._rows, self._shares = rows, torch.from_numpy(method.shares)
 
     def batches(self, epoch: int) -> list[list[int]]:
         lengths = [len(row) for row in self._rows]
@@ -195,25 +193,20 @@ class WordsTask:
 
     def outputs(self, batch: list[int], rows: slice = slice(None)) -> Tensor:
         """f of each sentence of the batch, (n,)."""
-        count, sentences = self._settings.noise, batch[rows]
-        numbers = torch.from_numpy(pad([self._rows[row] for row in sentences]))
+        k, sentences, device = self._settings.noise, batch[rows], self.module.words.weight.device
+        numbers = torch.from_numpy(pad([self._rows[row] for row in sentences]))  # (n, length)
         lengths = torch.tensor([len(self._rows[row]) for row in sentences])
-        noise = torch.multinomial(self._shares, numbers.numel() * count, replacement=True).view(*numbers.shape, count)
-        return self._objective(torch.tensor(sentences), numbers, lengths, noise)
-
-    def loss(self, outputs: Tensor, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
-        return outputs.mean(), dict
-
-    def _objective(self, rows: Tensor, numbers: Tensor, lengths: Tensor, noise: Tensor) -> Tensor:
-        """f of sentences (n,) with words (n, length) and noise for each word (n, length, k): (n,)."""
-        device = self.module.words.weight.device
-        d = self.module.sentences(rows.to(device))
+        noise = torch.multinomial(self._shares, numbers.numel() * k, replacement=True).view(*numbers.shape, k)
+        d = self.module.sentences(torch.tensor(sentences).to(device))
         drawn = torch.cat([numbers[:, :, None], noise], 2).to(device)  # (n, length, 1 + k)
-        near, far = self._products(d, drawn).split([1, noise.shape[2]], 2)
+        near, far = self._products(d, drawn).split([1, k], 2)
         terms = F.softplus(-near[:, :, 0]) + F.softplus(far).sum(2)
         there = (torch.arange(numbers.shape[1]) < lengths[:, None]).to(device)
         mean = (terms * there).sum(1) / lengths.to(device)
         return mean + self._settings.penalty / 2 * (d**2).sum(1)
+
+    def loss(self, outputs: Tensor, batch: list[int]) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
+        return outputs.mean(), dict
 
     def _products(self, d: Tensor, drawn: Tensor) -> Tensor:
         """The products d·u of sentence vectors (n, size) and the words drawn for them (n, length, k), (n, length, k).

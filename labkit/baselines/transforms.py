@@ -45,17 +45,11 @@ class Affine:
         return moved
 
 
-@dataclass(frozen=True)
-class Axes:
-    """Principal axes of rows: their mean (d,), the variance along each axis (r,), and the axes as columns (d, r)."""
+def principal_axes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The principal axes of rows (n, d), largest variance first: XᵀX/n = U diag(λ) Uᵀ, X = rows - μ.
 
-    centre: np.ndarray
-    variances: np.ndarray
-    directions: np.ndarray
-
-
-def principal_axes(rows: np.ndarray) -> Axes:
-    """The principal axes of rows (n, d), largest variance first: XᵀX/n = U diag(λ) Uᵀ, X = rows - μ."""
+    Returns the mean μ (d,), the variance along each axis, λ (r,), and the axes as columns, U (d, r).
+    """
     double = np.asarray(rows, dtype=np.float64)
     centre = double.mean(axis=0)
     moved = double - centre
@@ -67,7 +61,7 @@ def principal_axes(rows: np.ndarray) -> Axes:
         raise ValueError(
             f"the base gives all {len(rows)} sentences the same vector; give more sentences, or use another base"
         )
-    return Axes(centre, variances[:rank], directions[:, :rank])
+    return centre, variances[:rank], directions[:, :rank]
 
 
 class AffineMethod(Method):
@@ -131,16 +125,16 @@ class AllButTheTopSettings(BasedSettings):
 
 def all_but_the_top(rows: np.ndarray, components: int = 0) -> Affine:
     """The map that removes the mean and the `components` largest principal axes of rows (n, d); 0: d/100, or 1."""
-    axes = principal_axes(rows)
+    centre, variances, directions = principal_axes(rows)
     width = rows.shape[1]
     count = components or max(1, round(width / 100))
-    if count >= len(axes.variances):
+    if count >= len(variances):
         raise ValueError(
-            f"components is {count}, expected less than {len(axes.variances)}, the number of directions in which the "
+            f"components is {count}, expected less than {len(variances)}, the number of directions in which the "
             "rows vary; otherwise nothing remains. Lower it or add sentences"
         )
-    top = axes.directions[:, :count]
-    return single(axes.centre, np.eye(width) - top @ top.T)
+    top = directions[:, :count]
+    return single(centre, np.eye(width) - top @ top.T)
 
 
 class AllButTheTop(AffineMethod):
@@ -171,8 +165,8 @@ class PcaSettings(BasedSettings):
 
 def pca(rows: np.ndarray, dimension: int) -> Affine:
     """The map onto the `dimension` largest principal axes of rows (n, d), or onto all if there are fewer."""
-    axes = principal_axes(rows)
-    return single(axes.centre, axes.directions[:, :dimension])
+    centre, _, directions = principal_axes(rows)
+    return single(centre, directions[:, :dimension])
 
 
 class Pca(AffineMethod):
@@ -203,9 +197,9 @@ class WhiteningSettings(BasedSettings):
 
 def whitening(rows: np.ndarray, dimension: int = 0) -> Affine:
     """The map that gives rows (n, d) mean 0 and covariance I in their `dimension` largest directions; 0: in all."""
-    axes = principal_axes(rows)
-    kept = dimension or len(axes.variances)
-    return single(axes.centre, axes.directions[:, :kept] / np.sqrt(axes.variances[:kept]))
+    centre, variances, directions = principal_axes(rows)
+    kept = dimension or len(variances)
+    return single(centre, directions[:, :kept] / np.sqrt(variances[:kept]))
 
 
 class Whitening(AffineMethod):

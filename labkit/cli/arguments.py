@@ -1,21 +1,19 @@
 """Options and arguments, each defined once, and functions that open the runs and corpora they name.
 
-`command` turns a function into a command and adds -q and -v. The other options are parameter types, with their shell
-completion.
+The options are parameter types, with their shell completion. Every `Command` also has -q and -v.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, CallbackParam, Option, Typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from labkit.cli.output import set_verbosity, step
 from labkit.progress import note, terminal
@@ -24,44 +22,41 @@ if TYPE_CHECKING:
     from labkit.corpora import Corpus
     from labkit.method import Method
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", help="Also print versions, settings, time and memory per step, and tracebacks."),
-]
+_VERBOSE = "Also print versions, settings, time and memory per step, and tracebacks."
 
 
-def command(app: typer.Typer, name: str | None = None, **how: Any) -> Callable[[F], F]:
-    """Make a function a command; the function itself does not change."""
-
-    def register(function: F) -> F:
-        app.command(name, **how)(with_verbosity(function))
-        return function
-
-    return register
+def _heard(option: CallbackParam, given: bool) -> None:
+    if given:
+        set_verbosity(str(option.name))
 
 
-def with_verbosity(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with the options --quiet and --verbose."""
-    hints = get_type_hints(function, include_extras=True)
-
-    @wraps(function)
-    def called(*, quiet: bool, verbose: bool, **options: Any) -> Any:
-        if quiet or verbose:
-            set_verbosity(quiet=quiet, verbose=verbose)
-        return function(**options)
-
-    own = [each.replace(annotation=hints[name]) for name, each in signature(function).parameters.items()]
-    more = [("quiet", Quiet), ("verbose", Verbose)]
-    own += [Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind) for name, kind in more]
-    called.__signature__ = signature(function).replace(parameters=own)  # type: ignore[attr-defined]
-    called.__annotations__ = hints | dict(more)
-    return called
+_verbosity = Typer(add_completion=False)
 
 
-# --- shell completion ----------------------------------------------------------------------------------------------
+@_verbosity.command()
+def _options(
+    quiet: Annotated[
+        bool, Option("--quiet", "-q", help="Print only results and errors.", callback=_heard, expose_value=False)
+    ] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help=_VERBOSE, callback=_heard, expose_value=False)] = False,
+) -> None: ...
+
+
+class Command(TyperCommand):
+    """A command with the options --quiet and --verbose."""
+
+    def __init__(self, *given: Any, params: Any = None, **how: Any) -> None:
+        super().__init__(*given, params=[*(params or ()), *get_command(_verbosity).params], **how)
+
+
+class Program(TyperGroup):
+    """A group of commands with these options: `labkit -q train`."""
+
+    def __init__(self, *given: Any, params: Any = None, **how: Any) -> None:
+        super().__init__(*given, params=[*(params or ()), *get_command(_verbosity).params], **how)
+
+
+# --- options and arguments ---------------------------------------------------------------------------------------
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -77,45 +72,24 @@ def complete_corpora(incomplete: str) -> list[str]:
     return [name for name in CORPORA if name.startswith(incomplete)]
 
 
-# --- options and arguments ---------------------------------------------------------------------------------------
+_CORPUS = "A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards."
+_JSON = "Print one JSON document on standard output; everything else goes to standard error."
+_METHOD = "One of the methods below"
 
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print one JSON document on standard output; everything else goes to standard error."),
-]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
-MethodName = Annotated[str, typer.Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
+Json = Annotated[bool, Option("--json", help=_JSON)]
+Force = Annotated[bool, Option("--force", "-f", help="Overwrite existing files.")]
+MethodName = Annotated[str, Argument(metavar="METHOD", help=f"{_METHOD}.", autocompletion=_methods)]
 OptionalMethodName = Annotated[
-    str | None,
-    typer.Argument(metavar="METHOD", help="One of the methods below; optional with --config.", autocompletion=_methods),
+    str | None, Argument(metavar="METHOD", help=f"{_METHOD}; optional with --config.", autocompletion=_methods)
 ]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
-RunFolders = Annotated[list[Path], typer.Argument(metavar="RUN...", help="The folders of the runs.")]
-ExecutorName = Annotated[
-    str | None,
-    typer.Option("--executor", help="`local:N` processes (default: one per core) or `ray[:HOST:PORT]`."),
-]
+RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of a run.")]
 CorpusName = Annotated[
-    str | None,
-    typer.Option(
-        help="A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards. Default, with a run: "
-        "the run's corpus.",
-        autocompletion=complete_corpora,
-    ),
+    str | None, Option(help=f"{_CORPUS} Default, with a run: the run's corpus.", autocompletion=complete_corpora)
 ]
-AnyCorpus = Annotated[
-    str,
-    typer.Argument(
-        help="A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards.",
-        autocompletion=complete_corpora,
-    ),
-]
-
-
-def nearest_name(name: str, names: Iterable[str], otherwise: str) -> str:
-    """The closest of these names, as a question, or what to do `otherwise`."""
-    near = get_close_matches(name, list(names), n=1)
-    return f"did you mean {near[0]!r}?" if near else otherwise
+AnyCorpus = Annotated[str, Argument(help=_CORPUS, autocompletion=complete_corpora)]
+Table = Annotated[Path, Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")]
+Shards = Annotated[Path, Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")]
+Executor = Annotated[str | None, Option(help="`local:N` processes (default: one per core) or `ray[:HOST:PORT]`.")]
 
 
 def check_free(path: Path, option: str, *, force: bool) -> None:
@@ -124,12 +98,7 @@ def check_free(path: Path, option: str, *, force: bool) -> None:
         raise ValueError(f"{option} {str(path)!r} exists; add --force to overwrite it, or choose another name")
 
 
-def clear_shards(folder: Path, *, force: bool) -> None:
-    """Remove the shards of an earlier call if asked to; otherwise their making resumes."""
-    from labkit.scale import clear, is_folder
-
-    if force and is_folder(folder):
-        clear(folder)
+# --- folders of shards -------------------------------------------------------------------------------------------
 
 
 def workers_of(executor: str | None) -> dict[str, Any]:
@@ -137,13 +106,28 @@ def workers_of(executor: str | None) -> dict[str, Any]:
     from labkit.scale import check_processes
 
     kind, _, rest = (executor or "local").partition(":")
-    if kind == "local" and (not rest or (rest.isdecimal() and int(rest) > 0)):
-        count = int(rest) if rest else os.cpu_count() or 1
-        check_processes("executor", count)
-        return {"workers": count}
+    if kind == "local" and (not rest or rest.isdecimal()):
+        workers = int(rest or os.cpu_count() or 1)
+        check_processes("executor", workers)
+        return {"workers": workers}
     if kind == "ray":
         return {"ray": rest}
     raise ValueError(f"executor {executor!r} is not local, local:N, ray or ray:HOST:PORT; local uses every core")
+
+
+def written_shards(write: Callable[..., Any], *given: Any, out: Path, force: bool, **how: Any) -> tuple[Any, int]:
+    """Write a folder of shards with `write(*given, out, **how)`; returns its result and the number of shards.
+
+    An earlier call's shards are removed if asked to; otherwise their making resumes.
+    """
+    from labkit.corpora.shards import shards_in
+    from labkit.scale import clear, is_folder
+
+    if force and is_folder(out):
+        clear(out)
+    with step("written"), terminal("shard") as progress:
+        made = write(*given, out, **how, progress=progress)
+    return made, len(shards_in(out))
 
 
 # --- runs and corpora, opened ------------------------------------------------------------------------------------
@@ -156,9 +140,8 @@ def opened_corpus(name: str) -> Corpus:
     with step(f"corpus {name} opened"):
         if name in CORPORA or not Path(name).exists():
             return load(name)
-        if Path(name).is_dir():
-            return replace(load(name), name=str(Path(name)))
-        return replace(corpus_of_file(Path(name)), name=str(Path(name)))
+        corpus = load(name) if Path(name).is_dir() else corpus_of_file(Path(name))
+        return replace(corpus, name=str(Path(name)))
 
 
 def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
@@ -175,19 +158,17 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
     from labkit.corpora import CORPORA
     from labkit.scale import is_folder
 
-    if named is not None:
-        return opened_corpus(named)
     name = record["corpus"]
-    if name not in CORPORA and not (Path(name).is_file() or is_folder(name)):
+    if named is None and name not in CORPORA and not (Path(name).is_file() or is_folder(name)):
         raise ValueError(
             f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file found from this "
             "folder; give one with --corpus"
         )
-    return opened_corpus(name)
+    return opened_corpus(named or name)
 
 
 def record_of(run: Path) -> dict[str, Any]:
-    """The run's `run.json`, with a note if its training is not finished."""
+    """The run's `run.json`, with a note if the run is not finished."""
     from labkit.locks import is_locked
     from labkit.runs import has_checkpoint, read_record
 
@@ -201,7 +182,7 @@ def record_of(run: Path) -> dict[str, Any]:
         )
     record = read_record(run)
     if record["state"] != "finished":
-        what = f"{run} is being trained" if busy else f"the training of {run} is not finished"
+        what = f"{run} is being trained" if busy else f"{run} is not finished"
         note(f"{what}: this is what it {'knows so far' if busy else 'knew last'}", stacklevel=2)
     return record
 
@@ -215,7 +196,7 @@ def opened_method(run: Path) -> Method:
 
 
 def usable_method(run: Path) -> Method:
-    """The method of a run, ready to encode, with a note if its training is not finished."""
+    """The method of a run, ready to encode, with a note if the run is not finished."""
     record_of(run)
     return opened_method(run)
 

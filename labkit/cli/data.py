@@ -1,110 +1,121 @@
-"""`labkit data list | get | check | mine | cluster`: bundled and published corpora, and your own files."""
+"""`labkit data list | get | check | mine | cluster | make`: bundled and published corpora, and your own files.
+
+`data make corpus | triplets | runs` generates the bundled ones at any size, triplets from articles, and the bundled
+runs. The same command makes the same files.
+"""
 
 from __future__ import annotations
 
+import io
+import shutil
 from collections import Counter
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from labkit.cli import make
 from labkit.cli.arguments import (
     AnyCorpus,
+    Command,
+    Executor,
     Force,
     Json,
+    Table,
     WithProgress,
     check_free,
-    command,
     complete_corpora,
     corpus_of_file,
     opened_corpus,
     usable_method,
+    workers_of,
+    written_shards,
 )
-from labkit.cli.output import show_result, step
-from labkit.progress import terminal
+from labkit.cli.output import remark, show_result, step, text_table
+from labkit.progress import note, terminal
+from labkit.settings import nearest_name
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus, Sentences
-
-
-def _published(incomplete: str) -> list[str]:
-    from labkit.corpora import CORPORA
-
-    return [name for name, each in CORPORA.items() if each.kind == "published" and name.startswith(incomplete)]
+    from labkit.shipped import Demonstration
+    from labkit.thematic.from_dumps import Funnel
 
 
 app = typer.Typer(no_args_is_help=True, help="Corpora: list, download, check, generate, mine, cluster, deduplicate.")
-app.add_typer(make.app, name="make")
+making = typer.Typer(
+    no_args_is_help=True, help="Generate a bundled corpus, triplets from articles, or the bundled runs."
+)
+app.add_typer(making, name="make")
 
 
-@command(app, "list")
+@app.command("list", cls=Command)
 def list_corpora(json: Json = False) -> None:
     """List all corpora with their size, their licence, and whether they are on this machine."""
     from labkit.corpora import CORPORA
 
     table: list[dict[str, Any]] = [
-        {
-            "name": entry.name,
-            "kind": entry.kind,
-            "shape": entry.shape,
-            "rows": entry.rows,
-            "bytes": entry.size(),
-            "here": entry.here() is not None,
-            "licence": entry.licence,
-            "what": entry.summary,
-        }
+        {name: getattr(entry, name) for name in ("name", "kind", "shape", "rows", "licence")}
+        | {"bytes": entry.size(), "here": entry.here() is not None, "what": entry.summary}
         for entry in CORPORA.values()
     ]
-    lines = []
+    head = ["name", "shape", "rows", "size", "here", "what (licence)"]
+    texts = []
     for kind, title in (("embedded", "Bundled"), ("published", "Published: `labkit data get NAME` downloads one")):
-        lines += [f"\n{title}\n", f"{'name':22}{'shape':10}{'rows':>9}{'size':>9}  {'here':5} what (licence)"]
-        lines += [_line(row) for row in table if row["kind"] == kind]
-    show_result(table, "\n".join(lines), json=json)
+        lines = [_line(row) for row in table if row["kind"] == kind]
+        texts.append(f"{title}\n\n{text_table([head, *lines], right=[2, 3])}")
+    show_result(table, "\n\n".join(texts), json=json)
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any]) -> list[str]:
     rows = f"{row['rows']:,}" if row["rows"] else "?"
     size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
-    here = "yes" if row["here"] else "no"
-    return f"{row['name']:22}{row['shape']:10}{rows:>9}{size:>9}  {here:5} {row['what']} ({row['licence']})"
+    return [row["name"], row["shape"], rows, size, "yes" if row["here"] else "no", f"{row['what']} ({row['licence']})"]
 
 
-@command(app)
+@app.command(cls=Command)
 def get(
-    name: Annotated[str, typer.Argument(help="A published corpus; see `labkit data list`.", autocompletion=_published)],
+    name: Annotated[str, Argument(help="A published corpus; see `labkit data list`.", autocompletion=complete_corpora)],
     json: Json = False,
 ) -> None:
     """Download a published corpus from its official address and verify it. A broken download is retried."""
     from labkit.corpora.catalogue import CORPORA, nearest_corpus
-    from labkit.corpora.published import PUBLISHED, fetch_published
+    from labkit.corpora.published import PUBLISHED
 
-    if name in PUBLISHED:
-        with step("downloaded"), terminal("B") as progress:
-            fetched = fetch_published(name, progress=progress)
-        by_hand = [source.address for source in fetched.by_hand]
-        show_result({"name": name, "place": fetched.folder, "by_hand": by_hand}, str(fetched), json=json)
-    elif name in CORPORA:
+    if name not in CORPORA:
+        raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
+    if name not in PUBLISHED:
         text = f"{name} is bundled with labkit; there is nothing to download."
         show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
-    else:
-        raise ValueError(f"corpus {name!r} is not a published one; {nearest_corpus(name)}")
+        return
+    wanted = PUBLISHED[name]
+    with step("downloaded"), terminal("B") as progress:
+        by_hand = wanted.fetch(progress=progress)
+    done = len(wanted.sources) - len(by_hand)
+    lines = [f"{name}: {done} files in {wanted.cache}"] if done else []
+    lines += [
+        f"{name}: download {source.name} by hand from {source.address} ({source.by_hand}) and put it into "
+        f"{wanted.cache}"
+        for source in by_hand
+    ]
+    lines.append(f"{wanted.note} Licence: {wanted.licence}. Source: {wanted.citation}.".lstrip())
+    record = {"name": name, "place": wanted.cache, "by_hand": [source.address for source in by_hand]}
+    show_result(record, "\n".join(lines), json=json)
 
 
-@command(app)
+@app.command(cls=Command)
 def check(
     name: AnyCorpus,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Also score chance, TF-IDF and mean word vectors on it.")
+        bool, Option("--measure", help="Also score chance, TF-IDF and mean word vectors on it.")
     ] = False,
-    encoding: Annotated[str, typer.Option(help="Text encoding of your file.")] = "utf-8-sig",
+    encoding: Annotated[str, Option(help="Text encoding of your file.")] = "utf-8-sig",
     json: Json = False,
 ) -> None:
     """Read a whole corpus and report what is in it, or which row is wrong and why."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
-    from labkit.progress import note
 
     here = name in CORPORA or not Path(name).is_file()
     if name in CORPORA and encoding != "utf-8-sig":
@@ -153,35 +164,31 @@ def _without_labels(corpus: Sentences, name: str) -> list[str]:
 # --- hard negatives ----------------------------------------------------------------------------------------------
 
 
-@command(app)
+@app.command(cls=Command)
 def mine(
     source: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="RUN|METHOD", help="Model to mine with: a run folder, or a method to fit with default settings."
         ),
     ],
-    corpus: Annotated[str, typer.Option(help="Corpus to mine: a name or a file.", autocompletion=complete_corpora)],
-    out: Annotated[
-        Path, typer.Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")
-    ],
-    count: Annotated[int, typer.Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
+    corpus: Annotated[str, Option(help="Corpus to mine: a name or a file.", autocompletion=complete_corpora)],
+    out: Table,
+    count: Annotated[int, Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
     ranks: Annotated[
-        str,
-        typer.Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest."),
+        str, Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest.")
     ] = "0..50",
     margin: Annotated[
-        float | None, typer.Option(help="Minimum difference in similarity between positive and negative.")
+        float | None, Option(help="Minimum difference in similarity between positive and negative.")
     ] = None,
-    relative: Annotated[float | None, typer.Option(help="The same, as a share of the positive's similarity.")] = None,
-    most: Annotated[float | None, typer.Option(help="Maximum similarity of a negative.")] = None,
-    least: Annotated[float | None, typer.Option(help="Minimum similarity of a negative.")] = None,
-    sampling: Annotated[str, typer.Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
+    relative: Annotated[float | None, Option(help="The same, as a share of the positive's similarity.")] = None,
+    most: Annotated[float | None, Option(help="Maximum similarity of a negative.")] = None,
+    least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
+    sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
-        str | None,
-        typer.Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed)."),
+        str | None, Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed, also for pairing positives within a class.")] = 0,
+    seed: Annotated[int, Option(help="Random seed, also for pairing positives within a class.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -191,52 +198,30 @@ def mine(
 
     check_free(out, "--out", force=force)
     format_of(out)
-    low, high = _from_to(ranks)
+    low, dots, high = ranks.partition("..")
+    if not (dots and low.isdigit() and high.isdigit()):
+        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
     mined_in = opened_corpus(corpus)
     encoded, guiding = _method_of(source, mined_in), None if guide is None else _method_of(guide, mined_in)
     meanings = known_meanings(mined_in)
     rows: list[dict[str, Any]] = []
-    record: dict[str, Any] = {"file": out, "splits": {}}
+    splits: dict[str, dict[str, Any]] = {}
     lines = []
+    how: dict[str, Any] = {"margin": margin, "relative": relative, "most": most, "least": least, "sampling": sampling}
+    how |= {"count": count, "ranks": (int(low), int(high)), "guide": guiding, "seed": seed}
     for split in mined_in.sizes:
         with step(f"mined {split}"):
-            mined = mine_negatives(
-                encoded,
-                mined_in,
-                count=count,
-                ranks=(low, high),
-                margin=margin,
-                relative=relative,
-                most=most,
-                least=least,
-                sampling=sampling,
-                guide=guiding,
-                split=split,
-                seed=seed,
-            )
+            mined = mine_negatives(encoded, mined_in, split=split, **how)
         rows += mined.corpus().rows()
-        record["splits"][split] = {
-            "negatives": len(mined),
-            "pairs": mined.pairs,
-            "candidates": mined.candidates,
-            "dropped": dict(mined.dropped),
-            "short": mined.short,
-        }
+        record = {name: getattr(mined, name) for name in ("pairs", "candidates", "dropped", "short")}
+        splits[split] = {"negatives": len(mined), **record}
         lines.append(str(mined))
         if meanings is not None:
-            share = float(false_negatives(mined, meanings).mean())
-            record["splits"][split]["false"] = share
+            splits[split]["false"] = share = float(false_negatives(mined, meanings).mean())
             lines[-1] += f"; {share:.1%} are false negatives according to the generator"
     write_rows(rows, out)
     lines.append(f"{out}: {len(rows):,} triplets")
-    show_result(record, "\n".join(lines), json=json)
-
-
-def _from_to(ranks: str) -> tuple[int, int]:
-    low, dots, high = ranks.partition("..")
-    if not (dots and low.isdigit() and high.isdigit()):
-        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
-    return int(low), int(high)
+    show_result({"file": out, "splits": splits}, "\n".join(lines), json=json)
 
 
 def _method_of(name: str, corpus: Corpus) -> WithProgress:
@@ -254,21 +239,19 @@ def _method_of(name: str, corpus: Corpus) -> WithProgress:
 # --- found classes ----------------------------------------------------------------------------------------------
 
 
-@command(app)
+@app.command(cls=Command)
 def cluster(
     name: AnyCorpus,
-    out: Annotated[
-        Path, typer.Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")
-    ],
-    by: Annotated[str, typer.Option(help="`kmeans`, or `density`, which finds the number itself.")] = "kmeans",
-    classes: Annotated[int, typer.Option(min=2, help="Number of classes for kmeans.")] = 12,
+    out: Table,
+    by: Annotated[str, Option(help="`kmeans`, or `density`, which finds the number itself.")] = "kmeans",
+    classes: Annotated[int, Option(min=2, help="Number of classes for kmeans.")] = 12,
     method: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="RUN|METHOD", help="Model of the vectors: a run folder, or a method to fit with default settings."
         ),
     ] = "sif",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of kmeans.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Random seed of kmeans.")] = 0,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -298,3 +281,145 @@ def cluster(
     sizes = Counter(labels)
     lines = [f"{size:>7,}  {label}" for label, size in sizes.most_common()]
     show_result({"file": out, "classes": sizes}, "\n".join([*lines, f"{out}: {len(texts):,} sentences"]), json=json)
+
+
+# --- generated corpora -------------------------------------------------------------------------------------------
+
+
+@making.command("corpus", cls=Command)
+def make_corpus(
+    name: Annotated[str, Argument(metavar="NAME", help="A bundled corpus; see `labkit data list`.")],
+    out: Table,
+    rows: Annotated[int | None, Option(min=1, help="Minimum number of rows. Default: the bundled size.")] = None,
+    seed: Annotated[int | None, Option(help="Random seed. Default: that of the bundled file.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Generate a bundled corpus at any size."""
+    from labkit.corpora.catalogue import EMBEDDED
+    from labkit.corpora.files import format_of, write_rows
+
+    if name not in EMBEDDED:
+        hint = nearest_name(name, EMBEDDED, "choose one of them")
+        raise ValueError(f"corpus {name!r} is not one of {', '.join(EMBEDDED)}; {hint}")
+    check_free(out, "--out", force=force)
+    if name == "articles" and format_of(out)[0] != ".jsonl":
+        raise ValueError(f"--out {out.name!r} cannot hold articles, because their sections need a .jsonl; rename it")
+    with step("written"), terminal("row") as progress:
+        count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
+    show_result({"file": out, "rows": count}, f"{out}: {count:,} rows", json=json)
+
+
+# --- triplets ----------------------------------------------------------------------------------------------------
+
+
+@making.command("triplets", cls=Command)
+def make_triplets(
+    articles: Annotated[list[str], Option(help="A corpus of articles, a .jsonl file or a Wikipedia dump; repeatable.")],
+    out: Annotated[
+        Path, Option("--out", "--output", help="Output file (.csv, .tsv, .jsonl, .gz); with --format, a folder.")
+    ],
+    form: Annotated[
+        str | None,
+        Option(
+            "--format",
+            metavar="arrow|parquet",
+            help="Write a folder, as large as needed: arrow is read from disk in training, parquet is smaller and read "
+            "into memory. The same command resumes.",
+        ),
+    ] = None,
+    rule: Annotated[
+        str, Option(help="Where negatives come from: `adjacent` section, `article`, or `other` article; or `titles`.")
+    ] = "adjacent",
+    by: Annotated[str, Option(help="Sections: `top` level with all below, or each `heading`.")] = "top",
+    max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
+    limit: Annotated[int | None, Option(min=1, help="Read only the first N articles of each source.")] = None,
+    seed: Annotated[int, Option(help="Random seed.")] = 0,
+    executor: Executor = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make triplets from articles or from a Wikipedia dump, and report what each rule removed."""
+    from labkit.corpora.article_triplets import Plan
+    from labkit.thematic.from_dumps import write_shards, write_triplets
+
+    if form not in (None, "arrow", "parquet"):
+        raise ValueError(f"--format {form!r} is not known; choose arrow or parquet, or omit it to write one file")
+    how: dict[str, Any] = {"limit": limit, **workers_of(executor)}  # checked before --force removes anything
+    plan = Plan(rule, seed, max_per_anchor, by)
+    if form is None:
+        check_free(out, "--out", force=force)
+        with step("written"), terminal("shard") as progress:
+            record, text = _sifted(out, write_triplets(articles, out, plan, **how, progress=progress))
+    else:
+        how |= {"plan": plan, "ending": form}
+        (made, funnel), shards = written_shards(write_shards, articles, out=out, force=force, **how)
+        record, text = _sifted(out, funnel)
+        record |= {"shards": shards, "splits": made["splits"]}
+        text += f" in {shards:,} shard{'s' * (shards > 1)}"
+    show_result(record, text, json=json)
+
+
+def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
+    """What was read, what each rule removed, and what is left."""
+    from labkit.thematic.from_dumps import UNITS
+
+    record = {
+        "file": out,
+        "read": {unit: funnel.read(unit) for unit in UNITS},
+        "removed": {
+            rule: {unit: gone for unit in UNITS if (gone := funnel.removed(rule, unit))} for rule in funnel.rules
+        },
+        "left": {unit: funnel.left(unit) for unit in UNITS},
+    }
+    table = text_table(funnel.rows(), right=range(1, 6))
+    return record, f"{table}\n{out}: {funnel.left('triplets'):,} triplets from {funnel.left('articles'):,} articles"
+
+
+# --- the bundled runs --------------------------------------------------------------------------------------------
+
+
+@making.command("runs", cls=Command)
+def shipped_runs(
+    out: Annotated[Path | None, Option(help="Folder for runs/ and pictures/. Default: the package.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Train the bundled runs again from their seeds, and draw their pictures."""
+    from labkit.corpora.catalogue import DATA, EMBEDDED
+    from labkit.methods import load_run
+    from labkit.shipped import DEMONSTRATIONS
+    from labkit.shipped.making import draw_all, standing_of, write_standings
+
+    runs, pictures = (out or DATA) / "runs", (out or DATA) / "pictures"
+    for folder in (runs, pictures):
+        check_free(folder, f"the folder of {folder.name}", force=force)
+    corpora = {name: embedded.load() for name, embedded in EMBEDDED.items()}
+    trained, standings = [], {}
+    for name, shipped in DEMONSTRATIONS.items():
+        _train(shipped, runs)
+        trained.append((load_run(runs / name), corpora[shipped.corpus]))
+        standings[name] = standing_of(*trained[-1])
+        remark(f"{name}: {standings[name]}")
+    write_standings(standings, runs)
+    draw_all(trained, corpora.values(), pictures)
+    lines = [f"{name}: {each}" for name, each in standings.items()]
+    lines.append(f"{runs}: {len(standings)} runs, {_kilobytes(runs):,} kB; {pictures}: {_kilobytes(pictures):,} kB")
+    figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
+    show_result({"runs": runs, "pictures": pictures, "figures": figures}, "\n".join(lines), json=json)
+
+
+def _train(shipped: Demonstration, runs: Path) -> None:
+    """Train one run with `labkit train` next to its final place, so that an interruption leaves the old run intact."""
+    from labkit.cli.train import train
+
+    new, place = runs / f".{shipped.name}", runs / shipped.name
+    shutil.rmtree(new, ignore_errors=True)
+    with redirect_stdout(io.StringIO()):  # its score is shown with that of its baseline
+        train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))
+    shutil.rmtree(place, ignore_errors=True)
+    new.rename(place)
+
+
+def _kilobytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1000

@@ -13,19 +13,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-import typer
+from typer import Argument, Option
 
 from labkit.cli.arguments import (
-    ExecutorName,
+    Executor,
     Force,
     Json,
     RunFolder,
+    Shards,
     check_free,
-    clear_shards,
     complete_corpora,
     opened_corpus,
+    record_of,
     usable_method,
     workers_of,
+    written_shards,
 )
 from labkit.cli.output import remark, show_result, standard_output, step
 from labkit.progress import terminal
@@ -39,36 +41,30 @@ def encode(
     run: RunFolder,
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Else like --input."),
+        Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Else like --input."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE|-", help="Output file (.npz, .parquet or .tsv); - writes JSON lines to standard output."
-        ),
+        Option(metavar="FILE|-", help="Output file (.npz, .parquet or .tsv); - writes JSON lines to standard output."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder of .npy shards, for more than fits in memory. The same command resumes.",
-        ),
+        Option(metavar="FOLDER", help="Folder of .npy shards, for more than fits in memory. The same command resumes."),
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--input",
             metavar="FILE|-",
             help="Text with one sentence per line, or a corpus file; - (the default) reads standard input.",
         ),
     ] = None,
     distinct: Annotated[
-        bool,
-        typer.Option("--distinct", help="Encode each distinct sentence of a corpus file once, not every row."),
+        bool, Option("--distinct", help="Encode each distinct sentence of a corpus file once, not every row.")
     ] = False,
-    column: Annotated[str | None, typer.Option(help="With --out: column of the sentences. Default: text.")] = None,
-    half: Annotated[bool, typer.Option("--half", help="With --out: store float16, half the size.")] = False,
-    executor: ExecutorName = None,
+    column: Annotated[str | None, Option(help="With --out: column of the sentences. Default: text.")] = None,
+    half: Annotated[bool, Option("--half", help="With --out: store float16, half the size.")] = False,
+    executor: Executor = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -78,37 +74,27 @@ def encode(
     A row of pairs or triplets gives one vector per text, in order.
     """
     named = [*(inputs or []), *([] if source is None else [source])]
-    if out is not None:
-        if output is not None:
-            raise ValueError(f"--output {str(output)!r} and --out {str(out)!r} cannot be combined; omit one")
-        if distinct:
-            raise ValueError("--distinct needs a corpus file, but --out takes all rows; use `labkit data dedup` first")
-        _encode_shards(run, named, out, column or "text", half, executor, force=force, json=json)
+    if out is None:
+        if output is None:
+            raise ValueError("--output is missing; name the output file, or give --out and a folder of shards")
+        for option, value in {"--column": column, "--half": half or None, "--executor": executor}.items():
+            if value is not None:
+                raise ValueError(f"{option} needs a folder of shards, given by --out; omit {option}")
+        if len(named) > 1:
+            raise ValueError(f"there are {len(named)} inputs, but a file takes one; name a folder of shards with --out")
+        _encode_file(run, named[0] if named else "-", output, distinct, force=force, json=json)
         return
-    if output is None:
-        raise ValueError("--output is missing; name the output file, or give --out and a folder of shards")
-    for option, value in {"--column": column, "--half": half or None, "--executor": executor}.items():
-        if value is not None:
-            raise ValueError(f"{option} needs a folder of shards, given by --out; omit {option}")
-    if len(named) > 1:
-        raise ValueError(f"there are {len(named)} inputs, but a file takes one; name a folder of shards with --out")
-    _encode_file(run, named[0] if named else "-", output, distinct, force=force, json=json)
-
-
-def _encode_shards(
-    run: Path, sources: list[str], out: Path, column: str, half: bool, executor: str | None, *, force: bool, json: bool
-) -> None:
-    from labkit.corpora.shards import shards_in
+    if output is not None:
+        raise ValueError(f"--output {str(output)!r} and --out {str(out)!r} cannot be combined; omit one")
+    if distinct:
+        raise ValueError("--distinct needs a corpus file, but --out takes all rows; use `labkit data dedup` first")
+    if not named:
+        raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
     from labkit.embedding_shards import write_vectors
 
-    if not sources:
-        raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
-    work = workers_of(executor)
-    clear_shards(out, force=force)
-    usable_method(run)
-    with step("encoded"), terminal("shard") as progress:
-        made = write_vectors(run, sources, out, column=column, half=half, **work, progress=progress)
-    shards = len(shards_in(out))
+    how = {"column": column or "text", "half": half, **workers_of(executor)}
+    record_of(run)
+    made, shards = written_shards(write_vectors, run, named, out=out, force=force, **how)
     record = {"run": run, "folder": out, "rows": made["rows"], "columns": made["dimension"], "type": made["type"]}
     text = f"{out}: {made['rows']:,} rows, {made['dimension']:,} columns, {made['type']}, in {shards:,} shard"
     show_result(record | {"shards": shards}, text + "s" * (shards > 1), json=json)
@@ -117,7 +103,8 @@ def _encode_shards(
 def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force: bool, json: bool) -> None:
     from labkit.embedding_files import check_place, write_embeddings, write_json_lines
 
-    if str(output) != "-":
+    piped = str(output) == "-"
+    if not piped:
         check_place(output)
         check_free(output, "--output", force=force)
     elif json or force:
@@ -142,16 +129,17 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
             if not rows:
                 raise ValueError("--input is empty; give at least one line with a sentence")
 
-        if str(output) == "-":
+        if piped:
             with standard_output():
                 write_json_lines(sys.stdout.buffer, encoded())
         else:
             write_embeddings(output, encoded())
-    if str(output) == "-":
-        remark(f"{rows:,} sentences, {width:,} columns")
+    size = f"{rows:,} sentences, {width:,} columns"
+    if piped:
+        remark(size)
     else:
         record = {"run": run, "file": output, "sentences": rows, "columns": width}
-        show_result(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
+        show_result(record, f"{output}: {size}", json=json)
 
 
 @contextmanager
@@ -192,75 +180,51 @@ def _texts(path: Path) -> list[str]:
 def dedup(
     inputs: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="INPUT...",
             help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. The first of equal "
             "sentences is kept.",
             autocompletion=complete_corpora,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")],
-    column: Annotated[str, typer.Option(help="Column to compare; whole rows are kept.")] = "text",
-    plain: Annotated[bool, typer.Option("--plain", help="Ignore differences in case and spaces.")] = False,
-    executor: ExecutorName = None,
+    out: Shards,
+    column: Annotated[str, Option(help="Column to compare; whole rows are kept.")] = "text",
+    plain: Annotated[bool, Option("--plain", help="Ignore differences in case and spaces.")] = False,
+    executor: Executor = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Remove rows whose sentence already occurred; the first of equal sentences is kept."""
-    from labkit.corpora.shards import shards_in, write_distinct
+    from labkit.corpora.shards import write_distinct
 
-    work = workers_of(executor)
-    clear_shards(out, force=force)
-    with step("repeats dropped"), terminal("shard") as progress:
-        made = write_distinct(inputs, out, column=column, plain=plain, **work, progress=progress)
-    record = {
-        "folder": out,
-        "read": made["read"],
-        "repeats": made["repeats"],
-        "left": made["rows"],
-        "shards": len(shards_in(out)),
-        "splits": made["splits"],
-    }
-    share = made["repeats"] / made["read"]
-    text = f"{out}: {made['rows']:,} of {made['read']:,} rows remain, {made['repeats']:,} ({share:.1%}) were duplicates"
-    show_result(record, text, json=json)
+    how = {"column": column, "plain": plain, **workers_of(executor)}
+    made, shards = written_shards(write_distinct, inputs, out=out, force=force, **how)
+    read, repeats, left = made["read"], made["repeats"], made["rows"]
+    record = {"folder": out, "read": read, "repeats": repeats, "left": left, "shards": shards, "splits": made["splits"]}
+    share = f"{repeats / read:.1%}"
+    show_result(record, f"{out}: {left:,} of {read:,} rows remain, {repeats:,} ({share}) were duplicates", json=json)
 
 
 def neighbours(
-    vectors: Annotated[
-        Path, typer.Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy.")
-    ],
-    out: Annotated[Path, typer.Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")],
-    queries: Annotated[Path | None, typer.Option(help="Query vectors. Default: every row is a query.")] = None,
-    count: Annotated[int, typer.Option(min=1, help="Neighbours per query.")] = 10,
+    vectors: Annotated[Path, Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy.")],
+    out: Shards,
+    queries: Annotated[Path | None, Option(help="Query vectors. Default: every row is a query.")] = None,
+    count: Annotated[int, Option(min=1, help="Neighbours per query.")] = 10,
     index: Annotated[
-        str, typer.Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
+        str, Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
     ] = "exact",
-    yes: Annotated[bool, typer.Option("--yes", help="For exact: run however long it takes.")] = False,
-    executor: ExecutorName = None,
+    yes: Annotated[bool, Option("--yes", help="For exact: run however long it takes.")] = False,
+    executor: Executor = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Find the nearest rows of vectors by cosine, with their numbers and cosines, the nearest first."""
-    from labkit.corpora.shards import shards_in
     from labkit.evaluation.neighbour_shards import write_neighbours
 
-    work = workers_of(executor)
-    clear_shards(out, force=force)
-    with step("neighbours found"), terminal("shard") as progress:
-        made = write_neighbours(
-            vectors,
-            out,
-            queries=queries,
-            count=count,
-            index=index,
-            insist=yes,
-            **work,
-            progress=progress,
-        )
+    how = {"queries": queries, "count": count, "index": index, "insist": yes, **workers_of(executor)}
+    made, shards = written_shards(write_neighbours, vectors, out=out, force=force, **how)
     said = {key: value for key, value in made.items() if key not in ("plan", "rows")}
-    record = {"folder": out, "queries": made["rows"], **said, "shards": len(shards_in(out))}
     text = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,}"
     if "recall" in made:
         text += f"; recall {made['recall']:.4f}, measured on {made['recalled']:,} of them"
-    show_result(record, text, json=json)
+    show_result({"folder": out, "queries": made["rows"], **said, "shards": shards}, text, json=json)

@@ -14,17 +14,18 @@ import sys
 import traceback
 import warnings
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from labkit import __version__
 from labkit.atomic import sentence_of
-from labkit.cli import bench, data, encode, export, output, reproduce, runs, teaching, train, tune
-from labkit.cli.arguments import Force, check_free, command, with_verbosity
+from labkit.cli import data, encode, output, reproduce, runs, teaching, train, tune
+from labkit.cli.arguments import Command, Force, Program, check_free
 from labkit.course.notebooks import NOTEBOOKS, copied
 from labkit.extras import require
 from labkit.progress import first_process
@@ -39,6 +40,7 @@ HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
 app = typer.Typer(
     name="labkit",
+    cls=Program,
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -47,34 +49,32 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(teaching.app, name="class")
-command(app, cls=train.WithMethods)(train.train)
-command(app, cls=train.WithMethods)(tune.tune)
-command(app)(bench.bench)
-for function in (runs.evaluate, encode.encode, runs.compare, runs.runs, export.export, runs.explain):
-    command(app)(function)
-command(app)(reproduce.reproduce)
-command(app)(runs.paraphrase)
-command(app)(encode.neighbours)
-command(data.app)(encode.dedup)
+for learns in (train.train, tune.tune):
+    app.command(cls=train.WithMethods)(learns)
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(tune.bench, runs.evaluate, encode.encode, runs.compare, runs.runs, runs.export, runs.explain),
+    *(reproduce.reproduce, runs.paraphrase, encode.neighbours),
+)
+for command in COMMANDS:
+    app.command(cls=Command)(command)
+data.app.command(cls=Command)(encode.dedup)
 
 
-def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, Option("--version", is_eager=True, help="Print the version.")] = False) -> None:
     if show:
         typer.echo(__version__)
         raise typer.Exit
 
 
-app.callback(invoke_without_command=True)(with_verbosity(version))
-
-
-@command(app, "app")
+@app.command("app", cls=Command)
 def open_app(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8501,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    classroom: Annotated[bool, typer.Option("--classroom", help="Let other machines on the network use it.")] = False,
-    host: Annotated[list[str] | None, typer.Option(help="In a classroom: another name of this machine.")] = None,
+    port: Annotated[int, Option(min=1, max=65535, help="Port to listen on.")] = 8501,
+    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
+    classroom: Annotated[bool, Option("--classroom", help="Let other machines on the network use it.")] = False,
+    host: Annotated[list[str] | None, Option(help="In a classroom: another name of this machine.")] = None,
     token: Annotated[
-        str, typer.Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
+        str, Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
     ] = "",
 ) -> None:
     """Open the app in the browser. Only this machine can reach it, unless --classroom is given.
@@ -91,19 +91,22 @@ def open_app(
     for name in host or ():
         if not HOST.fullmatch(name):
             raise ValueError(f"--host {name!r} is not a host name; give a name such as lab-7.local or an IPv4 address")
-    tokens = _tokens(token) if classroom else ()
-    address, names = "0.0.0.0" if classroom else "127.0.0.1", _names(host or ()) if classroom else ()
-    _check_port(address, port)
     # all other settings are in app/.streamlit, which Streamlit reads however it is started
-    script = APP / ("guarded.py" if classroom else "main.py")
-    command = [*_python("streamlit"), "run", str(script), f"--server.port={port}"]
-    command += [f"--server.address={address}", f"--server.headless={str(not browser or classroom).lower()}"]
-    command += [] if classroom else [f"--server.maxUploadSize={UPLOAD_MB}"]
-    command += [f"--server.allowedHosts={name}" for name in (*LOCAL, *names) if names]
-    typer.echo(_where(port, names, tokens))
-    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
-    if tokens:  # not on the command line, which every user of the machine can read
+    if classroom:
+        tokens, names, address = _tokens(token), _names(host or ()), "0.0.0.0"
+        more = [f"--server.allowedHosts={name}" for name in (*LOCAL, *names)]
+        where = _where(port, names, *tokens)
+        # not on the command line, which every user of the machine can read
         os.environ["LABKIT_VISITOR_TOKEN"], os.environ["LABKIT_TEACHER_TOKEN"] = tokens
+    else:
+        address, more = "127.0.0.1", [f"--server.maxUploadSize={UPLOAD_MB}"]
+        where = f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
+    _check_port(address, port)
+    os.environ["LABKIT_CLASSROOM"] = "1" if classroom else ""
+    script = APP / ("guarded.py" if classroom else "main.py")
+    command = [*_python("streamlit"), "run", str(script), f"--server.port={port}", f"--server.address={address}"]
+    command += [f"--server.headless={str(not browser or classroom).lower()}", *more]
+    typer.echo(where)
     sys.stdout.flush()
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     os.execv(command[0], command)  # replaces this process, so that ending it ends the server
@@ -145,11 +148,8 @@ def _tokens(wished: str) -> tuple[str, str]:
     return token, secrets.token_hex(16)
 
 
-def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
-    """The address to open and, for a classroom, what it exposes; `names` and `tokens` are empty otherwise."""
-    if not tokens:
-        return f"labkit is at http://127.0.0.1:{port} (this machine only). Press Ctrl-C to stop it."
-    visitors, teacher = tokens
+def _where(port: int, names: Sequence[str], visitors: str, teacher: str) -> str:
+    """The addresses of a classroom, and what it exposes."""
     return (
         f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
         f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
@@ -160,12 +160,10 @@ def _where(port: int, names: Sequence[str], tokens: Sequence[str]) -> str:
     )
 
 
-@command(app, "lab")
+@app.command("lab", cls=Command)
 def open_lab(
-    folder: Annotated[Path, typer.Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
-    copy_only: Annotated[
-        bool, typer.Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")
-    ] = False,
+    folder: Annotated[Path, Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
+    copy_only: Annotated[bool, Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")] = False,
 ) -> None:
     """Copy the notebooks into a folder and open JupyterLab on its start page."""
     if not copy_only:
@@ -187,13 +185,13 @@ def open_lab(
     os.execv(command[0], command)
 
 
-@command(app, "playground")
+@app.command("playground", cls=Command)
 def open_playground(
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
+        str | None, Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    out: Annotated[Path, Option(metavar="FILE.html", help="Where the page is written.")] = Path("play.html"),
+    browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
     force: Force = False,
 ) -> None:
     """Write the playground as one page and open it: a pair loss trains in the browser, sentence by sentence.
@@ -258,14 +256,9 @@ def _run() -> None:
             sys.exit(2)
         if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise
-        _say(_usage_sentence(mistake))
+        cause: Any = mistake.__cause__  # typer leaves out the value that it could not convert
+        _say(mistake.format_message() + (f"; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else ""))
         sys.exit(2)
-
-
-def _usage_sentence(mistake: Any) -> str:
-    """A usage error in one line; typer leaves out the value that it could not convert."""
-    sentence, cause = mistake.format_message(), mistake.__cause__
-    return f"{sentence}; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else sentence
 
 
 def _leave(end: SystemExit) -> None:

@@ -10,7 +10,7 @@ import platform
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from labkit.progress import first_process
 _NO_MEMORY = ("can't allocate memory", "out of memory", "bad_alloc", "ALLOC_FAILED")
 DEAD_PIPE = 141  # the status of a program killed by SIGPIPE
 
-_quiet = _verbose = False
+_verbosity = ""
 
 
 class Stopped(Exception):
@@ -37,52 +37,59 @@ class Stopped(Exception):
         self.status = status
 
 
+def resumes(kept: str = "") -> str:
+    """The message with the command that resumes; `kept` says where the results are."""
+    return f"stopped; {kept}`{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
+
+
 @contextmanager
-def resumable(kept: str = "") -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM into a message with the command that resumes; `kept` says where the results are."""
+def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
+    """Turn Ctrl-C and SIGTERM into a message and an exit status."""
     try:
         with interruptible():
             yield
     except KeyboardInterrupt as stop:
-        again = shlex.join(["labkit", *sys.argv[1:]])
-        raise Stopped(f"stopped; {kept}`{again}` resumes", getattr(stop, "status", 130)) from None
+        raise Stopped(message(), getattr(stop, "status", 130)) from None
 
 
 # --- on standard error -------------------------------------------------------------------------------------------
 
 
-def set_verbosity(*, quiet: bool = False, verbose: bool = False) -> None:
-    """Print only results and errors (`quiet`), or every step too (`verbose`)."""
-    global _quiet, _verbose
-    if quiet and verbose:
+def set_verbosity(wanted: str = "") -> None:
+    """Print only results and errors ("quiet"), or every step too ("verbose")."""
+    global _verbosity
+    if wanted and _verbosity not in ("", wanted):
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
-    _quiet, _verbose = quiet, verbose
-    progress.hush(quiet)
-    if verbose:  # the versions of everything that results depend on
+    _verbosity = wanted
+    progress.hush(wanted == "quiet")
+    if wanted == "verbose":  # the versions of everything that results depend on
         from labkit.runs import versions
 
         detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
-def quiet() -> bool:
-    """Whether to print only results and errors."""
-    return _quiet
-
-
 def verbose() -> bool:
     """Whether to print steps, versions and tracebacks."""
-    return _verbose
+    return _verbosity == "verbose"
 
 
 def remark(line: str) -> None:
     """Print a line that is not a result."""
-    if not _quiet and first_process():
+    if _verbosity != "quiet" and first_process():
         typer.echo(line, err=True)
+
+
+def above_bar(line: str) -> None:
+    """Print a line that is not a result above the progress bar, not through it."""
+    from tqdm import tqdm
+
+    if _verbosity != "quiet" and first_process():
+        tqdm.write(line, file=sys.stderr)
 
 
 def detail(line: str) -> None:
     """Print a line if --verbose is given."""
-    if _verbose and first_process():
+    if verbose() and first_process():
         typer.echo(f"labkit: {line}", err=True)
 
 
@@ -91,7 +98,7 @@ def step(what: str) -> Iterator[None]:
     """Run the block; with --verbose, print its time and the peak memory so far."""
     began = time.monotonic()
     yield
-    if _verbose:
+    if verbose():
         detail(f"{what}: {time.monotonic() - began:.2f} s{_peak()}")
 
 
@@ -155,8 +162,7 @@ def json_value(value: Any) -> Any:
         return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [json_value(each) for each in value]
-    if hasattr(value, "item"):  # a number of numpy's
-        value = value.item()
+    value = value.item() if hasattr(value, "item") else value  # a number of numpy's
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
@@ -181,13 +187,9 @@ def text_table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> s
     name   hit@1
     tfidf    0.5
     """
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    flush = set(right)
+    widths, flush = [max(map(len, cells)) for cells in zip(*rows, strict=True)], set(right)
     lines = (
-        "  ".join(
-            cell.rjust(width) if place in flush else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
+        "  ".join(f"{cell:{'>' if place in flush else '<'}{widths[place]}}" for place, cell in enumerate(row))
         for row in rows
     )
     return "\n".join(line.rstrip() for line in lines)

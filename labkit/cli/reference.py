@@ -1,9 +1,4 @@
-"""Generate the reference pages of the book from the code, in Markdown.
-
-api()         every public name with its signature, docstring and examples
-commands()    the help of each command
-settings()    the settings of every method: default, values, meaning, and when they apply
-"""
+"""Generate the reference pages of the book from the code, in Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +15,7 @@ from labkit.cli.train import settings_of
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES
 
-MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for all names it offers
+MODULES: dict[str, tuple[str, ...]] = {  # module -> its public names; empty for all that it offers
     "labkit": (),
     "labkit.corpora": (),
     "labkit.pairs": (),
@@ -44,13 +39,8 @@ WIDTH = 100  # width of a command's help
 def public_names(module: str) -> list[str]:
     """The functions and classes that a module offers, in order."""
     loaded = import_module(module)
-    if names := MODULES.get(module) or getattr(loaded, "__all__", ()):
-        return [name for name in names if callable(getattr(loaded, name))]
-    return [
-        name
-        for name, value in vars(loaded).items()
-        if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith(module) and callable(value)
-    ]
+    names = [name for name in MODULES[module] or getattr(loaded, "__all__", vars(loaded)) if name[0] != "_"]
+    return [name for name in names if callable(value := getattr(loaded, name)) and "labkit" in value.__module__]
 
 
 def api() -> str:

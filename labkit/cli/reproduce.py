@@ -18,8 +18,7 @@ from labkit.interrupts import interruptible
 from labkit.progress import terminal
 
 if TYPE_CHECKING:
-    from labkit.papers.cell_store import Store
-    from labkit.papers.cells import Cell, Computed, TablePlan
+    from labkit.papers.cells import Cell, Computed, Store, TablePlan
     from labkit.trials.engine import Result
 
 ENDINGS = (".md", ".json", ".jsonl")
@@ -57,22 +56,17 @@ def reproduce(
 
     Results are stored and shown again; --anew recomputes them. The same command resumes.
     """
-    from labkit.papers.cell_store import Store
-    from labkit.papers.cells import plan
+    from labkit.papers.cells import Store, plan
     from labkit.papers.data import DATASETS, Desk
     from labkit.papers.published import tables
 
-    for one, other, named in (
-        (quick, everything, "--quick and --all"),
-        (table, everything, f"{table!r} and --all"),
-        (quick, data is not None, "--quick and --data"),
-        (stored, anew, "--stored and --anew"),
-    ):
-        if one and other:
-            raise ValueError(f"{named} cannot be combined; omit one")
+    given = {"--quick": quick, "--all": everything, "--data": data, "--stored": stored, "--anew": anew, "--out": out,
+             "--row": row, "--seeds": seeds, repr(table): table}  # fmt: skip
+    for one, other in (("--quick", "--all"), (repr(table), "--all"), ("--quick", "--data"), ("--stored", "--anew")):
+        if given[one] and given[other]:
+            raise ValueError(f"{one} and {other} cannot be combined; omit one")
     listing, files = not (table or quick or everything), out or []
-    if listing and (options := [*["--out"] * bool(out), *["--row"] * bool(row), *["--seeds"] * bool(seeds),
-                                *["--anew"] * anew]):  # fmt: skip
+    if listing and (options := [option for option in ("--out", "--row", "--seeds", "--anew") if given[option]]):
         raise ValueError(f"{options[0]} needs a table to recompute; name one or add --all")
     for file in files:
         if file.suffix not in ENDINGS:
@@ -112,27 +106,18 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, An
     """All tables, how much of each can be computed here, and on which data; as records and as text."""
     from labkit.papers.cells import cells_of, stored
 
-    records = []
+    records: list[dict[str, Any]] = []
+    rows = [["table", "rows", "data", "runs to do", "caption"]]
     for each in plans:
         cells = cells_of([each])
         known = stored(cells, store)
-        records.append(
-            {
-                "table": each.table.name,
-                "possible_rows": each.possible,
-                "rows": len(each.table.rows),
-                "on": "published" if each.published else "bundled" if cells else "-",
-                "runs": len(cells),
-                "runs_to_do": sum(cell.key not in known for cell in cells),
-                "what": each.table.caption,
-            }
-        )
-    head = ["table", "rows", "data", "runs to do", "caption"]
-    rows = [
-        [str(table), f"{possible} of {rows}", str(on), f"{left} of {runs}", str(what)]
-        for table, possible, rows, on, runs, left, what in (one.values() for one in records)
-    ]
-    listed = text_table([head, *rows], right=[3])
+        possible, count = len({row for row, data in each.parts if each.cells(row, data)}), len(each.table.rows)
+        on = "published" if each.published else "bundled" if cells else "-"
+        left = sum(cell.key not in known for cell in cells)
+        records.append({"table": each.table.name, "possible_rows": possible, "rows": count, "on": on,
+                        "runs": len(cells), "runs_to_do": left, "what": each.table.caption})  # fmt: skip
+        rows.append([each.table.name, f"{possible} of {count}", on, f"{left} of {len(cells)}", each.table.caption])
+    listed = text_table(rows, right=[3])
     return records, (
         f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --all every table, --quick small versions of all."
     )
@@ -186,7 +171,7 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], 
     from labkit.atomic import in_place
     from labkit.papers import published
     from labkit.papers.bundled_report import Report, result, results_shown
-    from labkit.papers.cell_store import as_lines
+    from labkit.papers.cells import as_lines
     from labkit.papers.reports import as_markdown
     from labkit.runs import versions
 

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from labkit.cli.arguments import (
     CorpusName,
+    Force,
     Json,
     RunFolder,
-    RunFolders,
     WithProgress,
+    check_free,
     corpus_for,
     opened_corpus,
     opened_method,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: RunFolders,
+    runs: Annotated[list[Path], Argument(metavar="RUN...", help="The folders of the runs.")],
     corpus: CorpusName = None,
     json: Json = False,
 ) -> None:
@@ -60,8 +60,13 @@ def compare(
     if len(records) > sum(len(line.results) for line in lines):
         note("identical runs with the same seed count once", stacklevel=2)
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
-    ranking = text_table([[line.name, _figure(line), _verdict(line)] for line in lines])
-    text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{ranking}\n\n{_means(lines)}"
+    ranking = text_table([_ranked(line) for line in lines])
+    figures = list(dict.fromkeys(name for line in lines for name in line.means))
+    means = [["means", *figures]]  # a column for each that any line has
+    for line in lines:
+        means.append([line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)])
+    table = text_table(means, right=range(1, len(figures) + 1))
+    text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{ranking}\n\n{table}"
     show_result(comparison, text, json=json)
 
 
@@ -80,35 +85,22 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
     return corpus
 
 
-def _figure(line: Line) -> str:
-    if line.spread:
-        return str(line.spread)
-    return f"{line.mean:.4f} ({len(line.results)} run{'s' * (len(line.results) > 1)})"
-
-
-def _verdict(line: Line) -> str:
+def _ranked(line: Line) -> list[str]:
+    """Its name, its mean over seeds, and its verdict with the difference from the best line."""
     from labkit.figure_names import SAW, VERDICTS
 
+    count = len(line.results)
+    mean = str(line.spread or f"{line.mean:.4f} ({count} run{'s' * (count > 1)})")
     parts = [VERDICTS.get(line.verdict, line.verdict)]
     if line.lead is not None:
         low, high = line.lead.interval()
         parts.append(f"{-line.lead.lead:+.4f} [{-high:+.4f}, {-low:+.4f}]")
-    parts += [SAW] if line.saw_test else []
-    return "; ".join([*parts, *([line.sample] if line.sample else [])])
-
-
-def _means(lines: list[Line]) -> str:
-    """All figures as a table, with a column for each that any line has."""
-    figures = list(dict.fromkeys(name for line in lines for name in line.means))
-    rows = [["means", *figures]]
-    rows += [
-        [line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)] for line in lines
-    ]
-    return text_table(rows, right=range(1, len(figures) + 1))
+    parts += [SAW] * line.saw_test + [line.sample] * bool(line.sample)
+    return [line.name, mean, "; ".join(parts)]
 
 
 def _record(line: Line) -> dict[str, Any]:
-    first = line.results[0]
+    first, spread, lead = line.results[0], line.spread, line.lead
     return {
         "name": line.name,
         "method": first.method,
@@ -118,10 +110,10 @@ def _record(line: Line) -> dict[str, Any]:
         "seeds": [result.seed for result in line.results],
         "measure": line.figure,
         "mean": line.means,
-        "spread": None if line.spread is None else line.spread.spread,
+        "spread": spread and spread.spread,
         "verdict": line.verdict,
-        "behind_by": None if line.lead is None else line.lead.lead,
-        "interval": None if line.lead is None else line.lead.interval(),
+        "behind_by": lead and lead.lead,
+        "interval": lead and lead.interval(),
         "saw_test": line.saw_test,
         **({"sample": line.sample} if line.sample else {}),
     }
@@ -133,7 +125,7 @@ def _record(line: Line) -> dict[str, Any]:
 def evaluate(
     run: RunFolder,
     corpus: CorpusName = None,
-    split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
+    split: Annotated[str, Option(help="train, dev or test.")] = "test",
     json: Json = False,
 ) -> None:
     """Score a run with the metrics that fit the corpus.
@@ -157,13 +149,16 @@ def evaluate(
         "same_corpus": same,
         "measure": scores.measure,
         "figures": scores.figures,
-    } | ({"sample": scores.sample} if scores.sample else {})
-    lines = [f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"]
+    }
+    head = f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"
     if not same:
-        lines.append(f"{opened.name} is not the corpus it was trained on (different fingerprint)")
+        head += f"\n{opened.name} is not the corpus it was trained on (different fingerprint)"
     figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
-    lines += ["", f"{opened.name}, {split}", "", figures, *(["", scores.sample] if scores.sample else [])]
-    show_result(outcome, "\n".join(lines), json=json)
+    parts = [head, f"{opened.name}, {split}", figures]
+    if scores.sample:
+        outcome["sample"] = scores.sample
+        parts.append(scores.sample)
+    show_result(outcome, "\n\n".join(parts), json=json)
 
 
 # --- explain and paraphrase --------------------------------------------------------------------------------------
@@ -172,21 +167,20 @@ def evaluate(
 def explain(
     model: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="MODEL",
             help="A run folder, the folder of a sentence-transformers model, or a model name on the Hub.",
         ),
     ],
-    a: Annotated[str, typer.Argument(help="A sentence.")],
-    b: Annotated[str, typer.Argument(help="Another sentence.")],
-    c: Annotated[str | None, typer.Argument(help="A third text: why is the first closer to the second?")] = None,
+    a: Annotated[str, Argument(help="A sentence.")],
+    b: Annotated[str, Argument(help="Another sentence.")],
+    c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
     way: Annotated[
-        str,
-        typer.Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first."),
+        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first.")
     ] = "",
-    steps: Annotated[int, typer.Option(min=0, help="For integrated: steps of the integral; 0 chooses them.")] = 0,
+    steps: Annotated[int, Option(min=0, help="For integrated: steps of the integral; 0 chooses them.")] = 0,
     top: Annotated[
-        int | None, typer.Option(min=1, help="Number of parts of each kind to show; JSON has them all.  [default: 8]")
+        int | None, Option(min=1, help="Number of parts of each kind to show; JSON has them all.  [default: 8]")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -200,20 +194,15 @@ def explain(
     else:
         with step(f"model {model} opened"):
             method = adapter.method_of(model)
-    if c is None:
-        explanation = adapter.explain(method, a, b, way=way, steps=steps)
-        show_result(explanation.record(), explanation.text(top=top or 8), json=json)
-    else:
-        found = method.contrast(a, b, c, way=way, steps=steps)
-        show_result(found.record(), found.text(top=top or 8), json=json)
+    how: dict[str, Any] = {"way": way, "steps": steps}
+    found = adapter.explain(method, a, b, **how) if c is None else method.contrast(a, b, c, **how)
+    show_result(found.record(), found.text(top=top or 8), json=json)
 
 
 def paraphrase(
     run: RunFolder,
-    sentence: Annotated[str, typer.Argument(metavar="SENTENCE", help="The sentence to paraphrase.")],
-    width: Annotated[
-        int, typer.Option("--beam", min=1, help="Beam width; 1 takes the most likely word each time.")
-    ] = 1,
+    sentence: Annotated[str, Argument(metavar="SENTENCE", help="The sentence to paraphrase.")],
+    width: Annotated[int, Option("--beam", min=1, help="Beam width; 1 takes the most likely word each time.")] = 1,
     json: Json = False,
 ) -> None:
     """Decode a sentence from its vector: itself (auto) and a paraphrase, each with its log-probability."""
@@ -240,11 +229,11 @@ _UNKNOWN = dict.fromkeys(("method", "corpus"), "") | dict.fromkeys(("seed", "epo
 
 def runs(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
+        list[str] | None, Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
     ] = None,
-    folder: Annotated[list[Path] | None, typer.Option(help="A folder of runs; repeatable. Default: runs/.")] = None,
+    folder: Annotated[list[Path] | None, Option(help="A folder of runs; repeatable. Default: runs/.")] = None,
     sort: Annotated[
-        str, typer.Option(metavar="|".join(_ORDERS), help="Sort key; date, figure and epochs sort in descending order.")
+        str, Option(metavar="|".join(_ORDERS), help="Sort key; date, figure and epochs sort in descending order.")
     ] = "date",
     json: Json = False,
 ) -> None:
@@ -289,15 +278,16 @@ def _lines(place: Path) -> Iterator[tuple[dict[str, Any], str]]:
     from labkit.locks import LOCK, is_locked
     from labkit.runs import CHECKPOINT, HISTORY, MODEL, has_checkpoint
 
-    signs = ("run.json", CHECKPOINT, MODEL, HISTORY, LOCK)
     for folder in [place, *(sorted(place.iterdir()) if place.is_dir() else [])]:
         line: dict[str, Any] = {"run": str(folder), "state": "damaged", "date": "", **_UNKNOWN}
-        text = ""
+        text, record = "", folder / "run.json"
         try:
-            if folder.name.startswith(".") or not any((folder / name).is_file() for name in signs):
+            signs = (record, *(folder / name for name in (CHECKPOINT, MODEL, HISTORY, LOCK)))
+            if folder.name.startswith(".") or not any(path.is_file() for path in signs):
                 continue
-            line["date"], busy = _date(folder), is_locked(folder)
-            if (busy or has_checkpoint(folder)) and not (folder / "run.json").is_file():
+            written = (record if record.is_file() else folder).stat().st_mtime
+            line["date"], busy = datetime.fromtimestamp(written).isoformat(timespec="seconds"), is_locked(folder)
+            if (busy or has_checkpoint(folder)) and not record.is_file():
                 line["state"], line["reason"] = "unfinished", "unfinished: no epoch completed"
             else:
                 known, text = _known(folder)
@@ -312,7 +302,7 @@ def _lines(place: Path) -> Iterator[tuple[dict[str, Any], str]]:
 def _known(folder: Path) -> tuple[dict[str, Any], str]:
     """What a run's record says, and the text to search."""
     from labkit.figure_names import ordered
-    from labkit.runs import HISTORY, read_record
+    from labkit.runs import history, read_record
 
     record = read_record(folder)
     missing = [name for name in record["files"] if not (folder / name).is_file()]
@@ -322,21 +312,68 @@ def _known(folder: Path) -> tuple[dict[str, Any], str]:
     figures: Mapping[str, Any] = tests.get(f"{record['corpus']}/test") or next(iter(tests.values()), {})
     names = [name for name in figures if ordered(name)]
     main = "spearman" if "spearman" in names else next(iter(names), None)
-    history = (folder / HISTORY).read_text("utf-8").splitlines() if (folder / HISTORY).is_file() else []
     known = {name: record[name] for name in ("method", "corpus", "seed")} | {
         "state": "finished" if record["state"] == "finished" else "unfinished",
-        "epochs": len(history) - 1 if len(history) > 1 and history[0].startswith("epoch") else None,
+        "epochs": len(history(folder)) or None,
         "measure": main,
-        "figure": None if main is None else figures[main],
+        "figure": main and figures[main],
     }
     settings = " ".join(f"{name}={value}" for name, value in record["settings"].items())
     return known, f"{known['method']} {known['corpus']} seed{known['seed']} {settings}"
 
 
-def _date(folder: Path) -> str:
-    """When a file in it was last written, ignoring any that a training replaces at this moment."""
-    times = [folder.stat().st_mtime]
-    for path in folder.iterdir():
-        with suppress(FileNotFoundError):
-            times.append(path.stat().st_mtime)
-    return datetime.fromtimestamp(max(times[1:] or times)).isoformat(timespec="seconds")
+# --- export ------------------------------------------------------------------------------------------------------
+
+SAMPLE = 1_000  # sentences with which the exported model is checked
+
+
+def export(
+    run: RunFolder,
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write it.")],
+    to: Annotated[str, Option(metavar="sentence-transformers|onnx|model2vec", help="Library that will open it.")],
+    quantize: Annotated[
+        bool, Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision.")
+    ] = False,
+    corpus: CorpusName = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Export a run as a model that works without labkit, and check it on sentences of the dev split.
+
+    Works for sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening and
+    all-but-the-top on top of these; with encoder=transformer it includes the fine-tuned model. Methods whose vectors
+    depend on other sentences (sbert-lp) cannot be exported.
+    """
+    from labkit.adapters.export import export as exported
+    from labkit.evaluation.scores import score
+
+    check_free(folder, "FOLDER", force=force)
+    record = record_of(run)
+    method = opened_method(run)
+    opened: Corpus | None = None
+    try:
+        opened = corpus_for(run, record, corpus)
+        sentences = (opened.part("dev") if "dev" in opened.splits else opened).sentences()[:SAMPLE]
+    except ValueError:
+        if corpus is not None:
+            raise
+        sentences = list(method.snapshots.texts)  # the corpus is gone
+    where = f"{record['corpus']}/test"
+    intervals = {}
+    if opened is not None and opened.fingerprint == record["fingerprint"] and where in record["metrics"]:
+        with step("intervals measured"), terminal("sentence") as progress:
+            intervals[where] = score(method, opened, apart=True, progress=progress).intervals()
+    with step("exported"):
+        outcome = exported(
+            method,
+            folder,
+            to,
+            quantize=quantize,
+            sentences=sentences,
+            metrics=record["metrics"],
+            intervals=intervals,
+            force=force,
+        )
+    for limit in outcome.limits:
+        remark(f"labkit: note: {limit}")
+    show_result({"run": run, **vars(outcome)}, str(outcome), json=json)

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from labkit.atomic import write_text
-from labkit.cli.arguments import Force, Json, check_free, command
+from labkit.cli.arguments import Command, Force, Json, check_free
 from labkit.cli.output import remark, show_result, text_table
 
 if TYPE_CHECKING:
-    from labkit.course.collect import ClassProgress, ExerciseCount
+    from labkit.course.collect import ClassProgress
 
 MOST = 8  # rows per table
 
@@ -21,22 +22,17 @@ app = typer.Typer(
 )
 
 
-@command(app, "collect")
+@app.command("collect", cls=Command)
 def collect_class(
     folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json."),
+        Path, Argument(metavar="FOLDER", help="Folder with progress files, such as anna.json or anna/progress.json.")
     ],
-    names: Annotated[bool, typer.Option("--names", help="Show names, taken from files or folders.")] = False,
+    names: Annotated[bool, Option("--names", help="Show names, taken from files or folders.")] = False,
     notebook: Annotated[
-        str, typer.Option(metavar="NN", help="Notebook of --figure. Default: the one that most students are in.")
+        str, Option(metavar="NN", help="Notebook of --figure. Default: the one that most students are in.")
     ] = "",
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="Also write a page for the projector.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Also write a row per student and exercise.")
-    ] = None,
+    figure: Annotated[Path | None, Option(metavar="FILE.html", help="Also write a page for the projector.")] = None,
+    csv: Annotated[Path | None, Option(metavar="FILE.csv", help="Also write a row per student and exercise.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -62,7 +58,13 @@ def collect_class(
         from labkit.spreadsheet import spreadsheet
 
         write_text(csv, spreadsheet(progress.rows()))
-    show_result(_record(progress), _told(progress, names=names), json=json)
+    record = {
+        "students": [{"name": each.name, "at": each.at, "stuck": each.stuck} for each in progress.students],
+        "exercises": [vars(each) | {"begun": each.begun} for each in progress.exercises],
+        "slips": [vars(each) for each in progress.slips],
+        "skipped": progress.skipped,
+    }
+    show_result(record, _told(progress, names=names), json=json)
 
 
 def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
@@ -76,56 +78,39 @@ def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
     return html.replace("<head>", "<head><title>labkit: a class</title>", 1).replace("<html>", '<html lang="en">', 1)
 
 
-def _record(progress: ClassProgress) -> dict[str, Any]:
-    return {
-        "students": [{"name": each.name, "at": each.at, "stuck": each.stuck} for each in progress.students],
-        "exercises": [vars(each) | {"begun": each.begun} for each in progress.exercises],
-        "slips": [vars(each) for each in progress.slips],
-        "skipped": progress.skipped,
-    }
-
-
 def _told(progress: ClassProgress, *, names: bool) -> str:
     """Three tables: where everybody is, what stops students, and the most common mistakes."""
     here = [each for each in progress.exercises if each.here]
-    stops = sorted((each for each in progress.exercises if each.stuck), key=_stops)[:MOST]
+    stops = [each for each in progress.exercises if each.stuck]
+    stops.sort(key=lambda each: (-len(each.stuck), -each.solution_read))
     parts = [f"students: {len(progress.students)}, skipped files: {len(progress.skipped)}"]
-    if here:
-        rows = [[each.key, str(len(each.here)), *([", ".join(each.here)] if names else [])] for each in here]
-        parts.append(_table("now at this exercise", ["exercise", "students", *["who"] * names], rows))
-    if stops:
-        rows = [
-            [
-                each.key,
-                str(len(each.stuck)),
-                str(each.answered),
-                str(each.solution_read),
-                f"{each.tries:g}",
-                *([", ".join(each.stuck)] if names else []),
-            ]
-            for each in stops
-        ]
-        head = ["exercise", "stuck", "answered", "read solution", "median tries", *["who is stuck"] * names]
-        parts.append(_table("what stops students", head, rows))
-    if progress.slips:
-        rows = [[each.key, str(each.students), str(each.times), each.says] for each in progress.slips[:MOST]]
-        parts.append(_table("most common mistakes", ["exercise", "students", "times", "message"], rows))
+
+    def table(title: str, head: list[str], rows: list[list[Any]], numbers: int) -> None:
+        if rows:
+            texts = [[str(cell) for cell in row] for row in rows]
+            parts.append(f"{title}\n{text_table([head, *texts], right=range(1, numbers + 1))}")
+
+    def who(students: tuple[str, ...]) -> list[str]:
+        return [", ".join(students)] * names
+
+    rows: list[list[Any]] = [[each.key, len(each.here), *who(each.here)] for each in here]
+    table("now at this exercise", ["exercise", "students", *["who"] * names], rows, 1)
+    rows = [
+        [each.key, len(each.stuck), each.answered, each.solution_read, f"{each.tries:g}", *who(each.stuck)]
+        for each in stops[:MOST]
+    ]
+    head = ["exercise", "stuck", "answered", "read solution", "median tries", *["who is stuck"] * names]
+    table("what stops students", head, rows, 4)
+    rows = [[each.key, each.students, each.times, each.says] for each in progress.slips[:MOST]]
+    table("most common mistakes", ["exercise", "students", "times", "message"], rows, 2)
     return "\n\n".join(parts)
 
 
-def _stops(each: ExerciseCount) -> tuple[int, int]:
-    return -len(each.stuck), -each.solution_read
-
-
-def _table(title: str, head: list[str], rows: list[list[str]]) -> str:
-    return f"{title}\n{text_table([head, *rows], right=range(1, 5 if len(head) > 4 else 2))}"
-
-
-@command(app, "assign")
+@app.command("assign", cls=Command)
 def assign_notebook(
-    number: Annotated[str, typer.Argument(metavar="NN", help="Number of a notebook, such as 01.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Output folder.")],
-    to: Annotated[str, typer.Option(metavar="otter", help="Grader; only otter is supported.")] = "otter",
+    number: Annotated[str, Argument(metavar="NN", help="Number of a notebook, such as 01.")],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Output folder.")],
+    to: Annotated[str, Option(metavar="otter", help="Grader; only otter is supported.")] = "otter",
     force: Force = False,
     json: Json = False,
 ) -> None:

@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
@@ -16,26 +17,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer.core import TyperCommand
+from typer import Option
 
-from labkit.cli.arguments import CorpusName, Json, OptionalMethodName, WithProgress, nearest_name, opened_corpus
+from labkit.cli.arguments import Command, CorpusName, Json, OptionalMethodName, WithProgress, opened_corpus
 from labkit.cli.output import (
-    Stopped,
+    above_bar,
     detail,
     json_value,
     memory_sentence,
-    quiet,
     remark,
+    resumable,
     show_result,
     step,
     text_table,
 )
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
-from labkit.interrupts import interruptible
-from labkit.progress import Progress, first_process, note, terminal
-from labkit.settings import EPOCHS
+from labkit.progress import first_process, note, terminal
+from labkit.settings import EPOCHS, nearest_name
 
 if TYPE_CHECKING:
     from labkit.corpora import Corpus
@@ -48,29 +47,24 @@ TRACKERS = ("tensorboard", "trackio", "wandb")
 def train(
     method: OptionalMethodName = None,
     corpus: CorpusName = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Random seed. Default: 0.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Number of epochs; short for --set epochs=N.")] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
+    seed: Annotated[int | None, Option(min=0, help="Random seed. Default: 0.")] = None,
+    epochs: Annotated[int | None, Option(help="Number of epochs; short for --set epochs=N.")] = None,
+    device: Annotated[str | None, Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
+    out: Annotated[Path | None, Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
     changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable."),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable.")
     ] = None,
     resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Resume the training in the folder; start it if needed, do nothing if finished."),
+        bool, Option("--resume", help="Resume the run in the folder; start it if needed, do nothing if finished.")
     ] = False,
     config: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN.json", help="Repeat the training of this run.json; other options override it."),
+        Path | None, Option(metavar="RUN.json", help="Repeat the run of this run.json; other options override it.")
     ] = None,
     log: Annotated[
-        str | None, typer.Option(metavar="|".join(TRACKERS), help="Send the metrics of each epoch to this tracker.")
+        str | None, Option(metavar="|".join(TRACKERS), help="Send the metrics of each epoch to this tracker.")
     ] = None,
-    processes: Annotated[
-        int | None, typer.Option(min=1, help="Train one model with N processes on this machine.")
-    ] = None,
-    show: Annotated[bool, typer.Option("--settings", help="List the settings of the method and exit.")] = False,
+    processes: Annotated[int | None, Option(min=1, help="Train one model with N processes on this machine.")] = None,
+    show: Annotated[bool, Option("--settings", help="List the settings of the method and exit.")] = False,
     json: Json = False,
 ) -> None:
     """Train a method on a corpus, save the run in a folder, and score it on the test split."""
@@ -98,20 +92,17 @@ def train(
         sys.exit(launched(processes or 1, sys.argv[1:]))
     wanted = out or Experiment(method, corpus, seed=seed).folder
     folder: Path | None = None
-    try:
-        with interruptible():
-            opened = opened_corpus(corpus)
-            opened.part("train")  # an error before anything is created
-            untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
-            with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
-                record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
-    except KeyboardInterrupt as asked:
-        raise Stopped(_way_back(folder, out), getattr(asked, "status", 130)) from None
+    with resumable(lambda: _way_back(folder, out)):
+        opened = opened_corpus(corpus)
+        opened.part("train")  # an error before anything is created
+        untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
+        with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
+            record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
     if first_process():
         show_result(record, text, json=json)
 
 
-# --- the folder of a training, and the command that resumes it ----------------------------------------------------
+# --- the folder of a run, and the command that resumes it ---------------------------------------------------------
 
 
 @contextmanager
@@ -138,7 +129,7 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
         if is_locked(place):
             raise ValueError(f"--out {str(place)!r} is in use by another process; wait for it or choose another folder")
         if not resume and has_checkpoint(place):
-            raise ValueError(f"--out {str(place)!r} holds an interrupted training; add --resume or choose another")
+            raise ValueError(f"--out {str(place)!r} holds an interrupted run; add --resume or choose another")
         yield place
     finally:
         with suppress(OSError):  # it is not empty
@@ -161,14 +152,14 @@ def _way_back(folder: Path | None, out: Path | None) -> str:
         command = shlex.join([*program, *words, *([] if out else ["--out", str(folder)]), "--resume"])
         return f"{kept}; `{command}` resumes"
     if folder is not None and finished(folder):
-        return f"stopped; training is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
+        return f"stopped; the run is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
     return "stopped before the first checkpoint; nothing was kept"
 
 
 # --- the methods and their settings, as text ---------------------------------------------------------------------
 
 
-class WithMethods(TyperCommand):
+class WithMethods(Command):
     """A command whose help ends with the table of methods."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
@@ -186,12 +177,9 @@ def settings_of(entry: type[Method]) -> list[dict[str, Any]]:
     for each in dataclasses.fields(entry.Settings):
         limits, when = each.metadata, conditions.get(each.name, (True, EPOCHS))[1]
         kind = {bool: "yes | no", int: "whole number", float: "number"}.get(type(each.default), "text")
-        bounds = [
-            f"{word} {limits[name]:g}"
-            for name, word in (("above", "above"), ("minimum", "from"), ("maximum", "to"))
-            if limits.get(name) is not None
-        ]
-        takes = " | ".join(limits.get("choices") or ()) or " ".join([kind, *bounds])
+        words = {"above": "above", "minimum": "from", "maximum": "to"}
+        bounds = [f"{word} {limits[name]:g}" for name, word in words.items() if limits[name] is not None]
+        takes = " | ".join(limits["choices"]) or " ".join([kind, *bounds])
         what = limits["what"] if when == EPOCHS else f"{limits['what']} (only {when})"  # all training needs epochs
         records.append({"setting": each.name, "default": each.default, "takes": takes, "what": what})
     return records
@@ -321,10 +309,9 @@ def _trained(
     if finished:
         method = method.load(folder)
     record = read_record(folder)
-    figures = record["metrics"].get(f"{corpus.name}/test") if finished else None
     outcome = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
     outcome = {"run": folder, **outcome, "history": method.history.rows}
-    if figures is not None:
+    if finished and (figures := record["metrics"].get(f"{corpus.name}/test")) is not None:
         remark(f"its scores are in {folder / 'run.json'}")
         return outcome | {"figures": figures}, str(folder)
     with step("scored"):
@@ -335,54 +322,42 @@ def _trained(
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
-    """Whether the folder holds this training, finished; refused if it holds another one."""
+    """Whether the folder holds this run, finished; another one is refused."""
     from labkit.runs import difference, finished, has_checkpoint, read_record
 
     if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if it was killed at the very end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
     if other := difference(mine | {"fingerprint": corpus.fingerprint, "seed": seed}, read_record(folder)):
-        raise ValueError(
-            f"folder {str(folder)!r} holds a finished training with {other}; choose another folder with --out"
-        )
+        raise ValueError(f"folder {str(folder)!r} holds a finished run with {other}; choose another folder with --out")
     return True
 
 
 def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: str | None) -> None:
+    """Fit; each epoch's metrics, without those of the probe, become a line, and all of them go to the tracker."""
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return
     config = {"method": method.name, "corpus": corpus.name, "seed": seed, **method.settings.values()}
     tracker = nullcontext(None) if log is None or folder is None else _tracked(log, folder, config)
     with tracker as send, terminal("batch") as draw:
-        progress = _WithFigures(method, draw, send)
+        written = 0
+
+        def write_new_rows() -> None:
+            nonlocal written
+            for row in method.history.rows[written:]:
+                shown = (f"{name} {value:.4g}" for name, value in row.items() if not name.startswith(OF_PROBE))
+                above_bar(", ".join(shown))
+                if send:
+                    send(row)
+            written = len(method.history)
+
+        def progress(done: int, total: int | None, what: str) -> None:
+            write_new_rows()
+            draw(done, total, what)
+
         method.fit(corpus, seed=seed, progress=progress, folder=folder)
-        progress.write_new_rows()
-
-
-class _WithFigures:
-    """Progress that also prints each epoch's metrics, without those of the probe, and sends them to a tracker."""
-
-    def __init__(
-        self, method: Method, draw: Progress, send: Callable[[Mapping[str, float]], None] | None = None
-    ) -> None:
-        self._method, self._draw, self._send, self._written = method, draw, send, 0
-
-    def __call__(self, done: int, total: int | None, what: str) -> None:
-        self.write_new_rows()
-        self._draw(done, total, what)
-
-    def write_new_rows(self) -> None:
-        from tqdm import tqdm
-
-        rows = self._method.history.rows
-        for row in rows[self._written :]:
-            line = ", ".join(f"{name} {value:.4g}" for name, value in row.items() if not name.startswith(OF_PROBE))
-            if not quiet():
-                tqdm.write(line, file=sys.stderr)  # above the bar, not through it
-            if self._send:
-                self._send(row)
-        self._written = len(rows)
+        write_new_rows()
 
 
 def _check_tracker(name: str | None) -> None:
@@ -397,19 +372,17 @@ def _check_tracker(name: str | None) -> None:
 def _tracked(name: str, folder: Path, config: Mapping[str, Any]) -> Iterator[Callable[[Mapping[str, float]], None]]:
     """Yield a function that logs a row of the history: into the run's folder, or to the project "labkit"."""
     if name == "tensorboard":
-        opened: list[Any] = []
+        from torch.utils.tensorboard import SummaryWriter
+
+        # opened at the first row, because a run needs an empty folder to start
+        opened = cache(lambda: SummaryWriter(str(folder / "tensorboard")))
 
         def send(row: Mapping[str, float]) -> None:
-            from torch.utils.tensorboard import SummaryWriter
-
-            if not opened:  # at the first row, because a training needs an empty folder to start
-                opened.append(SummaryWriter(str(folder / "tensorboard")))
             for figure, value in row.items():
-                opened[0].add_scalar(figure, value, int(row["epoch"]))
+                opened().add_scalar(figure, value, int(row["epoch"]))
+            opened().flush()
 
         yield send
-        for writer in opened:
-            writer.close()
         return
     service = import_module(name)
     service.init(project="labkit", name=folder.name, config=dict(config))

@@ -1,19 +1,19 @@
-"""`labkit tune METHOD --corpus NAME`: search for the settings that score best on dev, with `labkit.trials.tune`.
+"""`labkit tune METHOD --corpus NAME` searches for a method's best settings; `labkit bench FILE` for the best method.
 
-In: a method, a corpus, a search space. Out: the trials, best first, and the command that trains with the best settings.
+tune    in: a corpus, a search space. Out: the trials, best first, and the command that trains with the best settings
+bench   in: a corpus, a number of minutes. Out: the verdict, the table, and a folder with report and winning model
 """
 
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
-from labkit.cli.arguments import CorpusName, Json, MethodName, opened_corpus
-from labkit.cli.output import quiet, remark, resumable, show_result, text_table
+from labkit.cli.arguments import AnyCorpus, CorpusName, Json, MethodName, complete_corpora, opened_corpus
+from labkit.cli.output import above_bar, remark, resumable, resumes, show_result, text_table
 from labkit.cli.train import entry_of, keys_and_values, shown
 from labkit.experiment import Experiment
 from labkit.progress import terminal
@@ -25,25 +25,22 @@ if TYPE_CHECKING:
 def tune(
     method: MethodName,
     corpus: CorpusName = None,
-    trials: Annotated[int, typer.Option(min=1, help="Number of trainings; the first uses the given settings.")] = 16,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
+    trials: Annotated[int, Option(min=1, help="Number of runs; the first uses the given settings.")] = 16,
+    seed: Annotated[int, Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="KEY=LOW..HIGH",
             help="Search this setting, in a range or among KEY=A|B|C; repeatable. Default: chosen by the method.",
         ),
     ] = None,
     changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable."),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable.")
     ] = None,
-    sampler: Annotated[str, typer.Option(metavar="tpe|random", help="Search algorithm.")] = "tpe",
-    part: Annotated[float, typer.Option(help="Share of the training rows used in trials.")] = 1.0,
-    epochs_share: Annotated[float, typer.Option(help="Share of the epochs used in trials.")] = 1.0,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the search. Default: runs/tune-METHOD-CORPUS-seedN.")
-    ] = None,
+    sampler: Annotated[str, Option(metavar="tpe|random", help="Search algorithm.")] = "tpe",
+    part: Annotated[float, Option(help="Share of the training rows used in trials.")] = 1.0,
+    epochs_share: Annotated[float, Option(help="Share of the epochs used in trials.")] = 1.0,
+    out: Annotated[Path | None, Option(help="Folder of the search. Default: runs/tune-METHOD-CORPUS-seedN.")] = None,
     json: Json = False,
 ) -> None:
     """Search for the settings of a method that score best on dev.
@@ -64,11 +61,11 @@ def tune(
         from labkit.trials.tune import tune as tuned_by
 
         dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
-        experiment = Experiment(method, opened_corpus(corpus), settings)
-        remark(f"{method} on {experiment.corpus!r}, {trials} trials, seed {seed}, into {folder}")
+        opened = opened_corpus(corpus)
+        remark(f"{method} on {opened!r}, {trials} trials, seed {seed}, into {folder}")
         with terminal("trial") as progress:
             tuned = tuned_by(
-                experiment,
+                Experiment(method, opened, settings),
                 trials=trials,
                 seed=seed,
                 space=dials or None,
@@ -79,48 +76,81 @@ def tune(
                 progress=progress,
                 after_trial=_tell,
             )
-    show_result({**_record(tuned), "folder": folder}, _text(tuned), json=json)
-
-
-def _tell(trial: TunedTrial) -> None:
-    """Print a line for a finished trial."""
-    from tqdm import tqdm
-
-    if not quiet():
-        tried = ", ".join(f"{name} {shown(value)}" for name, value in trial.tried.items())
-        came = f"failed: {trial.reason}" if trial.figure is None else f"{trial.measure} {trial.figure:.4f}"
-        tqdm.write(f"trial {trial.number}: {tried}: {came}", file=sys.stderr)  # above the bar, not through it
-
-
-def _text(tuned: Tuned) -> str:
-    """All trials, best first, the search space, and the command that trains with the best settings."""
-    rows = [
-        [
-            str(trial.number),
-            "failed" if trial.figure is None else f"{trial.figure:.4f}",
-            *(shown(value) for value in trial.tried.values()),
-            f"{trial.seconds:.1f}",
-            trial.reason,
-        ]
-        for trial in tuned.ranked
-    ]
-    table = text_table([["trial", tuned.measure, *tuned.space, "CPU s", ""], *rows], right=range(len(rows[0]) - 1))
-    tried = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
-    lines = [table, "", f"searched: {tried}; trial 0 has the given settings"]
-    if len(tuned.trials) < tuned.wanted:
-        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
-    return "\n".join([*lines, "", tuned.command])
-
-
-def _record(tuned: Tuned) -> dict[str, Any]:
-    experiment = tuned.experiment
-    return {
-        "method": experiment.method,
-        "corpus": experiment.opened().name,
+    record = {
+        "method": method,
+        "corpus": opened.name,
         "measure": tuned.measure,
         "space": {name: str(dial) for name, dial in tuned.space.items()},
         "trials": [dataclasses.asdict(trial) for trial in tuned.trials],
         "best": tuned.best.number,
         "settings": tuned.settings,
         "command": tuned.command,
+        "folder": folder,
     }
+    show_result(record, _text(tuned), json=json)
+
+
+def _tell(trial: TunedTrial) -> None:
+    """Print a line for a finished trial."""
+    tried = ", ".join(f"{name} {shown(value)}" for name, value in trial.tried.items())
+    came = f"failed: {trial.reason}" if trial.figure is None else f"{trial.measure} {trial.figure:.4f}"
+    above_bar(f"trial {trial.number}: {tried}: {came}")
+
+
+def _text(tuned: Tuned) -> str:
+    """All trials, best first, the search space, and the command that trains with the best settings."""
+    rows = [["trial", tuned.measure, *tuned.space, "CPU s", ""]]
+    for trial in tuned.ranked:
+        figure = "failed" if trial.figure is None else f"{trial.figure:.4f}"
+        rows.append(
+            [str(trial.number), figure, *map(shown, trial.tried.values()), f"{trial.seconds:.1f}", trial.reason]
+        )
+    tried = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
+    table = text_table(rows, right=range(len(rows[0]) - 1))
+    lines = [table, "", f"searched: {tried}; trial 0 has the given settings"]
+    if len(tuned.trials) < tuned.wanted:
+        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
+    return "\n".join([*lines, "", tuned.command])
+
+
+def bench(
+    corpus: AnyCorpus,
+    minutes: Annotated[float, Option(min=0.1, help="Approximate time limit.")] = 20.0,
+    out: Annotated[Path, Option(help="Folder of the report.")] = Path("report"),
+    methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
+    metric: Annotated[str, Option(help="Metric that decides: auc, accuracy, probe, hit@1, …")] = "",
+    test: Annotated[
+        str, Option(help="A file with the test rows, in the same columns.", autocompletion=complete_corpora)
+    ] = "",
+    seeds: Annotated[int, Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
+    workers: Annotated[int, Option(min=0, help="Processes; 0: one per core.")] = 0,
+    seed: Annotated[int, Option(min=0, help="Random seed of the search.")] = 0,
+    json: Json = False,
+) -> None:
+    """Find out which method is best for your data, and get the model.
+
+    Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. The
+    report says which method leads, what it costs, whether more labels would help, and where the winner errs. The same
+    command resumes an interrupted comparison.
+    """
+    from labkit.trials.bench import bench as compared
+    from labkit.trials.bench import with_test
+
+    opened = opened_corpus(corpus)
+    if test:
+        opened = with_test(opened, opened_corpus(test))
+    chosen = [name.strip() for name in methods.split(",") if name.strip()]
+    with resumable(lambda: resumes(f"the results so far are in {out}; ")), terminal("method") as progress:
+        report = compared(
+            opened,
+            out=out,
+            minutes=minutes,
+            methods=chosen,
+            metric=metric,
+            seeds=seeds,
+            workers=workers,
+            seed=seed,
+            progress=progress,
+            tell=remark,
+        )
+    show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)

@@ -1,6 +1,6 @@
 """Corpora: their shapes, a table of named corpora, and readers for your own files, frames, data sets and lists."""
 
-from labkit.corpora.catalogue import CORPORA, Entry, load
+from labkit.corpora.catalogue import CORPORA, load
 from labkit.corpora.files import read_corpus
 from labkit.corpora.frames import (
     from_classes,
@@ -22,7 +22,6 @@ __all__ = [
     "Article",
     "Articles",
     "Corpus",
-    "Entry",
     "Groups",
     "Labelled",
     "Pairs",

@@ -60,10 +60,9 @@ class Plan:
     by: str = "top"
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(f"rule is {self.rule!r}, expected one of {', '.join(RULES)}")
-        if self.by not in BY:
-            raise ValueError(f"by is {self.by!r}, expected {' or '.join(BY)}")
+        for name, value, known in (("rule", self.rule, RULES), ("by", self.by, BY)):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
         if self.max_per_anchor is not None and self.max_per_anchor < 1:
             raise ValueError(f"max_per_anchor is {self.max_per_anchor}, expected at least 1, or None for all")
 

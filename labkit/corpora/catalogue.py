@@ -19,8 +19,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from labkit.corpora.files import FORMATS, read_corpus, read_rows
-from labkit.corpora.published import PUBLISHED, load_published, located
-from labkit.corpora.published.registry import plain_files
+from labkit.corpora.published import PUBLISHED, Published
 from labkit.corpora.records import Corpus
 from labkit.corpora.shards import corpus_of_folder
 from labkit.scale import is_folder
@@ -44,8 +43,8 @@ def generator(name: str) -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One corpus of the table: what it contains, its licence, and how to get it. This class is a published one.
+class Embedded:
+    """A bundled corpus: a file next to the generator that made it. `Published` has the same attributes.
 
     >>> CORPORA["topics"].shape, CORPORA["topics"].licence
     ('Labelled', 'MIT, made for this project')
@@ -54,33 +53,9 @@ class Entry:
     name: str
     shape: str
     summary: str
-    rows: int | None  # of the whole set; None if unknown until it is read
-    licence: str = "MIT, made for this project"
-    kind: ClassVar[str] = "published"
-
-    def load(self) -> Corpus:
-        """The corpus, read from this machine."""
-        return load_published(self.name)
-
-    def here(self) -> Path | None:
-        """The file or folder to read from, None if it must be downloaded first."""
-        return located(self.name)
-
-    def size(self) -> int:
-        """Size on disk of its files."""
-        place = self.here()
-        if place is None or place.is_file():
-            return place.stat().st_size if place else 0
-        plain = [place / Path(file).name for file in plain_files(self.name)]  # in a folder that other sets may share
-        files = [file for file in plain if file.is_file()] or [file for file in place.rglob("*") if file.is_file()]
-        return sum(file.stat().st_size for file in files)
-
-
-@dataclass(frozen=True)
-class Embedded(Entry):
-    """A bundled corpus: a file next to the generator that made it."""
-
+    rows: int
     ending: str = ".csv"
+    licence: str = "MIT, made for this project"
     kind: ClassVar[str] = "embedded"
 
     @property
@@ -94,10 +69,16 @@ class Embedded(Entry):
         return generator(self.name)
 
     def load(self) -> Corpus:
+        """The corpus, read from its file."""
         return read_corpus(self.path, name=self.name)
 
     def here(self) -> Path | None:
+        """The file to read from, None if it is missing."""
         return self.path if self.path.is_file() else None
+
+    def size(self) -> int:
+        """Size on disk."""
+        return self.path.stat().st_size if self.path.is_file() else 0
 
     def stream(self, *, seed: int | None = None, rows: int | None = None) -> Iterator[dict[str, Any]]:
         """Generated rows: as many units as the bundled file has, or whole units up to `rows`."""
@@ -134,10 +115,7 @@ EMBEDDED: dict[str, Embedded] = {
 }
 
 
-CORPORA: dict[str, Entry] = {
-    **EMBEDDED,
-    **{name: Entry(name, each.shape, each.title, each.count, each.licence) for name, each in PUBLISHED.items()},
-}
+CORPORA: dict[str, Embedded | Published] = {**EMBEDDED, **PUBLISHED}
 
 
 def load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:

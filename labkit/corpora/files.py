@@ -1,9 +1,8 @@
 """Read rows from files and write rows to files; `rows.py` has the columns of each corpus shape.
 
 Files are CSV, TSV, JSONL (each also .gz) and Parquet. They are read as a stream of (row number, {column: value}),
-numbered as in a spreadsheet: the header is row 1. A byte order mark of UTF-16 is recognised. In a .txt each line is a
-sentence and blank lines are skipped, unless its first line is a header or has a tab. Articles have sections, so they
-need JSONL.
+numbered as in a spreadsheet: the header is row 1. In a .txt each line is a sentence and blank lines are skipped, unless
+its first line is a header or has a tab. Articles have sections, so they need JSONL.
 
 Nothing is trusted: not the encoding, the number of cells, the format that the name claims, nor the unpacked size. An
 uploaded file is read in a separate process with limits (`labkit.untrusted`). Files are written completely or not at
@@ -84,10 +83,8 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
             with _opened(path, packed) as stream:
                 wide = marked_encoding(stream) in ("utf-16", "utf-32")
                 lines = _lines(path, stream, encoding, limit)
-                if ending == ".jsonl":
-                    yield from _jsonl(path, lines)
-                elif ending == ".txt":
-                    yield from _txt(path, lines)
+                if ending in (".jsonl", ".txt"):
+                    yield from (_jsonl if ending == ".jsonl" else _txt)(path, lines)
                 else:
                     yield from _csv(path, lines, ending, wide)
     except (OSError, EOFError, zlib.error) as reason:
@@ -95,22 +92,14 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         raise ValueError(f"{path.name} could not be read to the end ({why}); check that it is complete") from None
 
 
-@contextmanager
-def _opened(path: Path, packed: bool) -> Iterator[IO[bytes]]:
+def _opened(path: Path, packed: bool) -> IO[bytes]:
     """The unpacked bytes of the file, after a check that its first bytes agree with its name."""
     with path.open("rb") as raw:
         first = raw.read(4)
-        raw.seek(0)
-        kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
-        if kind and not (packed and kind == _MAGIC[_GZIP]):
-            raise ValueError(f"{path.name} looks like {kind}; unpack it or correct its ending")
-        if packed and first and not kind:
-            raise ValueError(f"{path.name} is not a gzip file; remove .gz from its name or compress it again")
-        if not packed:
-            yield raw
-            return
-        with gzip.GzipFile(fileobj=raw) as unpacked:
-            yield cast(IO[bytes], unpacked)
+    kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
+    if kind != (_MAGIC[_GZIP] if packed else ""):
+        raise ValueError(f"{path.name} is {kind or 'not a gzip file'}; unpack it or correct its ending")
+    return cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))
 
 
 def check_unpacked(path: Path, size: int, limit: int) -> None:
@@ -131,8 +120,7 @@ def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator
                 "it as 'CSV UTF-8' or pass encoding='utf-16'"
             )
         seen += len(line)
-        if seen > limit:
-            check_unpacked(path, seen, limit)
+        check_unpacked(path, seen, limit)
         yield line
 
 
@@ -311,7 +299,7 @@ def check_output(path: Path) -> tuple[str, bool]:
     """The format of an output file and whether it is compressed; raises ValueError if it cannot be written there."""
     ending, packed = format_of(path)
     if ending == ".parquet":
-        raise ValueError(f"{path.name}: the output must be .csv, .tsv or .jsonl (also with .gz); rename it")
+        raise ValueError(f"{path.name}: the output must be .csv, .tsv or .jsonl, optionally with .gz; rename it")
     if not path.parent.is_dir():
         raise ValueError(f"{path.name}: the folder {str(path.parent)!r} does not exist; create it first")
     return ending, packed

@@ -1,11 +1,5 @@
 """Corpora from and to DataFrames, Hugging Face `datasets` and lists. As in a file, the columns determine the shape.
 
-    from_frame(frame)                  a pandas or polars DataFrame     to_pandas(corpus), to_polars(corpus)
-    from_dataset(dataset)              a Dataset or a DatasetDict       to_dataset(corpus) -> DatasetDict
-    from_rows(rows)                    one {column: value} per row      corpus.rows()
-    from_classes(texts, labels)        from_pairs(pairs, labels), from_pairs(pairs, scores=...)
-    from_triplets(triplets)            from_groups(groups), from_sentences(texts)
-
 Columns and checks are those of `read_corpus`: labels are texts (3 is '3'), repeated rows are dropped with a note, and
 rows count from 1. A CSV and a frame of its rows have the same fingerprint, except for extra numeric columns, which a
 CSV stores as text. Rows without a split are divided (`splits.py`), except sentences without labels; `splits` names one
@@ -55,8 +49,8 @@ def from_classes(texts: Iterable[str], labels: Iterable[Any], *, name: str = "co
     >>> from_classes(["a cat", "a dog", "an oak"], [0, 0, 1], splits="train")
     Labelled('corpus', 3 rows: train 3)
     """
-    rows = _beside("from_classes", {"text": texts, "label": labels})
-    return cast(Labelled, corpus_of_rows(_numbered(rows, "from_classes", splits), "from_classes", name))
+    rows = _listed("from_classes", splits, {"text": texts, "label": labels})
+    return cast(Labelled, corpus_of_rows(rows, "from_classes", name))
 
 
 def from_pairs(
@@ -79,8 +73,7 @@ def from_pairs(
         )
     columns = _apart("from_pairs", pairs, ("text_a", "text_b"))
     columns |= {"label": labels} if labels is not None else {"score": scores}
-    rows = _beside("from_pairs", columns)
-    return cast(Pairs, corpus_of_rows(_numbered(rows, "from_pairs", splits), "from_pairs", name))
+    return cast(Pairs, corpus_of_rows(_listed("from_pairs", splits, columns), "from_pairs", name))
 
 
 def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", splits: Splits = ()) -> Triplets:
@@ -89,8 +82,8 @@ def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", sp
     >>> from_triplets([("a cat", "one cat", "an oak")], splits="train").negatives
     ('an oak',)
     """
-    rows = _beside("from_triplets", _apart("from_triplets", triplets, ("anchor", "positive", "negative")))
-    return cast(Triplets, corpus_of_rows(_numbered(rows, "from_triplets", splits), "from_triplets", name))
+    columns = _apart("from_triplets", triplets, ("anchor", "positive", "negative"))
+    return cast(Triplets, corpus_of_rows(_listed("from_triplets", splits, columns), "from_triplets", name))
 
 
 def from_groups(
@@ -103,12 +96,10 @@ def from_groups(
     >>> from_groups([["a cat", "one cat"], ["an oak", "a tree"]], splits="train").groups
     ('1', '1', '2', '2')
     """
-    named = groups.items() if isinstance(groups, Mapping) else enumerate(groups, 1)
-    where = "from_groups"
-    rows = (
-        {"group": group, "text": text} for group, texts in named for text in _list(where, f"group {group!r}", texts)
-    )
-    return cast(Groups, corpus_of_rows(_numbered(rows, where, splits), where, name))
+    named, where = groups.items() if isinstance(groups, Mapping) else enumerate(groups, 1), "from_groups"
+    members = ((group, text) for group, texts in named for text in _list(where, f"group {group!r}", texts))
+    rows = _listed(where, splits, _apart(where, members, ("group", "text")))
+    return cast(Groups, corpus_of_rows(rows, where, name))
 
 
 def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits = ()) -> Sentences:
@@ -117,11 +108,11 @@ def from_sentences(texts: Iterable[str], *, name: str = "corpus", splits: Splits
     >>> from_sentences(["a cat", "an oak"])
     Sentences('corpus', 2 rows: train 2)
     """
-    rows = _beside("from_sentences", {"text": texts})
-    return cast(Sentences, corpus_of_rows(_numbered(rows, "from_sentences", splits), "from_sentences", name))
+    rows = _listed("from_sentences", splits, {"text": texts})
+    return cast(Sentences, corpus_of_rows(rows, "from_sentences", name))
 
 
-def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> dict[str, Any]:
+def _apart(where: str, rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Any]:
     """The columns of rows that have one text for each name."""
     parts = []
     for number, row in enumerate(rows, 1):
@@ -134,14 +125,15 @@ def _apart(where: str, rows: Iterable[Sequence[str]], names: Sequence[str]) -> d
     return {column: [part[place] for part in parts] for place, column in enumerate(names)}
 
 
-def _beside(where: str, columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of columns of equal length."""
+def _listed(where: str, splits: Splits, columns: Mapping[str, Any]) -> Numbered:
+    """The numbered rows of columns of equal length."""
     lists = {column: _list(where, column, values) for column, values in columns.items()}
-    (first, rows), *_ = ((column, len(values)) for column, values in lists.items())
+    first, *_ = lists
     for column, values in lists.items():
-        if len(values) != rows:
-            raise ValueError(f"{where}: {column} has {len(values)} values, but {first} has {rows}; give equal numbers")
-    return (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True))
+        if len(values) != len(lists[first]):
+            raise ValueError(f"{where}: {column} has {len(values)} values, but {first} has {len(lists[first])}")
+    rows = (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True))
+    return _numbered(rows, where, splits)
 
 
 def _list(where: str, column: str, values: Any) -> list[Any]:
@@ -196,7 +188,7 @@ def from_frame(frame: Any, *, name: str = "corpus", columns: Mapping[str, str] |
 
     if isinstance(frame, pandas.DataFrame):
         values = zip(*(frame.iloc[:, place].tolist() for place in range(frame.shape[1])), strict=True)
-    elif hasattr(frame, "iter_rows"):  # polars; neither library needs to be installed for the other
+    elif hasattr(frame, "iter_rows"):  # polars
         values = frame.iter_rows()
     else:
         raise ValueError(
@@ -279,14 +271,11 @@ def _rows_of(dataset: Any) -> Iterator[dict[str, Any]]:
         )
     features = dataset.features or {}
     numbers = ("label",) if "text_a" in features else ()
-    named = {key: kind.names for key, kind in features.items() if hasattr(kind, "names") and key not in numbers}
+    named = {key: dict(enumerate(kind.names)) for key, kind in features.items() if hasattr(kind, "names")}
     for batch in dataset.with_format(None).iter(_BATCH):
         for row in zip(*batch.values(), strict=True):
             values = dict(zip(batch, row, strict=True))
-            for column, names in named.items():
-                number = values[column]
-                values[column] = names[number] if number is not None and 0 <= number < len(names) else None
-            yield values
+            yield values | {key: names.get(values[key]) for key, names in named.items() if key not in numbers}
 
 
 def to_dataset(corpus: Corpus, *, extra: bool = False) -> Any:

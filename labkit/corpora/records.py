@@ -1,16 +1,8 @@
-"""The shapes of a corpus. Records are frozen and checked once, when created.
+"""The six shapes of a corpus: `Labelled`, `Pairs`, `Triplets`, `Groups`, `Articles` and `Sentences`.
 
-    Labelled   text, label                     topics, places, classes of your own
-    Pairs      text_a, text_b, label | score   questions, relatedness
-    Triplets   anchor, positive, negative
-    Groups     group, text                     captions: the sentences of a group mean the same
-    Articles   title, sections of paragraphs
-    Sentences  text                            without labels
-
-Every row is in one split: train, dev or test. Rows without a split are divided (`splits.py`); `splits="train"` assigns
-all rows to train, the default for `Sentences`. `part("train")` is a corpus with only those rows; `sentences()` lists
-its distinct sentences in order of first appearance. `extra` holds further columns (the kind of a pair, the coordinates
-of a place), each as a tuple.
+Records are frozen and checked once, when created. Every row is in one split: train, dev or test. Rows without a split
+are divided (`splits.py`); `splits="train"` assigns all rows to train, the default for `Sentences`. `extra` holds
+further columns (the kind of a pair, the coordinates of a place), each as a tuple.
 """
 
 from __future__ import annotations
@@ -23,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,11 +54,7 @@ class Column(Sequence[Any]):
     def __len__(self) -> int:
         return self._length if self._rows is None else len(self._rows)
 
-    @overload
-    def __getitem__(self, place: int) -> Any: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Any, ...]: ...
-    def __getitem__(self, place: int | slice) -> Any:
+    def __getitem__(self, place: Any) -> Any:
         if not isinstance(place, slice):
             return self[place : place + 1 or None][0]
         places = np.arange(*place.indices(len(self)))
@@ -88,14 +76,6 @@ class Column(Sequence[Any]):
         taken._rows = rows if self._rows is None else self._rows[rows]
         return taken
 
-    def rows_of(self, value: Any) -> np.ndarray:
-        """The rows that have this value, int64."""
-        import pyarrow.compute as compute
-
-        equal = [np.asarray(compute.equal(chunk, value)) for chunk in self._chunks]
-        every = np.concatenate([np.zeros(0, bool), *equal])
-        return np.flatnonzero(every if self._rows is None else every[self._rows])
-
 
 # --- what all shapes have in common ------------------------------------------------------------------------------
 
@@ -107,13 +87,6 @@ def _held(values: Sequence[Any]) -> Sequence[Any]:
 
 def _taken(values: Sequence[Any], rows: np.ndarray) -> Sequence[Any]:
     return values.take(rows) if isinstance(values, Column) else [values[row] for row in rows.tolist()]
-
-
-def _rows_of(values: Sequence[Any], value: str) -> np.ndarray:
-    """The rows that have this value, int64."""
-    if isinstance(values, Column):
-        return values.rows_of(value)
-    return np.array([row for row, own in enumerate(values) if own == value], np.int64)
 
 
 def hashed_split(key: str) -> str:
@@ -201,13 +174,15 @@ class Corpus:
         """The rows of one split."""
         if split not in SPLITS:
             raise ValueError(f"split is {split!r}, expected train, dev or test")
-        rows = _rows_of(self.splits, split)
+        rows = np.flatnonzero(np.fromiter((own == split for own in self.splits), bool, len(self)))
         if not len(rows):
-            have = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
             raise ValueError(
-                f"corpus {self.name!r} has no rows in split {split!r} (it has {have}); add a column 'split'"
+                f"corpus {self.name!r} has no rows in split {split!r} (it has {self._sizes()}); add a column 'split'"
             )
         return self.take(rows)
+
+    def _sizes(self) -> str:
+        return ", ".join(f"{split} {count}" for split, count in self.sizes.items())
 
     def fewer(self, share: float) -> Self:
         """The corpus with this share of its training rows, always the same ones, and all of dev and test.
@@ -274,8 +249,7 @@ class Corpus:
         return digest.hexdigest()
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{split} {count}" for split, count in self.sizes.items())
-        return f"{type(self).__name__}({self.name!r}, {len(self)} rows: {counts})"
+        return f"{type(self).__name__}({self.name!r}, {len(self)} rows: {self._sizes()})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -436,8 +410,9 @@ class Sentences(Corpus):
 
     def part(self, split: str) -> Self:
         if split in SPLITS and split not in self.splits:
-            sizes = ", ".join(f"{name} {self.sizes.get(name, 0)}" for name in SPLITS)
-            raise self.without_labels(f"has no row in split {split!r} (it has {sizes}), so nothing can be measured")
+            raise self.without_labels(
+                f"has no row in split {split!r} (it has {self._sizes()}), so nothing can be measured"
+            )
         return super().part(split)
 
     def without_labels(self, why: str) -> ValueError:

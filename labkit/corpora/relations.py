@@ -1,18 +1,11 @@
-"""What a corpus implies about its sentences: classes for a plot, connected pairs, training sentences.
+"""What a corpus implies about its sentences: connected pairs, training sentences, and classes for a plot.
 
-    components, linked     pairs -> connected components of sentences, or of pairs
-    points                 any corpus -> a `Labelled` of its largest classes, each sentence once, for a plot
-    train_sentences        any corpus -> the distinct sentences of its training split, cut from paragraphs if need be
-    opened                 articles -> triplets of their paragraphs' first sentences
-
-The classes that a shape implies:
-
-    Labelled        its labels                          Groups      its groups
-    Pairs, 0/1      connected components of positive pairs
-    Pairs, graded   the same; a grade near the top counts as positive (`records.grade_ends`)
-    Triplets        anchor and positive belong together
-    Articles        the paragraphs' first sentences, by article
-    Sentences       none: all share one class, UNLABELLED
+Labelled        its labels                          Groups      its groups
+Pairs, 0/1      connected components of positive pairs
+Pairs, graded   the same; a grade near the top counts as positive (`records.grade_ends`)
+Triplets        anchor and positive belong together
+Articles        the paragraphs' first sentences, by article
+Sentences       none: all share one class, UNLABELLED
 """
 
 from __future__ import annotations

@@ -159,8 +159,9 @@ def corpus_of_rows(
         note(f"{where}: repeated rows were skipped: {some}{rest}", stacklevel=3)
     corpus = from_columns(shape, values, name)
     _check_classes(where, corpus, numbers)
-    if unused := _unused_labels(corpus):
-        note(f"{where}: column {unused!r} looks like labels but is not used; rename it to 'label'", stacklevel=3)
+    unused = corpus.extra.items() if shape is Sentences else ()
+    for column in [column for column, each in unused if _maybe_labels(each)][:1]:
+        note(f"{where}: column {column!r} looks like labels but is not used; rename it to 'label'", stacklevel=3)
     if twice := contradictions(corpus, numbers):
         note(f"{where}: {twice}. Methods cannot tell which is right; keep one of them, or drop the rows", stacklevel=3)
     return corpus
@@ -168,13 +169,10 @@ def corpus_of_rows(
 
 def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) -> Iterator[tuple[Article, str]]:
     """The articles of these rows in order, with their splits."""
-    for place, (number, row) in enumerate(rows):
-        if not place and (shape := _shape(where, row)) is not Articles:
-            raise ValueError(f"{where} has the columns of {shape.__name__}, expected Articles: title, sections")
+    for number, row in rows:
         at = f"{where} row {number}"
-        for column in SHAPES[Articles]:
-            if column not in row:
-                raise ValueError(f"{at}: column {column!r} is missing; give each row the same columns")
+        if missing := [column for column in SHAPES[Articles] if column not in row]:
+            raise ValueError(f"{at}: column {missing[0]!r} is missing, expected articles with title and sections")
         checked = _cleaned(Articles, row, at)
         yield Article(checked["title"], checked["sections"]), checked.get("split") or hashed_split(checked["title"])
 
@@ -201,11 +199,10 @@ def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
                 )
             return shape
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
-    columns = ", ".join(repr(column) for column in list(row)[:8])
-    remedy = "; a file with one sentence per line and no header must end in .txt" if len(row) == 1 else ""
     raise ValueError(
-        f"{where} row 1: the columns {columns} do not form a corpus. Expected one of: {wanted}. Rename them, or in "
-        f"Python pass columns={{'text': ...}}{remedy}"
+        f"{where} row 1: the columns {', '.join(map(repr, list(row)[:8]))} do not form a corpus. Expected one of: "
+        f"{wanted}. Rename them, or in Python pass columns={{'text': ...}}. A file with one sentence per line and no "
+        "header must end in .txt"
     )
 
 
@@ -289,22 +286,18 @@ def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> 
     """Raise ValueError if there is only one class: then there is nothing to learn."""
     classes: set[Any] = set(corpus.classified()[1])
     if isinstance(corpus, Pairs) and not corpus.graded:
-        classes = {int(value) for value in corpus.values}
+        classes = set(corpus.labels.tolist())
     if len(classes) == 1:
         what = corpus.COLUMNS.get(corpus.CLASSES, "label")
         raise ValueError(
-            f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {next(iter(classes))!r}, but at least two "
-            f"are needed; add rows with another {what}"
+            f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {classes.pop()!r}, but at least two are "
+            f"needed; add rows with another {what}"
         )
 
 
-def _unused_labels(corpus: Corpus) -> str:
-    """The column of unlabelled sentences with few distinct values, if any: perhaps the labels."""
-    if isinstance(corpus, Sentences):
-        for column, values in corpus.extra.items():
-            if 1 < len(set(_hashable(values))) <= len(values) / 2:
-                return column
-    return ""
+def _maybe_labels(values: Sequence[Any]) -> bool:
+    """Whether few distinct values repeat, as labels do."""
+    return 1 < len(set(_hashable(values))) <= len(values) / 2
 
 
 def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:

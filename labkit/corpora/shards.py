@@ -16,15 +16,17 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
 
 from labkit import scale
 from labkit.corpora.files import STREAMED, parquet_file, read_rows
-from labkit.corpora.records import Column, Corpus, Groups, Labelled, Sentences, Triplets
+from labkit.corpora.records import SPLITS, Column, Corpus, Groups, Labelled, Sentences, Triplets
+from labkit.corpora.rows import from_columns
 from labkit.progress import Progress, silent
 from labkit.text import normalise
 
@@ -70,7 +72,7 @@ def parts_of(
         _check_column(path, column)
         where = str(path.resolve())
         if path.suffix.lower() in TABLES:
-            count = rows_in(path)
+            count = _rows_in(path)
             parts += [Part(where, start, min(start + rows, count)) for start in range(0, count, rows)]
         elif tables_only:
             raise ValueError(f"input is {path.name!r}, expected a .parquet, an .arrow or a folder of them; convert it")
@@ -80,6 +82,19 @@ def parts_of(
         names = ", ".join(map(str, sources)) or "the list of sources"
         raise ValueError(f"{names} has no rows; give a file with sentences")
     return parts
+
+
+def _check_column(path: Path, column: str) -> None:
+    import pyarrow as arrow
+
+    schema = schema_of(path)
+    if schema.names.count(column) != 1:
+        there = ", ".join(map(repr, schema.names)) or "none"
+        raise ValueError(f"{path.name} has no column {column!r} (it has {there}); choose one with --column")
+    kind = schema.field(column).type
+    kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
+    if kind not in (arrow.string(), arrow.large_string()):
+        raise ValueError(f"{path.name} has {kind} in column {column!r}, expected text; choose a column of texts")
 
 
 def identified(files: Iterable[Path]) -> list[list[str]]:
@@ -132,6 +147,10 @@ def _grouped(rows: Iterator[Any]) -> Iterator[list[Any]]:
     return iter(lambda: list(islice(rows, GROUP)), [])
 
 
+def _cell(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
 def _parquet_tables(path: Path, part: Part, columns: Sequence[str] | None) -> Iterator[Any]:
     """Read only the row groups that contain the part."""
     import pyarrow as arrow
@@ -165,8 +184,7 @@ def texts_of(part: Part, column: str = "text") -> Iterator[list[str]]:
         row += len(texts)
 
 
-def rows_in(path: Path) -> int:
-    """How many rows a Parquet or Arrow file has."""
+def _rows_in(path: Path) -> int:
     if path.suffix.lower() == ".arrow":
         return len(mapped(path))
     with parquet_file(path) as file:
@@ -189,36 +207,12 @@ def schema_of(path: Path | str) -> Any:
 
 def splits_of(files: Iterable[Path]) -> dict[str, int]:
     """How many rows each split has over all files; empty if rows have no split."""
-    import pyarrow.compute as compute
-
     counts: Counter[str] = Counter()
     for path in files:
         if "split" in schema_of(path).names:
             for table in tables(Part(str(path)), ["split"]):
-                counts.update(
-                    {each["values"]: each["counts"] for each in compute.value_counts(table["split"]).to_pylist()}
-                )
-    return {split: counts[split] for split in ("train", "dev", "test") if counts[split]}
-
-
-def _check_column(path: Path, column: str) -> None:
-    import pyarrow as arrow
-
-    schema = schema_of(path)
-    if schema.names.count(column) != 1:
-        there = ", ".join(map(repr, schema.names)) or "none"
-        raise ValueError(f"{path.name} has no column {column!r} (it has {there}); choose one with --column")
-    kind = schema.field(column).type
-    kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
-    if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind)):
-        raise ValueError(f"{path.name} has {kind} in column {column!r}, expected text; choose a column of texts")
-
-
-def _cell(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)
-
-
-# --- corpora ------------------------------------------------------------------------------------------------------
+                counts.update(table["split"].to_pylist())
+    return {split: counts[split] for split in SPLITS if counts[split]}
 
 
 def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
@@ -226,18 +220,15 @@ def corpus_of_folder(folder: Path | str, name: str = "") -> Corpus:
     import pyarrow as arrow
 
     folder = Path(folder)
-    scale.manifest(folder)  # raises an error if the folder is not finished
-    files = [path for path in shards_in(folder) if path.suffix != ".npy"]
-    table = arrow.concat_tables([mapped(path) for path in files]) if files else arrow.table({})
+    files = [path for path in files_of([folder]) if path.suffix in TABLES]
+    table = arrow.concat_tables(map(mapped, files)) if files else arrow.table({})
     columns: dict[str, Any] = {column: Column(table[column]) for column in table.column_names}
     for shape in (Triplets, Labelled, Groups, Sentences):
         if columns.keys() >= set(shape.COLUMNS.values()):
-            fields = {field: columns.pop(column) for field, column in shape.COLUMNS.items()}
-            splits = columns.pop("split", ())
-            return cast(Any, shape)(**fields, name=name or folder.name, splits=splits, extra=columns)
-    have = ", ".join(map(repr, table.column_names)) or "no column"
+            return from_columns(shape, columns, name or folder.name)
     raise ValueError(
-        f"{folder} has {have}, which are not the columns of triplets, classes, groups or sentences; use another folder"
+        f"{folder} has {', '.join(map(repr, columns)) or 'no column'}, which are not the columns of triplets, classes, "
+        "groups or sentences; use another folder"
     )
 
 
@@ -285,14 +276,6 @@ def first_seen(keys: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(new, np.cumsum([len(each) for each in keys])[:-1])
 
 
-class Comparison(NamedTuple):
-    """The input rows and the column to compare."""
-
-    part: Part
-    column: str
-    plain: bool
-
-
 def write_distinct(
     sources: Sequence[Path | str],
     folder: Path | str,
@@ -313,29 +296,24 @@ def write_distinct(
     parts = parts_of(sources, column, rows=size)
     for file in files[1:]:
         if not schema_of(file).equals(schema_of(files[0])):
-            here, there = (
-                ", ".join(f"{field.name} ({field.type})" for field in schema_of(each)) for each in (file, files[0])
-            )
-            raise ValueError(
-                f"{file} has the columns {here}, {files[0]} has {there}; all files must have the same columns"
-            )
+            here, there = (" ".join(str(schema_of(each)).split()) for each in (file, files[0]))
+            raise ValueError(f"{file} has {here}, but {files[0]} has {there}; all files must have the same columns")
     plan = {"kind": "distinct", "column": column, "plain": plain, "size": size, "sources": identified(files)}
     if scale.folder(folder, plan):
         return scale.manifest(folder)
-    numbered = {number: Comparison(part, column, plain) for number, part in enumerate(parts)}
-    keys = {scale.part(folder / scale.WORK, number, "npy"): each for number, each in numbered.items()}
-    scale.each(_write_keys, keys, workers=workers, ray=ray, progress=progress)
+    keys = {scale.part(folder / scale.WORK, number, "npy"): part for number, part in enumerate(parts)}
+    scale.each(partial(_write_keys, column, plain), keys, workers=workers, ray=ray, progress=progress)
     new = first_seen([np.load(path, allow_pickle=False) for path in keys])
-    left = {scale.part(folder, number, "parquet"): (each.part, new[number]) for number, each in numbered.items()}
+    left = {scale.part(folder, n, "parquet"): each for n, each in enumerate(zip(parts, new, strict=True))}
     scale.each(_write_new, left, workers=workers, ray=ray, progress=progress)
     read, rows = sum(map(len, new)), sum(int(each.sum()) for each in new)
     return scale.finish(folder, plan, rows=rows, read=read, repeats=read - rows, splits=splits_of(left))
 
 
-def _write_keys(given: Comparison, path: Path) -> None:
-    texts: Iterable[str] = chain.from_iterable(texts_of(given.part, given.column))
+def _write_keys(column: str, plain: bool, part: Part, path: Path) -> None:
+    texts: Iterable[str] = chain.from_iterable(texts_of(part, column))
     with path.open("wb") as file:
-        np.save(file, key_rows(map(normalise, texts) if given.plain else texts))
+        np.save(file, key_rows(map(normalise, texts) if plain else texts))
 
 
 def _write_new(given: tuple[Part, np.ndarray], path: Path) -> None:
@@ -343,6 +321,7 @@ def _write_new(given: tuple[Part, np.ndarray], path: Path) -> None:
     import pyarrow as arrow
 
     part, new = given
+    schema = schema_of(part.path)
 
     def kept() -> Iterator[Any]:
         at = 0
@@ -350,5 +329,4 @@ def _write_new(given: tuple[Part, np.ndarray], path: Path) -> None:
             yield table.filter(arrow.array(new[at : at + len(table)])).cast(schema)
             at += len(table)
 
-    schema = schema_of(part.path)
     write_tables(kept(), path, schema)

@@ -26,8 +26,7 @@ from labkit.corpora import CORPORA, load
 from labkit.course.notebooks import NOTEBOOKS
 from labkit.course.variants import COURSE
 from labkit.evaluation.comparison import Lead, Parts, Spread, lead_of
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import Cell, compute
+from labkit.papers.cells import Cell, Store, compute
 from labkit.papers.data import DataAtHand
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import scored

@@ -15,7 +15,7 @@ from labkit.course.ablation import Ablation, Variant, measure_all, scored_and_cl
 from labkit.course.why_alike import explanations_judged
 from labkit.interrupts import interruptible
 from labkit.pairs.losses import LOSSES
-from labkit.papers.cell_store import Store
+from labkit.papers.cells import Store
 from labkit.pretrained import PACKAGED
 from labkit.progress import terminal
 

@@ -126,4 +126,4 @@ def map_at_r(method: Any, part: Labelled) -> float:
 
 
 _OWN = (PartlyLabelled, EmbeddedTogether, PartlyTaught)
-COURSE = Methods(METHODS.where | {method.name: f"course.variants:{method.__name__}" for method in _OWN})
+COURSE = Methods(METHODS.data | {method.name: f"course.variants:{method.__name__}" for method in _OWN})

@@ -1,19 +1,5 @@
 """How good are embeddings? In: numpy arrays. Out: frozen records or floats.
 
-    pairs        pairs of sentences against labels and grades   best_threshold, pair_classification, triplet_accuracy,
-                                                                correlation, reversals, relatedness
-    threshold    where to cut a similarity, and how sure        threshold
-    neighbours   exact nearest neighbours                       nearest; movement, moved_together: what moved
-    retrieval    neighbours of the same class                   hit_at, precision_at_r, knn_accuracy
-    classes      clusters and classes                           kmeans, clustering_agreement, inter_intra, ...
-    iclust       clusters from similarities alone               iclust
-    regions      what sentences are about, in words             regions, set_apart
-    geometry     vectors on the sphere                          alignment, uniformity, effective_rank
-    coherence    paraphrases are close together                 p_coherence
-    comparison   more than chance?                              lead_of
-    scores       a method on a corpus                           score, selection
-    leaderboard  runs side by side                              leaderboard
-
 For scores and similarities, larger is closer; for distances, smaller is closer. A tie counts as a mistake. Dense
 embeddings and scipy's sparse ones are both accepted.
 """

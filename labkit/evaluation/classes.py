@@ -1,12 +1,5 @@
 """Classes and clusters of embeddings: finding them, comparing two labellings, and measuring their separation.
 
-    kmeans, hdbscan        clusters (`iclust`, which clusters a similarity matrix, is a module of its own)
-    found_clusters         either of them, on rows at length 1; `regions.found_classes` names the clusters
-    clustering_agreement   how far two labellings agree: mutual information, Rand index, purity
-    logistic_right         which rows a logistic regression trained on other rows classifies correctly
-    inter_intra            how far apart the class centres are, how wide the classes are, and the ratio of the two
-    separation             that ratio, the silhouette and Hit@1, for a space or for a picture of it
-
 In: rows (n, d), the embeddings themselves or a 2-D or 3-D picture of them, and labels (n,). All distances are
 Euclidean: between rows of length 1, the nearest row is the one with the largest cosine. scikit-learn takes a second to
 import, so it is imported where it is called.
@@ -209,7 +202,6 @@ def class_sums(rows: Vectors, codes: np.ndarray, *, directions: bool = False) ->
 
 
 def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
-    """Return the mean of each class's rows, (C, d)."""
     sums, sizes = class_sums(rows, codes), np.bincount(codes)
     return sums / sizes[:, None] if isinstance(sums, np.ndarray) else sparse.csr_matrix(sparse.diags(1 / sizes) @ sums)
 

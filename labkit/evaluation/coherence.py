@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
-from labkit.arrays import Vectors, classes, unit, vectors
+from labkit.arrays import Vectors, classes
 from labkit.evaluation.classes import class_sums
 from labkit.evaluation.neighbours import sampled, squares
-from labkit.evaluation.retrieval import hit_at, not_zero
+from labkit.evaluation.retrieval import directed, hit_at
 from labkit.progress import Progress, silent
 
 MEMBERS = 1_000  # sentences per group whose distances are computed if a sample is used
@@ -53,7 +53,7 @@ def p_coherence(
     >>> round(p_coherence([[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], ["cat", "cat", "oak", "oak"]).lift, 3)
     0.884
     """
-    rows = vectors("embeddings", embeddings, keep_single=True)
+    rows = directed(embeddings)
     codes = classes("groups", groups, count=rows.shape[0])
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
@@ -61,8 +61,6 @@ def p_coherence(
             f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two are needed, "
             "one of them with two sentences; add paraphrases or groups"
         )
-    if not not_zero(rows).all():
-        unit(rows, refuse="embeddings")  # names the row
     sums = class_sums(rows, codes, directions=True)
     # |sum of a group|² is the sum over all its ordered pairs, including each sentence with itself (cosine 1)
     inside = squares(sums)

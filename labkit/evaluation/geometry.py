@@ -1,22 +1,16 @@
 """How vectors are spread over the sphere: what collapses, what crowds together, how many directions are used.
 
-    alignment(a, b)         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide
-    class_alignment         the same, where the positives are all pairs of a class
-    uniformity              log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide; lower
-                            is more even (vectors uniform on a high-dimensional sphere: about -4)
-    mean_cosine             mean cosine over all pairs; 1: all vectors point the same way
-    singular_shares         singular values of the centred rows as shares, the largest first (Jing et al. 2022 look at
-                            their squares, the eigenvalues of the covariance)
-    effective_rank          exp of the entropy of these shares (Roy and Vetterli 2007): how many directions are used
+    alignment         mean |x - y|² over positive pairs (Wang and Isola 2020, α = 2); 0: positives coincide
+    uniformity        log of the mean of exp(-2 |x - y|²) over all pairs (t = 2); 0: all vectors coincide; lower is more
+                      even (vectors uniform on a high-dimensional sphere: about -4)
+    mean_cosine       mean cosine over all pairs; 1: all vectors point the same way
+    effective_rank    exp of the entropy of the singular values as shares (Roy and Vetterli 2007): how many directions
+                      are used
 
 In: rows (n, d), dense or sparse, normalised to length 1. Out: floats and arrays in float64; a pair is two different
 rows. The spectrum is taken around the mean: what all rows share is already measured by `mean_cosine`, and without
 centring that one direction would hide the rest. None of these scores says how good vectors are: a collapsed space has
 the best alignment, noise the best uniformity.
-
-    probe_figures           these scores and MAP@R of a run's probe, as in each row of its history
-    figures_over_epochs     the same, computed from the vectors a run kept, including epoch 0 (before training)
-    cosines_over_epochs     histograms of the cosines of positive and negative pairs of the probe
 """
 
 from __future__ import annotations
@@ -31,10 +25,10 @@ from numpy.typing import ArrayLike
 from labkit.arrays import Vectors, classes, unit, vectors
 from labkit.evaluation.classes import class_sums
 from labkit.evaluation.neighbours import BLOCK, MOST_ASKING, blocks, dots, filled, sampled, squares
-from labkit.evaluation.retrieval import not_zero, precision_at_r
+from labkit.evaluation.retrieval import directed, not_zero, precision_at_r
 from labkit.figure_names import OF_PROBE
 from labkit.progress import Progress, silent
-from labkit.runs import History, Snapshots
+from labkit.runs import Snapshots
 
 SIDE = 2_048  # rows or columns of the largest matrix whose eigenvalues are computed, which takes seconds
 ALIKE = 1e-14  # mean square along one direction that is float32 rounding
@@ -125,12 +119,10 @@ def effective_rank(embeddings: ArrayLike) -> float:
 
 
 def _several(embeddings: ArrayLike) -> Vectors:
-    """Check the rows, of which there must be two with a direction. float32 rows stay float32 to save memory."""
-    rows = vectors("embeddings", embeddings, keep_single=True)
+    """Check the rows, of which there must be two with a direction."""
+    rows = directed(embeddings)
     if rows.shape[0] < 2:
         raise ValueError("embeddings has 1 row, but a pair needs two; give more sentences")
-    if not not_zero(rows).all():
-        unit(rows, refuse="embeddings")  # names the row
     return rows
 
 
@@ -156,9 +148,6 @@ def space_figures(rows: Any, *, most: int | None = MOST_ASKING, progress: Progre
 
 # --- the probe of a run, epoch by epoch --------------------------------------------------------------------------
 
-PROBED = tuple(  # columns of a history; the first three need classes
-    OF_PROBE + name for name in ("map@r", "r_precision", "alignment", "uniformity", "mean_cosine", "effective_rank")
-)
 BINS = 40  # of the cosines from -1 to 1
 
 
@@ -177,12 +166,6 @@ def probe_figures(labels: Sequence[str], embeddings: np.ndarray) -> dict[str, fl
     return {OF_PROBE + name: value for name, value in (figures | space_figures(rows)).items()}
 
 
-def figures_over_epochs(snapshots: Snapshots) -> History:
-    """Return a row of `probe_figures` for each epoch a run kept, also for runs whose histories have none."""
-    kept = zip(snapshots.epochs.tolist(), snapshots.vectors, strict=True)
-    return History(tuple({"epoch": epoch, **probe_figures(snapshots.labels, rows)} for epoch, rows in kept))
-
-
 @dataclass(frozen=True, eq=False)
 class EpochCosines:
     """For each epoch (e,), the share of the probe's positive and negative pairs whose cosine falls into each bin.
@@ -195,26 +178,14 @@ class EpochCosines:
     positive: np.ndarray  # (e, BINS), adding up to 1
     negative: np.ndarray
     means: np.ndarray  # (e, 2), of positives and of negatives
-    spectra: np.ndarray  # (e, k), `singular_shares`
 
     def rows(self) -> list[dict[str, float]]:
         """Return a table row for each epoch and bin."""
-        names = ("epoch", "cosine from", "to", "share of positives", "share of negatives")
-        columns = (
-            np.repeat(self.epochs, BINS).tolist(),
-            np.tile(self.edges[:-1], len(self.epochs)).tolist(),
-            np.tile(self.edges[1:], len(self.epochs)).tolist(),
-            self.positive.ravel().tolist(),
-            self.negative.ravel().tolist(),
-        )
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def spectrum_rows(self) -> list[dict[str, float]]:
-        """Return a table row for each epoch and singular value."""
+        bins = list(zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True))
         return [
-            {"epoch": epoch, "number": number, "share": float(share)}
-            for epoch, shares in zip(self.epochs, self.spectra, strict=True)
-            for number, share in enumerate(shares, 1)
+            {"epoch": epoch, "cosine from": low, "to": high, "share of positives": near, "share of negatives": far}
+            for epoch, *shares in zip(self.epochs, self.positive.tolist(), self.negative.tolist(), strict=True)
+            for (low, high), near, far in zip(bins, *shares, strict=True)
         ]
 
 
@@ -232,7 +203,7 @@ def cosines_over_epochs(snapshots: Snapshots, *, low: float = -1.0) -> EpochCosi
     upper = np.triu_indices(len(labels), 1)
     same = (labels[upper[0]] == labels[upper[1]]) & (labels[upper[0]] != "")
     edges = np.linspace(low, 1, BINS + 1)
-    shares, means, spectra = [], [], []
+    shares, means = [], []
     for embeddings in snapshots.vectors:
         rows = unit(embeddings.astype(np.float64))
         cosines = np.clip((rows @ rows.T)[upper], -1, 1)
@@ -240,10 +211,5 @@ def cosines_over_epochs(snapshots: Snapshots, *, low: float = -1.0) -> EpochCosi
         counts = [np.histogram(kind.clip(low), edges)[0] for kind in kinds]
         shares.append([count / count.sum() if count.any() else np.full(BINS, np.nan) for count in counts])
         means.append([kind.mean() for kind in kinds])
-        known = rows[not_zero(rows)]
-        spectra.append(singular_shares(known) if len(known) > 1 else np.zeros(1))
-    places = max(map(len, spectra))
     positive, negative = np.array(shares).transpose(1, 0, 2)
-    spectra = [np.pad(each, (0, places - len(each))) for each in spectra]
-    epochs = tuple(snapshots.epochs.tolist())
-    return EpochCosines(epochs, edges, positive, negative, np.array(means), np.stack(spectra))
+    return EpochCosines(tuple(snapshots.epochs.tolist()), edges, positive, negative, np.array(means))

@@ -73,8 +73,7 @@ class Line:
     def saw_test(self) -> bool:
         """Whether a run was fitted on the sentences it is tested on, which some methods embed without their classes."""
         return any(
-            result.settings.get("embedded") == "all" and result.trained_on == result.scores.corpus
-            for result in self.results
+            each.settings.get("embedded") == "all" and each.trained_on == each.scores.corpus for each in self.results
         )
 
     @property
@@ -116,14 +115,11 @@ def names(groups: Sequence[Sequence[Result]]) -> list[str]:
 
 
 def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
-    known = set.intersection(*(set(result.scores.figures) for result in group))
-    figures = {
-        name: [result.scores.figures[name] for result in group] for name in group[0].scores.figures if name in known
-    }
+    scores = [result.scores.figures for result in group]
+    figures = {name: [each[name] for each in scores] for name in scores[0] if all(name in each for each in scores)}
     values = figures.get(figure, [])
-    enough = len(values) >= SEEDS and all(map(math.isfinite, values))
-    means = {name: float(np.mean(each)) for name, each in figures.items()}
-    return Line(name, group, means, figure, Spread.of(values) if enough else None)
+    spread = Spread.of(values) if len(values) >= SEEDS and all(map(math.isfinite, values)) else None
+    return Line(name, group, {name: float(np.mean(each)) for name, each in figures.items()}, figure, spread)
 
 
 def _judged(line: Line, best: Line | None, *, level: bool) -> Line:
@@ -146,24 +142,22 @@ def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
 
     Seeds that only one line has are left out, unless the two share fewer than two.
     """
-    both = [
-        {result.seed: result for result in sorted(each.results, key=lambda result: result.seed)}
-        for each in (best, line)
+    sides = [
+        {each.seed: each.scores for each in sorted(side.results, key=lambda each: each.seed)} for side in (best, line)
     ]
-    common = [seed for seed in both[0] if seed in both[1]]
-    sides = [[side[seed] for seed in (common if len(common) > 1 else side)] for side in both]
+    common = [seed for seed in sides[0] if seed in sides[1]]
     fewer = min(map(len, sides))
-    if fewer > 1:
-        sides = [side[:fewer] for side in sides]
-    figures = [[result.scores.figures.get(best.figure, math.nan) for result in side] for side in sides]
-    if not all(map(math.isfinite, [*figures[0], *figures[1]])):
+    kept = [
+        [side[seed] for seed in common] if len(common) > 1 else list(side.values())[: fewer if fewer > 1 else None]
+        for side in sides
+    ]
+    values = [[scores.figures.get(best.figure, math.nan) for scores in side] for side in kept]
+    if not all(map(math.isfinite, [*values[0], *values[1]])):
         return None
-    parts = [[result.scores.parts.get(best.figure) for result in side] for side in sides]
-    first, second = ([part for part in side if part is not None] for side in parts)
-    whole = (len(first), len(second)) == (len(sides[0]), len(sides[1]))
-    if whole and len({len(part.above) for part in (*first, *second)}) == 1:
-        return first, second
-    if max(map(len, sides)) < SEEDS:
+    split = [[scores.parts[best.figure] for scores in side if best.figure in scores.parts] for side in kept]
+    if list(map(len, split)) == list(map(len, kept)) and len({len(each.above) for side in split for each in side}) == 1:
+        return split[0], split[1]
+    if max(map(len, kept)) < SEEDS:
         return None
-    first, second = ([Parts(np.array([figure]), np.ones(1)) for figure in side] for side in figures)
+    first, second = ([Parts(np.array([value]), np.ones(1)) for value in side] for side in values)
     return first, second

@@ -17,8 +17,7 @@ for vectors that fit in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -40,18 +39,7 @@ REMEDY = "use --index faiss, or confirm with --yes"
 RECALLED = 1_000  # queries for which an index is compared with exact search
 LOOKED_THROUGH, LEARNED_FROM = 32, 64  # lists searched per query; rows per list used to learn its centre
 
-
-@dataclass(frozen=True)
-class Question:
-    """The queries, the rows to search, and the index."""
-
-    base: VectorShards
-    queries: VectorShards
-    start: int
-    stop: int
-    count: int
-    index: str  # the index file, or empty for exact search
-    themselves: bool  # whether the base rows are the queries
+Search = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # numbers of queries -> rows, cosines (m, count)
 
 
 def write_neighbours(
@@ -85,55 +73,59 @@ def write_neighbours(
     plan = {"kind": "neighbours", "index": index, "count": count, "sources": sources}
     if scale.folder(folder, plan):
         return scale.manifest(folder)
-    file = folder / scale.WORK / "index.faiss"
-    bounds = range(0, len(asking), ASKED)
-    files = {
-        scale.part(folder, number, "parquet"): Question(
-            rows, asking, start, min(start + ASKED, len(asking)), count, str(file) * (index == "faiss"), queries is None
-        )
-        for number, start in enumerate(bounds)
-    }
-    if index == "faiss":
-        scale.each(partial(_build, progress=progress), {file: rows})
-    elif missing := sum(not path.is_file() for path in files):
-        block = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
-        with scale.one_thread():
-            foreseen(
-                len(asking) * missing / len(bounds), block, len(rows), workers=workers, insist=insist, remedy=REMEDY
-            )
-    scale.each(_answer, files, workers=workers, ray=ray, progress=progress)
+    starts = range(0, len(asking), ASKED)
+    files = {scale.part(folder, number, "parquet"): start for number, start in enumerate(starts)}
+    question = (rows, asking, queries is None, count)
+    search: Search = partial(_exact, *question)
     results: dict[str, Any] = {"rows": len(asking), "nearest": count, "index": index, "base": len(rows)}
     if index == "faiss":
+        file = folder / scale.WORK / "index.faiss"
+        scale.each(partial(_build, progress=progress), {file: rows})
+        search = partial(_approximate, str(file), *question)
         progress(0, None, "recall measured")
-        results |= _recall(next(iter(files.values())))
+        numbers = sampled(np.arange(len(asking)), RECALLED)
+        with scale.one_thread():
+            both = (_exact(*question, numbers)[0][:, :, None] == search(numbers)[0][:, None, :]).any(axis=2)
+        results |= {"recall": float(both.mean()), "recalled": len(numbers)}
+    elif missing := sum(not path.is_file() for path in files):
+        block = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
+        left = len(asking) * missing / len(files)
+        with scale.one_thread():
+            foreseen(left, block, len(rows), workers=workers, insist=insist, remedy=REMEDY)
+    scale.each(partial(_answer, search, len(asking)), files, workers=workers, ray=ray, progress=progress)
     return scale.finish(folder, plan, **results)
 
 
 # --- answers -----------------------------------------------------------------------------------------------------
 
 
-def _answer(task: Question, path: Path) -> None:
+def _answer(search: Search, total: int, start: int, path: Path) -> None:
     """Write one file of neighbours."""
     import pyarrow as arrow
 
-    numbers = np.arange(task.start, task.stop)
+    numbers = np.arange(start, min(start + ASKED, total))
     with scale.one_thread():
-        near, cosines = _approximate(task, numbers) if task.index else _exact(task, numbers)
-    lists = (arrow.FixedSizeListArray.from_arrays(each.ravel(), task.count) for each in (near, cosines))
+        near, cosines = search(numbers)
+    lists = (arrow.FixedSizeListArray.from_arrays(each.ravel(), near.shape[1]) for each in (near, cosines))
     table = arrow.table(dict(zip(("row", "neighbours", "cosines"), (arrow.array(numbers), *lists), strict=True)))
     write_tables([table], path, table.schema)
 
 
-def _exact(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest of all rows for these queries, and their cosines, (m, count) each."""
-    asked = _directions(task.queries, numbers)
-    near = np.full((len(numbers), task.count), -1, np.int64)
+def _exact(
+    base: VectorShards, queries: VectorShards, themselves: bool, count: int, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest of all rows of `base` for these queries, and their cosines, (m, count) each.
+
+    `themselves`: the queries are the rows of `base`, and none finds itself.
+    """
+    asked = _directions(queries, numbers)
+    near = np.full((len(numbers), count), -1, np.int64)
     cosines = np.full(near.shape, -np.inf, np.float32)
-    for first, tile in _tiles(task.base):
+    for first, tile in _tiles(base):
         for start in range(0, len(asked), TOGETHER):
             block = slice(start, start + TOGETHER)
             scores = asked[block] @ tile.T
-            if task.themselves:
+            if themselves:
                 own = numbers[block] - first
                 here = np.flatnonzero((own >= 0) & (own < len(tile)))
                 scores[here, own[here]] = -np.inf
@@ -206,25 +198,17 @@ def _opened_index(path: str) -> Any:
     return index
 
 
-def _approximate(task: Question, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbours that the index finds for these queries, ordered by cosine."""
-    index = _opened_index(task.index)
-    cosines, near = index.search(_directions(task.queries, numbers), min(task.count + 1, len(task.base)))
+def _approximate(
+    file: str, base: VectorShards, queries: VectorShards, themselves: bool, count: int, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The neighbours that the index in a file finds for these queries, ordered by cosine."""
+    cosines, near = _opened_index(file).search(_directions(queries, numbers), min(count + 1, len(base)))
     cosines[near < 0] = -np.inf
-    if task.themselves:
+    if themselves:
         cosines[near == numbers[:, None]] = -np.inf
-    order = np.lexsort((near, -cosines))[:, : task.count]
+    order = np.lexsort((near, -cosines))[:, :count]
     near, cosines = np.take_along_axis(near, order, 1), np.take_along_axis(cosines, order, 1)
     few = np.flatnonzero(np.isneginf(cosines).any(axis=1))  # the lists of their centres have too few rows
     if len(few):
-        near[few], cosines[few] = _exact(task, numbers[few])
+        near[few], cosines[few] = _exact(base, queries, themselves, count, numbers[few])
     return near, cosines
-
-
-def _recall(task: Question) -> dict[str, Any]:
-    """The share of exact neighbours that the index finds, for a sample of queries."""
-    numbers = sampled(np.arange(len(task.queries)), RECALLED)
-    with scale.one_thread():
-        exact, found = _exact(task, numbers)[0], _approximate(task, numbers)[0]
-    both = (exact[:, :, None] == found[:, None, :]).any(axis=2).mean()
-    return {"recall": float(both), "recalled": len(numbers)}

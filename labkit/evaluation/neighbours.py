@@ -303,11 +303,11 @@ def moved_rows(
 ) -> list[dict[str, float | str]]:
     """Return a table row for each of these rows: its change, and the most frequent classes of its neighbours."""
     same_length("labels", np.asarray(labels, object), len(moved.change))
-    near = (moved.before, moved.after)
     table = []
     for row in np.asarray(among, np.int64).tolist():
-        counts = [Counter(labels[at] for at in side[row]).most_common(3) for side in near]
-        before, after = (", ".join(f"{name} {count}" for name, count in each) for each in counts)
-        about = {"row": row, "changed": float(moved.change[row]), "class": str(labels[row])}
-        table.append({**about, "neighbours before": before, "neighbours after": after, "sentence": texts[row]})
+        line: dict[str, float | str] = {"row": row, "changed": float(moved.change[row]), "class": str(labels[row])}
+        for when, near in (("before", moved.before), ("after", moved.after)):
+            counts = Counter(labels[at] for at in near[row]).most_common(3)
+            line[f"neighbours {when}"] = ", ".join(f"{name} {count}" for name, count in counts)
+        table.append(line | {"sentence": texts[row]})
     return table

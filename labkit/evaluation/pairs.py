@@ -1,9 +1,5 @@
 """Scores of pairs of sentences compared with human labels: same or different, which is closer, how close.
 
-    0/1 labels   best_threshold, pair_classification, auc_parts      triplets   triplet_accuracy
-    grades       correlation, correlation_parts, spearman_error      two scores and grades       reversals
-    grades learned from two embeddings                               relatedness
-
 In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and
 records. A pair is called positive if and only if score > t. Candidates for t are the midpoints between neighbouring
 distinct scores, -inf (all positive) and +inf (all negative); of equally good ones the lowest wins. scipy.stats takes a
@@ -12,7 +8,7 @@ second to import, so it is imported where it is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -52,16 +48,23 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> float:
 
 def _best_cut(scores: np.ndarray, positive: np.ndarray) -> float:
     """Cut the sorted scores where most decisions are right: negatives below, positives above."""
-    order = np.argsort(scores)
-    ranked = scores[order]
-    # right decisions when the lowest `cut` pairs are called negative, less the constant number of positives
-    correct = np.concatenate([[0], np.cumsum(1 - 2 * positive[order].astype(np.int64))])
-    # equal scores cannot be separated
-    correct[1:-1][ranked[:-1] == ranked[1:]] = -len(scores) - 1
-    cut = int(correct.argmax())
+    ranked, right = cuts(scores, positive)
+    cut = int(right.argmax())
     if cut == 0:
         return -np.inf
     return np.inf if cut == len(scores) else _midpoint(ranked[cut - 1], ranked[cut])
+
+
+def cuts(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores in order (n,), and how many decisions each cut gets right (n + 1,), up to a constant.
+
+    Cut k calls the lowest k pairs negative. Between equal scores there is no cut: -inf.
+    """
+    order = np.argsort(scores, kind="stable")
+    ranked = scores[order]
+    right = np.concatenate([[0], np.cumsum(1.0 - 2 * positive[order])])
+    right[1:-1][ranked[:-1] == ranked[1:]] = -np.inf
+    return ranked, right
 
 
 def _midpoint(below: np.floating, above: np.floating) -> float:
@@ -278,33 +281,23 @@ def reversals(
         strength = np.minimum(abs(first), abs(second))
         for clearest, these in ((mended, (first <= 0) & (second > 0)), (spoilt, (first > 0) & (second <= 0))):
             rows, columns = np.nonzero(asked & these)
-            best = np.argsort(-strength[rows, columns], kind="stable")[: CANDIDATES * examples]
-            clearest += zip(
-                (-strength[rows, columns][best]).tolist(),
-                (rows[best] + block.start).tolist(),
-                columns[best].tolist(),
-                strict=True,
+            found = -strength[rows, columns], rows + block.start, columns
+            best = np.argsort(found[0], kind="stable")[: CANDIDATES * examples]
+            clearest += zip(*(each[best].tolist() for each in found), strict=True)
+    shown: list[tuple[Reversal, ...]] = []
+    for couples in (mended, spoilt):
+        chosen: dict[int, int] = {}  # of the clearest couples, no two share an item
+        for _, i, j in sorted(couples):
+            if len(chosen) < examples and not {*chosen, *chosen.values()} & {i, j}:
+                chosen[i] = j
+        shown.append(
+            tuple(
+                Reversal(i, j, *((float(each[i]), float(each[j])) for each in (gold, *scores)))
+                for i, j in chosen.items()
             )
-    shown = [
-        tuple(
-            Reversal(i, j, *((float(each[i]), float(each[j])) for each in (gold, *scores)))
-            for i, j in _apart(couples, examples)
         )
-        for couples in (mended, spoilt)
-    ]
     wrong, after_alone, before_alone, kept = counts.tolist()
     return Reversals(kept, after_alone, before_alone, wrong, *shown)
-
-
-def _apart(couples: list[tuple[float, int, int]], examples: int) -> list[tuple[int, int]]:
-    """Return the clearest couples, which come first when sorted, of which no two share an item."""
-    used: set[int] = set()
-    chosen: list[tuple[int, int]] = []
-    for _, higher, lower in sorted(couples):
-        if len(chosen) < examples and not used & {higher, lower}:
-            chosen.append((higher, lower))
-            used |= {higher, lower}
-    return chosen
 
 
 # --- grades learned from embeddings ------------------------------------------------------------------------------
@@ -376,25 +369,20 @@ def _graded_pairs(
 
 def _features(pair: tuple[Vectors, Vectors], train: tuple[Vectors, Vectors]) -> Vectors:
     """Return [|u - v|, u · v] (n, 2d), each half divided by its mean length in training, since scale is arbitrary."""
-    both = zip(_halves(*pair), _halves(*train), strict=True)
-    halves = [half / (np.sqrt(squares(seen).mean()) or 1.0) for half, seen in both]
-    return _stacked(halves)
+    d, features, seen = pair[0].shape[1], pair_features(*pair), pair_features(*train)
+    scale = np.repeat([np.sqrt(squares(half).mean()) or 1.0 for half in (seen[:, :d], seen[:, d:])], d)
+    if isinstance(features, np.ndarray):
+        return features / scale
+    features.data *= (1 / scale)[features.indices]
+    return features
 
 
 def pair_features(u: Vectors, v: Vectors) -> Vectors:
     """Return |u - v| and u · v of each pair, elementwise, side by side (n, 2d)."""
-    return _stacked(_halves(u, v))
-
-
-def _stacked(halves: Sequence[Vectors]) -> Vectors:
-    return sparse.hstack(halves, format="csr") if sparse.issparse(halves[0]) else np.hstack(halves)
-
-
-def _halves(u: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
     if sparse.issparse(u) or sparse.issparse(v):
         u, v = sparse.csr_matrix(u), sparse.csr_matrix(v)
-        return abs(u - v), u.multiply(v).tocsr()
-    return np.abs(u - v), u * v
+        return sparse.hstack([abs(u - v), u.multiply(v)], format="csr")
+    return np.hstack([np.abs(u - v), u * v])
 
 
 def grade_distribution(scores: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -437,5 +425,4 @@ def _fit(features: Vectors, target: np.ndarray, strength: float, start: np.ndarr
 
 
 def _predict(features: Vectors, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return the mean grade of the predicted distribution, (n,)."""
     return np.exp(log_softmax(features @ weights[:-1] + weights[-1], axis=1)) @ scale

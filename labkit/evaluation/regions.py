@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,8 +105,7 @@ def _named(counted: CountedWords, codes: np.ndarray) -> Regions:
     return Regions(codes, tuple(names))
 
 
-@dataclass(frozen=True)
-class PlacedName:
+class PlacedName(NamedTuple):
     """The words of a region, and the middle of its points."""
 
     name: str
@@ -126,11 +126,11 @@ def words_on_map(
     counted, places = counted_words([texts[row] for row in rows]), points[rows]
     whole_map = regions(counted, places, [labels[row] for row in rows] if labels else None, fine=fine)
     close = _clusters(counted, places, max(FEW, min(CLOSE, len(rows) // EACH)))
-    return _placed(whole_map, places), _placed(close, places)
+    return placed(whole_map, places), placed(close, places)
 
 
-def _placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
-    """Return the names of the regions that have one, each in the middle of its points."""
+def placed(found: Regions, points: np.ndarray) -> tuple[PlacedName, ...]:
+    """Return the names of the regions that have one, each in the middle of its points, the largest region first."""
     sizes = np.bincount(found.codes, minlength=len(found.names))
     order = [code for code in np.argsort(-sizes, kind="stable").tolist() if found.names[code]]
     middles = [np.median(points[found.codes == code], axis=0).tolist() for code in order]
@@ -154,18 +154,18 @@ def region_words(counted: CountedWords, codes: np.ndarray, *, most: int = 3) -> 
         span = slice(*frequencies.indptr[region : region + 2])
         columns, inside = frequencies.indices[span], frequencies.data[span]
         sizes = of_region[region], of_region.sum() - of_region[region]
-        order, _ = _telling(inside, of_word[columns] - inside, *sizes, most=most, times=TWICE)
+        order = _telling(inside, of_word[columns] - inside, *sizes, most=most, times=TWICE)
         chosen.append(tuple(counted.words[column] for column in columns[order]))
     return tuple(chosen)
 
 
 def _telling(
     inside: np.ndarray, elsewhere: np.ndarray, size: float, rest: float, *, most: int, times: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the traits that are more than `times` as frequent inside, and not by chance; and each G."""
+) -> np.ndarray:
+    """Return the places of the traits that are more than `times` as frequent inside, and not by chance."""
     g = g_test(inside, elsewhere, size, rest)
     counts = (inside >= min(LEAST, size)) & (inside * rest > times * elsewhere * size) & (g >= RARE)
-    return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))], g
+    return np.argsort(-np.where(counts, g, -1.0), kind="stable")[: min(most, int(counts.sum()))]
 
 
 def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) -> list[str]:
@@ -189,12 +189,11 @@ def found_classes(texts: Sequence[str], clusters: Sequence[int] | np.ndarray) ->
 
 @dataclass(frozen=True)
 class Trait:
-    """A word or class that is more frequent in the selection: sentences with it inside and elsewhere, and G."""
+    """A word or class that is more frequent in the selection: sentences with it inside and elsewhere."""
 
     name: str
     inside: int
     elsewhere: int
-    g: float
 
 
 @dataclass(frozen=True)
@@ -209,20 +208,17 @@ class Apart:
     rest_length: float
 
     def __str__(self) -> str:
-        parts = [_traits(self.words, self.size, self.rest) or "no word sets them apart"]
+        parts = [self._listed(self.words) or "no word sets them apart"]
         if self.classes:
-            parts.append(f"class {_traits(self.classes, self.size, self.rest)}")
+            parts.append(f"class {self._listed(self.classes)}")
         parts.append(f"{self.length:.1f} words long, the rest {self.rest_length:.1f}")
         return f"{self.size:,} sentences: {'; '.join(parts)}"
 
-
-def _traits(traits: Sequence[Trait], size: int, rest: int) -> str:
-    """List the traits, the first one with its full counts, so that the others can be short."""
-    said = [f"{each.name} {each.inside:,} ({each.elsewhere:,})" for each in traits]
-    if traits:
-        first = traits[0]
-        said[0] = f"{first.name} {first.inside:,} of {size:,} ({first.elsewhere:,} of {rest:,} elsewhere)"
-    return ", ".join(said)
+    def _listed(self, traits: Sequence[Trait]) -> str:
+        said = [f"{each.name} {each.inside:,} ({each.elsewhere:,})" for each in traits]
+        for first in traits[:1]:
+            said[0] = f"{first.name} {first.inside:,} of {self.size:,} ({first.elsewhere:,} of {self.rest:,} elsewhere)"
+        return ", ".join(said)
 
 
 def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = ()) -> Apart:
@@ -248,8 +244,8 @@ def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels:
     for table, names in tables:
         there = np.asarray(table[inside].sum(axis=0)).ravel()
         elsewhere = np.asarray(table.sum(axis=0)).ravel() - there
-        order, g = _telling(there, elsewhere, size, n - size, most=TRAITS)
-        found.append(tuple(Trait(names[at], int(there[at]), int(elsewhere[at]), float(g[at])) for at in order))
+        order = _telling(there, elsewhere, size, n - size, most=TRAITS)
+        found.append(tuple(Trait(names[at], int(there[at]), int(elsewhere[at])) for at in order))
     lengths = counted.lengths
     means = float(lengths[inside].mean()), float(lengths[~inside].mean())
     return Apart(size, n - size, found[0], found[1] if len(labels) else (), *means)

@@ -1,12 +1,9 @@
 """Do a sentence's neighbours have its class? In: rows and labels. Out: ranks, votes and shares of correct answers.
 
-    within one set, every sentence queries all others     hit_at, precision_at_r,       own_retrieved,
-                                                          by cosine                     by a method's own similarity
-    from another set, its nearest vote on the class       knn_right, knn_accuracy,      voted,
-                                                          by Euclidean distance         by a method's own similarity
-
-A method's own similarity may be a cosine, a negative distance, or a mixture. Ties never flatter, and no (n, n) matrix
-is held in memory.
+Either every sentence of a set queries all others (`hit_at`, `precision_at_r` by cosine; `own_retrieved`), or the
+nearest of another set vote on its class (`knn_right` by Euclidean distance; `voted`). `own_retrieved` and `voted` use a
+method's own similarity, which may be a cosine, a negative distance, or a mixture. Ties never flatter, and no (n, n)
+matrix is held in memory.
 
 MAP@R and R-precision (Musgrave, Belongie and Lim 2020, section 3.2) look at the R nearest of a sentence whose class has
 R other sentences. R-precision is the share of them with the same class; MAP@R also takes their order into account.
@@ -73,10 +70,8 @@ def precision_at_r(embeddings: ArrayLike, labels: ArrayLike) -> dict[str, float]
 def _by_cosine(
     embeddings: ArrayLike, labels: ArrayLike, most: int | None, progress: Progress, *, deep: bool
 ) -> Retrieved:
-    rows = vectors("embeddings", embeddings, keep_single=True)
+    rows = directed(embeddings)
     codes = classes("labels", labels, count=rows.shape[0])
-    if not not_zero(rows).all():
-        unit(rows, refuse="embeddings")  # names the row
     return retrieved(partial(_among, _cosines, rows, rows), codes, _with_company(codes, most), progress, deep=deep)
 
 
@@ -271,3 +266,11 @@ def not_zero(rows: Any) -> np.ndarray:
     if isinstance(rows, np.ndarray):
         return np.asarray(rows.any(axis=1))
     return np.asarray(abs(rows).sum(axis=1)).ravel() > 0
+
+
+def directed(embeddings: ArrayLike) -> Vectors:
+    """Check embeddings (n, d), of which each must have a direction. float32 rows stay float32 to save memory."""
+    rows = vectors("embeddings", embeddings, keep_single=True)
+    if not not_zero(rows).all():
+        unit(rows, refuse="embeddings")  # names the row
+    return rows

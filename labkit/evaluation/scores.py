@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,7 @@ from labkit.evaluation.retrieval import DEEPEST, not_zero, own_retrieved, voted
 from labkit.progress import Progress, note, silent
 
 KS = (1, 3, 10)
+COMPANIONS = ("within", "between", "lift", "retrieval", "distance")
 ASKED = {"asked": "sentences", "asked_centres": "classes"}  # scores that give the size of a sample, and of what
 OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic method's triplets
 
@@ -149,7 +149,7 @@ def selection(method: Any, dev: Corpus) -> tuple[str, float]:
             return "dev_spearman", correlation(scores, dev.scores).spearman
         return "dev_auc", float(roc_auc_score(dev.labels, scores))
     if isinstance(dev, Triplets):
-        return "dev_triplets", triplet_accuracy(*triplet_similarities(method, dev)[1:])
+        return "dev_triplets", triplet_accuracy(*triplet_similarities(method, dev))
     texts, classes = dev.classified()
     return "dev_hit@1", float((own_retrieved(method, method.encode(texts), classes, deep=False).ranks == 1).mean())
 
@@ -167,8 +167,6 @@ def threshold_split(corpus: Corpus, split: str = "test") -> str:
 
 @dataclass(frozen=True)
 class _Asks:
-    """The number of queries, the progress callback, and whether to return parts."""
-
     most: int | None
     progress: Progress
     apart: bool
@@ -212,8 +210,7 @@ def called_parts(called: np.ndarray, test: Pairs) -> dict[str, Parts]:
 
 def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
     count = len(test)
-    texts, rows, (a, b) = _encoded(method, test.text_a, test.text_b)
-    scores = _similarity(method, a, b)
+    texts, rows, (scores,) = _compared(method, test.text_a, test.text_b)
     near = np.flatnonzero(grade_ends(test.scores, test.scores.max())[0])
     figures = vars(correlation(scores, test.scores)) | _space(rows, texts, asks, near, near + count)
     parts: dict[str, Parts] = {}
@@ -231,8 +228,16 @@ def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
         scored: _Scored = ("hit@1", *_hits(method, rows, classes, asks))
     else:
         scored, rows = _votes(method, train, texts, classes, asks)
-    coherence = _coherence(rows, classes, asks) if isinstance(test, Groups) else {}
-    scored[1].update(coherence | _spread(rows, classes, asks) | _class_space(rows, classes, asks))
+    known = np.flatnonzero(not_zero(rows))  # the others have no cosine
+    own, names = rows[known], np.asarray(classes)[known]
+    count = len(np.unique(names))
+    if isinstance(test, Groups) and 1 < count < len(names):
+        coherence = p_coherence(own, names, most=asks.most, progress=asks.progress)
+        scored[1].update({f"coherence_{name}": getattr(coherence, name) for name in COMPANIONS})
+    scored[1].update(_spread(rows, classes, asks))
+    if count < len(names):
+        scored[1]["alignment"] = class_alignment(own, names)
+    scored[1].update(space_figures(rows, most=asks.most, progress=asks.progress))
     return scored
 
 
@@ -242,7 +247,7 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
     asking = sampled(np.arange(len(texts)), asks.most)
     won = voted(method, base, train.classified()[1], rows[asking], progress=asks.progress)
     right = (won == np.asarray(classes)[asking]) & not_zero(rows[asking])
-    figures = {"knn_accuracy": float(right.mean())} | _asked(len(right), len(texts))
+    figures = {"knn_accuracy": float(right.mean())} | _sampled("asked", len(right), len(texts))
     parts = {"knn_accuracy": Parts.by(np.arange(len(right)), right)}
     if len(set(classes)) < len(classes):
         hits, _, of_hits = _hits(method, rows, classes, asks)
@@ -251,7 +256,7 @@ def _votes(method: Any, train: Corpus, texts: list[str], classes: list[str], ask
 
 
 def _triplets(method: Any, test: Triplets, asks: _Asks) -> _Scored:
-    (texts, rows), near, far = triplet_similarities(method, test)
+    texts, rows, (near, far) = _compared(method, test.anchors, test.positives, test.negatives)
     right, anchors = (near > far).astype(np.int64), np.arange(len(test))
     figures = {"triplet_accuracy": triplet_accuracy(near, far)}
     figures |= _space(rows, texts, asks, anchors, anchors + len(test))
@@ -275,29 +280,16 @@ def _hits(
     single = {f"hit@{k}": ranks <= k for k in KS} | at_r
     figures = {name: float(values.mean()) for name, values in single.items()}
     alone = int((sizes == 1).sum())  # sentences alone in their class, which are no queries
-    figures |= ({"alone": float(alone)} if alone else {}) | _asked(len(asking), len(labels) - alone)
+    figures |= ({"alone": float(alone)} if alone else {}) | _sampled("asked", len(asking), len(labels) - alone)
     parts = {name: Parts.by(codes.ravel()[asking], values) for name, values in single.items()}
     return figures, (ranks == 1).astype(np.int64), parts
 
 
-def _asked(asking: int, having: int) -> dict[str, float]:
-    """Return the entry that reports the sample."""
-    return {"asked": float(asking)} if asking < having else {}
-
-
-def _coherence(rows: Any, groups: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """Return the P-coherence of the sentences that have a direction; the others have no cosine."""
-    known = np.flatnonzero(not_zero(rows))
-    names = np.asarray(groups)[known]
-    if not 1 < len(np.unique(names)) < len(names):
-        return {}
-    coherence = p_coherence(rows[known], names, most=asks.most, progress=asks.progress)
-    figures = ("within", "between", "lift", "retrieval", "distance")
-    return {f"coherence_{name}": getattr(coherence, name) for name in figures}
+def _sampled(name: str, asking: int, having: int) -> dict[str, float]:
+    return {name: float(asking)} if asking < having else {}
 
 
 def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
-    """Return inter and intra of the classes that have at least two members."""
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     several = np.flatnonzero(np.bincount(codes)[codes] > 1)
     classes = np.unique(codes[several])
@@ -306,17 +298,7 @@ def _spread(rows: Any, labels: Any, asks: _Asks) -> dict[str, float]:
     asks.progress(0, None, "distances between classes")
     spread = inter_intra(rows[several] if len(several) < len(codes) else rows, codes[several], most=asks.most)
     figures = {"inter": spread.inter, "intra": spread.intra, "inter_intra": spread.ratio}
-    asked = len(sampled(classes, asks.most))
-    return figures | ({"asked_centres": float(asked)} if asked < len(classes) else {})
-
-
-def _class_space(rows: Any, labels: Sequence[Any], asks: _Asks) -> dict[str, float]:
-    """Return alignment over the pairs of a class, of sentences that have a direction, and the scores of the space."""
-    known = np.flatnonzero(not_zero(rows))
-    names = np.asarray(labels)[known]
-    pairs = len(np.unique(names)) < len(names)
-    figures = {"alignment": class_alignment(rows[known], names)} if pairs else {}
-    return figures | space_figures(rows, most=asks.most, progress=asks.progress)
+    return figures | _sampled("asked_centres", len(sampled(classes, asks.most)), len(classes))
 
 
 def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.ndarray) -> dict[str, float]:
@@ -328,25 +310,24 @@ def _space(rows: Any, texts: Sequence[str], asks: _Asks, a: np.ndarray, b: np.nd
     return figures | space_figures(rows[sorted(first.values())], most=asks.most, progress=asks.progress)
 
 
-def _similarity(method: Any, a: Any, b: Any) -> np.ndarray:
-    """Return the similarity of each row of a with the same row of b, computed in parts."""
-    return np.concatenate([method.similarity_pairwise(a[part], b[part]) for part in blocks(a.shape[0], 1, MOST_ASKING)])
-
-
-def _encoded(method: Any, *columns: Sequence[str]) -> tuple[list[str], Any, list[Any]]:
-    """Return the sentences of all columns, their rows, encoded in one call, and the rows of each column."""
-    texts = [text for column in columns for text in column]
+def _compared(method: Any, *columns: Sequence[str]) -> tuple[list[str], Any, list[np.ndarray]]:
+    """Return all sentences, their rows, encoded in one call, and the similarities of the first column to each other."""
+    texts, count = [text for column in columns for text in column], len(columns[0])
     rows = method.encode(texts)
-    bounds = np.cumsum([0, *map(len, columns)])
-    return texts, rows, [rows[start:stop] for start, stop in pairwise(bounds)]
+    first, *others = (rows[start : start + count] for start in range(0, len(texts), count))
+    parts = list(blocks(count, 1, MOST_ASKING))
+    return (
+        texts,
+        rows,
+        [np.concatenate([method.similarity_pairwise(first[part], other[part]) for part in parts]) for other in others],
+    )
 
 
 def pair_similarities(method: Any, pairs: Pairs) -> np.ndarray:
     """Return the similarity of each pair, (n,)."""
-    return _similarity(method, *_encoded(method, pairs.text_a, pairs.text_b)[2])
+    return _compared(method, pairs.text_a, pairs.text_b)[2][0]
 
 
-def triplet_similarities(method: Any, triplets: Triplets) -> tuple[tuple[list[str], Any], np.ndarray, np.ndarray]:
-    """Return the sentences with their rows, and the similarity of each anchor to both others."""
-    texts, rows, (anchors, near, far) = _encoded(method, triplets.anchors, triplets.positives, triplets.negatives)
-    return (texts, rows), _similarity(method, anchors, near), _similarity(method, anchors, far)
+def triplet_similarities(method: Any, triplets: Triplets) -> list[np.ndarray]:
+    """Return the similarities of each anchor to its positive and to its negative, (n,) each."""
+    return _compared(method, triplets.anchors, triplets.positives, triplets.negatives)[2]

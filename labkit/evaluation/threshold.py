@@ -24,7 +24,7 @@ from scipy.special import ndtri
 
 from labkit.arrays import binary, numbers, unit
 from labkit.corpora.records import Pairs
-from labkit.evaluation.pairs import best_threshold
+from labkit.evaluation.pairs import best_threshold, cuts
 from labkit.evaluation.scores import threshold_split
 
 POINTS = 50  # of the curve
@@ -155,14 +155,10 @@ def _threshold(
 
 def interval(scores: np.ndarray, same: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """The lowest and highest cut that is not significantly less accurate than the best one, one-sided."""
-    order = np.argsort(scores, kind="stable")
-    ranked = scores[order]
-    right = np.concatenate([[0], np.cumsum(1 - 2 * same[order].astype(np.int64))])  # for each cut, up to a constant
-    possible = np.concatenate([[True], ranked[:-1] < ranked[1:], [True]])  # equal scores cannot be separated
-    best = int(np.where(possible, right, right.min() - 1).argmax())
+    ranked, right = cuts(scores, same)
+    best = int(right.argmax())
     between = np.abs(np.arange(len(right)) - best)
-    kept = possible & (right[best] - right <= ndtri(level) * np.sqrt(between))
-    first, last = np.flatnonzero(kept)[[0, -1]].tolist()
+    first, last = np.flatnonzero(right[best] - right <= ndtri(level) * np.sqrt(between))[[0, -1]].tolist()
     # the cut `k` is between the scores k - 1 and k
     return float(ranked[max(first - 1, 0)]), float(ranked[min(last, len(ranked) - 1)])
 
@@ -176,11 +172,7 @@ def _checked(scores: Any, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cosines(model: Any, pairs: Pairs) -> np.ndarray:
-    """The cosine of each pair by the model's vectors, or the given scores."""
     if not hasattr(model, "encode"):
-        raise ValueError(
-            f"model has type {type(model).__name__}, but a corpus of pairs needs one with `encode`; or give scores "
-            "with labels"
-        )
+        raise ValueError(f"model has type {type(model).__name__}, expected one with `encode`, or scores with labels")
     a, b = (unit(model.encode(list(texts))) for texts in (pairs.text_a, pairs.text_b))
     return np.asarray((a * b).sum(axis=1)).ravel()

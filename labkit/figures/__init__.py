@@ -9,19 +9,11 @@ from labkit.figures.comparison import (
     label_curves,
     leader_bars,
     leads_before_and_after,
-    method_intervals,
     ours_beside_paper,
     seed_dots,
 )
-from labkit.figures.epochs import (
-    clusters_over_epochs,
-    cosine_ridges,
-    training_curves,
-)
-from labkit.figures.film import (
-    mutual_rule_curves,
-    row_words,
-)
+from labkit.figures.epochs import clusters_over_epochs, cosine_ridges, training_curves
+from labkit.figures.film import mutual_rule_curves, row_words
 from labkit.figures.pairs import (
     anchor_bars,
     pull_and_push,
@@ -30,16 +22,10 @@ from labkit.figures.pairs import (
     weight_curves,
     weight_heatmap,
 )
-from labkit.figures.paraphrases import coherence_hills
-from labkit.figures.sbert_lp import (
-    chosen_bars,
-    order_counts,
-    star,
-    tried_curves,
-    unrolled,
-)
+from labkit.figures.sbert_lp import chosen_bars, order_counts, star, tried_curves, unrolled
 from labkit.figures.similarity import (
     alike,
+    coherence_hills,
     explained_rows,
     explained_words,
     named_curves,
@@ -47,8 +33,4 @@ from labkit.figures.similarity import (
     similarity_scatter,
     word_pairs,
 )
-from labkit.figures.themes import (
-    attention_bars,
-    section_counts,
-    section_ribbon,
-)
+from labkit.figures.themes import attention_bars, section_counts, section_ribbon

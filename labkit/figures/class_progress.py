@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    BARE,
-    EMPTY,
-    Entries,
-    annotation,
-    figure_of,
-    level_bars,
-    margin,
-    on,
-    short,
-    stacked,
-    ticks,
-)
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
 from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -52,13 +41,13 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
         raise ValueError(f"nobody has started an exercise of notebook {number!r}; choose another one")
     slips = [each for each in progress.slips if each.key[:2] == number][:MOST_SLIPS]
     size, rows = len(progress.students), max(1, len(slips))
-    layout = stacked([len(counts), rows * 1.35], gap=1.6 / (len(counts) + rows * 1.35), x=BARE, y=BARE)
+    layout = draw.stacked([len(counts), rows * 1.35], gap=1.6 / (len(counts) + rows * 1.35), x=draw.BARE, y=draw.BARE)
     across = {"range": [0, size * (1 + BESIDE * names)]}
     layout["xaxis"] |= across | {"tickvals": list(range(0, size + 1, max(1, round(size / 6))))}
-    layout["yaxis"] |= ticks([f"{each.key} " for each in counts], 20) | {"range": [len(counts) - 0.4, -0.6]}
-    layout["xaxis2"] |= EMPTY | across
-    layout["yaxis2"] |= EMPTY | {"range": [rows - 0.4, -1.1]}
-    return figure_of(
+    layout["yaxis"] |= draw.ticks([f"{each.key} " for each in counts], 20) | {"range": [len(counts) - 0.4, -0.6]}
+    layout["xaxis2"] |= draw.EMPTY | across
+    layout["yaxis2"] |= draw.EMPTY | {"range": [rows - 0.4, -1.1]}
+    return draw.figure_of(
         [*_bars(counts), _slip_bars(slips)],
         annotations=[*_beside(counts, size, names=names), *_slip_texts(slips)],
         barmode="stack",
@@ -66,20 +55,19 @@ def class_progress(progress: ClassProgress, notebook: str | None = None, *, name
         title={"text": f"{size} students · notebook {number}", "x": 0, "xref": "paper", "font": {"size": SIZE + 4}},
         legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "traceorder": "normal"},
         font={"color": INK, "size": SIZE},
-        margin=margin(100) | {"l": 80, "r": 60},
+        margin=draw.margin(100) | {"l": 80, "r": 60},
         **layout,
     )
 
 
 def _bars(counts: Sequence[ExerciseCount]) -> list[Entries]:
-    """Return what the class did with each exercise, one trace per kind."""
     done = [(each.answered, each.solution_read, len(each.stuck)) for each in counts]
-    inside = {"width": 0.7, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
+    inside = {"orientation": "h", "width": 0.7, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
     traces = []
     for (name, marker, ink), numbers in zip(LOOKS, zip(*done, strict=True), strict=True):
         label = {"text": [str(number or "") for number in numbers], "textfont": {"color": ink, "size": SIZE}}
-        hover = {"name": name, "hovertemplate": f"%{{x}} {name}<extra></extra>"}
-        traces.append(level_bars(numbers, list(range(len(counts))), marker, **inside, **label, **hover) | on(1))
+        hover = {"name": name, "hovertemplate": f"%{{x}} {name}<extra></extra>"} | draw.on(1)
+        traces.append(draw.bars(numbers, list(range(len(counts))), marker, **inside, **label, **hover))
     return traces
 
 
@@ -91,25 +79,24 @@ def _beside(counts: Sequence[ExerciseCount], size: int, *, names: bool) -> list[
     for place, each in enumerate(counts if names else ()):
         if each.stuck:
             more = f" + {len(each.stuck) - NAMED}" if len(each.stuck) > NAMED else ""
-            said.append((", ".join(short(name, 14) for name in each.stuck[:NAMED]) + more, size * 1.12, place))
+            said.append((", ".join(draw.short(name, 14) for name in each.stuck[:NAMED]) + more, size * 1.12, place))
     here: Entries = {"size": SMALL, "xanchor": "left", "xref": "x"}
-    notes = [annotation(text, x + size / 80, place, yref="y", **here) for text, x, place in said]
-    head = annotation("<b>stuck</b>", size * (1.12 + 1 / 80), 1, yref="y domain", yanchor="bottom", **here)
+    notes = [draw.annotation(text, x + size / 80, place, yref="y", **here) for text, x, place in said]
+    head = draw.annotation("<b>stuck</b>", size * (1.12 + 1 / 80), 1, yref="y domain", yanchor="bottom", **here)
     return [*notes, head] if names else notes
 
 
 def _slip_bars(slips: Sequence[SlipCount]) -> Entries:
-    """Return how many students made each mistake."""
     numbers = [each.students for each in slips]
-    label = {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
-    hover = {"hovertemplate": "%{x} students<extra></extra>", "cliponaxis": False, "showlegend": False}
+    look: Entries = {"orientation": "h", "width": 0.35, "cliponaxis": False, "showlegend": False} | draw.on(2)
+    look |= {"text": [str(number) for number in numbers], "textposition": "outside", "textfont": {"size": SIZE}}
+    look |= {"hovertemplate": "%{x} students<extra></extra>"}
     places = list(range(len(slips))) or [0]
-    return level_bars(numbers or [None], places, {"color": NEGATIVE}, width=0.35, **label, **hover) | on(2)
+    return draw.bars(numbers or [None], places, {"color": NEGATIVE}, **look)
 
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
-    """Write each mistake above its bar."""
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
-    texts = [f"{each.key}  {short(each.says, WIDE)}" for each in slips] or ["none that two students have made"]
-    head = annotation("<b>The most common mistakes, by number of students</b>", 0, -0.75, size=SIZE, **here)
-    return [head, *(annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts))]
+    texts = [f"{each.key}  {draw.short(each.says, WIDE)}" for each in slips] or ["none that two students have made"]
+    head = draw.annotation("<b>The most common mistakes, by number of students</b>", 0, -0.75, size=SIZE, **here)
+    return [head, *(draw.annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts))]

@@ -23,21 +23,9 @@ import plotly.graph_objects as go
 
 from labkit.corpora.records import SPLITS, Labelled
 from labkit.evaluation.classes import NO_CLASS
-from labkit.evaluation.regions import Regions
-from labkit.figures.drawing import (
-    EMPTY,
-    Entries,
-    annotation,
-    below,
-    curve,
-    figure_of,
-    hover_lines,
-    margin,
-    marks,
-    on,
-    short,
-    telling,
-)
+from labkit.evaluation.regions import Regions, placed
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
@@ -89,8 +77,6 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
     it is the number of its colour, whatever else is shown. The first classes have a colour; of two with the same
     colour, such as the 1st and the 37th, the first has it.
     """
-    if most is not None and most < 1:
-        raise ValueError(f"most is {most}, expected at least 1 name with a colour")
     kept = _KEPT.setdefault(shown, {})
     if column not in kept:
         kept[column] = _each_its_own(shown, column)
@@ -162,10 +148,10 @@ SMALLER = 0.8  # size of a point in a small picture, as a share of the usual one
 DIMMED = 0.3  # opacity in 3-D if some points have a ring, which the others would hide
 FADED = 0.12  # opacity of points that are not chosen, as a share of the usual one
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # marks that 3-D plots have instead
-PLAIN = EMPTY | {"ticks": ""}  # an axis
+PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # of a name and of a line in a small picture
 AROUND = 10  # points around a name, of which half are of its class
-BELOW = below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
+BELOW = draw.below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # a scale of colours
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
 ENTRY, SCALE = 19, 60  # pixels of a legend line, and of a colour scale, below a picture
@@ -251,7 +237,7 @@ def clusters(
     if legend is not None:
         axes |= fixed(drawing, height, legend=legend)
     layout: Entries = {"height": height, "legend": listed, "hoverlabel": hover, "dragmode": "pan"} | axes
-    return figure_of(drawing, **layout)
+    return draw.figure_of(drawing, **layout)
 
 
 def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: int) -> Entries:
@@ -265,7 +251,7 @@ def fixed(drawing: Sequence[Entries], height: int, *, legend: bool, **numbers: i
     for marker in scales:
         marker["showscale"] = legend
     room = (SCALE if scales else ENTRY * math.ceil(names / 2) + 12) if legend and (scales or names) else 10
-    around = margin(10) | numbers | {"b": room + numbers.get("b", 0), "autoexpand": False}
+    around = draw.margin(10) | numbers | {"b": room + numbers.get("b", 0), "autoexpand": False}
     return {"height": height + room - 10, "margin": around, "showlegend": legend and names > 0}
 
 
@@ -286,14 +272,14 @@ def names_in(
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
     wanted = []
-    for code, name in enumerate(telling(colours.names, LETTERS)):
+    for code, name in enumerate(draw.telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
         if code != colours.rest and len(rows) and (chosen is None or np.isin(rows, chosen).any()):
             x, y = np.median(points[rows], axis=0).tolist()
             around = np.argsort(((points - (x, y)) ** 2).sum(axis=1))[: min(AROUND, len(rows))]
             if np.mean(colours.codes[around] == code) < 0.5:
                 continue
-            wanted.append((short(name, LETTERS), x, y, x * pixels, "center"))
+            wanted.append((draw.short(name, LETTERS), x, y, x * pixels, "center"))
     return _without_overlap(wanted, pixels, STEPS)
 
 
@@ -305,15 +291,11 @@ def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) ->
     low, spans = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-12)
     pixels = min(side / float(span) for side, span in zip(size, spans * 1.1, strict=True))
     wanted = []
-    sizes = np.bincount(regions.codes, minlength=len(regions.names))
-    for code in np.argsort(-sizes, kind="stable").tolist():
-        if regions.names[code] and sizes[code]:
-            name = regions.names[code]
-            x, y = np.median(points[regions.codes == code], axis=0).tolist()
-            half, middle, end = LETTER * len(name) / 2, (x - low[0]) * pixels, spans[0] * pixels
-            anchor = "left" if middle < half else "right" if middle > end - half else "center"
-            middle += {"left": half, "right": -half, "center": 0.0}[anchor]
-            wanted.append((short(name, len(name)), x, y, middle, anchor))
+    for name, x, y in placed(regions, points):
+        half, middle, end = LETTER * len(name) / 2, (x - low[0]) * pixels, spans[0] * pixels
+        anchor = "left" if middle < half else "right" if middle > end - half else "center"
+        middle += {"left": half, "right": -half, "center": 0.0}[anchor]
+        wanted.append((draw.short(name, len(name)), x, y, middle, anchor))
     return _without_overlap(wanted, pixels, STEPS[:3])  # farther away, they would seem to name something else
 
 
@@ -330,7 +312,7 @@ def _without_overlap(
             if all(abs(middle - a) > half + width or abs(height - b) >= LINE for a, b, width in taken):
                 taken.append((middle, height, half))
                 font = {"size": 12, "shadow": "auto", "weight": 600}
-                placed.append(annotation(text, x, y, yshift=step * LINE, xanchor=anchor, font=font))
+                placed.append(draw.annotation(text, x, y, yshift=step * LINE, xanchor=anchor, font=font))
                 break
     return placed
 
@@ -347,7 +329,7 @@ def traces(
     size = size * 0.6 if dimensions == 3 else size
     kind = "scatter3d" if dimensions == 3 else "scattergl" if n > DRAWN else "scatter"
     about = _about(shown, colours) if n <= READABLE else []
-    names = list(enumerate(telling(colours.names, letters) if colours.names else (colours.column,)))
+    names = list(enumerate(draw.telling(colours.names, letters) if colours.names else (colours.column,)))
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest is drawn below all others
         rest = code == colours.rest or name == NO_CLASS  # points without a class are as faint as the rest
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
@@ -363,7 +345,7 @@ def traces(
         trace = {
             "type": kind,
             "mode": "markers",
-            "name": short(name, letters),
+            "name": draw.short(name, letters),
             "marker": marker,
             "showlegend": len(colours.names) > 1,
             "legendrank": 2_000 if rest else 1_000,
@@ -375,13 +357,13 @@ def traces(
             trace["customdata"] = rows
         if n <= READABLE:
             trace["text"] = [
-                f"{hover_lines(shown.texts[row], width=width, most=240 // width)}<br>"
-                f"— {hover_lines(about[row], width=width, most=2)}"
+                f"{draw.hover_lines(shown.texts[row], width=width, most=240 // width)}<br>"
+                f"— {draw.hover_lines(about[row], width=width, most=2)}"
                 for row in rows.tolist()
             ]
             trace["hovertemplate"] = "%{text}<extra></extra>"
         elif n <= MOST and colours.values is not None:
-            trace["hovertemplate"] = f"{short(colours.column, 20)} %{{marker.color:.3g}}<extra></extra>"
+            trace["hovertemplate"] = f"{draw.short(colours.column, 20)} %{{marker.color:.3g}}<extra></extra>"
         else:
             trace["hoverinfo"] = "none" if n <= MOST else "skip"  # "none" still receives clicks
         yield trace, rows
@@ -392,14 +374,14 @@ def _about(shown: Labelled, colours: Colouring) -> list[str]:
     if colours.values is None:
         whole = colouring(shown, colours.column)  # `colours` may call several names REST
         return [whole.names[code] for code in whole.codes.tolist()]
-    column = short(colours.column, 20)
+    column = draw.short(colours.column, 20)
     values = zip(shown.labels, colours.values.tolist(), strict=True)
     return [f"{label}, {column} {value:.3g}" for label, value in values]
 
 
 def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     if colours.values is not None:
-        bar = {"thickness": 12, "title": {"text": short(colours.column, 20)}}
+        bar = {"thickness": 12, "title": {"text": draw.short(colours.column, 20)}}
         share = colours.column in (TRUST, MOVED) and 0 <= colours.values.min() <= colours.values.max() <= 1
         scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same scale in two pictures next to each other
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
@@ -416,8 +398,8 @@ def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entr
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
     still: Entries = {"hoverinfo": "skip", "showlegend": False}
     ring = {"symbol": "circle-open", "size": 5, "color": INK}
-    starts = marks(x[::3], y[::3], ring, unselected={"marker": {"opacity": 1}})
-    return [curve(x, y, INK, width=1) | {"opacity": 0.6} | still, starts | still]
+    starts = draw.marks(x[::3], y[::3], ring, unselected={"marker": {"opacity": 1}})
+    return [draw.curve(x, y, INK, width=1) | {"opacity": 0.6} | still, starts | still]
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
@@ -454,6 +436,5 @@ def _space(projection: Projection) -> Entries:
 
 
 def _cover(points: np.ndarray) -> Entries:
-    """Return the empty layer over many points."""
     x, y = ([float(along.min()), float(along.max())] for along in points.T)
-    return curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **on(2))
+    return draw.curve(x, y, CLEAR, width=None, hoverinfo="skip", showlegend=False, **draw.on(2))

@@ -11,24 +11,8 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from labkit.figure_names import SAW, VERDICTS, spoken
-from labkit.figures.drawing import (
-    ABOVE,
-    BARE,
-    EMPTY,
-    NAME,
-    Entries,
-    annotation,
-    below,
-    curve,
-    figure_of,
-    intervals,
-    level_bars,
-    margin,
-    marks,
-    series,
-    short,
-    ticks,
-)
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
 from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
@@ -36,6 +20,16 @@ if TYPE_CHECKING:
     from labkit.evaluation.leaderboard import Line
     from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
+
+ROW, AROUND = 34, 110  # pixels of a row, and of everything else
+OVER: Entries = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}  # a name above its row
+
+
+def _in_rows(traces: list[Entries], names: Sequence[str], title: str, **layout: Any) -> go.Figure:
+    """Draw a row for each name, which is markup, the first on top."""
+    rows = {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]}
+    layout = {"height": AROUND + ROW * len(names)} | layout
+    return draw.figure_of(traces, xaxis={"title": title}, yaxis=draw.BARE | rows, **layout)
 
 
 # --- the best on top ---------------------------------------------------------------------------------------------
@@ -56,92 +50,46 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
 
     The name of a run is above its bar, so that bars have the full width even on a phone.
     """
-    if not lines:
-        raise ValueError("lines are empty; choose at least one run")
-    figure = lines[0].figure
+    figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
     if not shown:
-        raise ValueError(f"figure is {figure!r}, expected one of {', '.join(lines[0].means)}; choose one of them")
-    traces = [
-        _bars([(place, line) for place, line in shown if line.verdict == verdict], figure, verdict)
-        for verdict in LOOKS
-        if any(line.verdict == verdict for _, line in shown)
-    ]
-    dots = [
-        (result.scores.figures[figure], place)
-        for place, line in shown
-        if len(line.results) > 1
-        for result in line.results
-    ]
-    if dots:
-        values, places = zip(*dots, strict=True)
+        raise ValueError(f"lines have no score {figure!r}; choose at least one run, and one of its scores")
+    traces = []
+    for verdict, (colour, pattern) in LOOKS.items():
+        mine = [(line.means[figure], place) for place, line in shown if line.verdict == verdict]
+        if mine:
+            means, places = zip(*mine, strict=True)
+            look = {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}}
+            text = {"text": [f"{mean:.3f}" for mean in means], "textposition": "outside", "textfont": {"color": INK}}
+            named = {"name": VERDICTS.get(verdict, verdict), "hovertemplate": f"%{{x:.4f}}{draw.NAME}"}
+            traces.append(draw.bars(means, places, look, width=BAR, cliponaxis=False, **text, **named, orientation="h"))
+    several = [(each, place) for place, line in shown if len(line.results) > 1 for each in line.results]
+    if several:
+        values, rows = [each.scores.figures[figure] for each, _ in several], [place for _, place in several]
         stroke = {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}}
-        traces.append(marks(values, places, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{NAME}"))
-    where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    names = [annotation(_name_above(line), 0, place - BAR / 2, size=13, **where) for place, line in shown]
-    return figure_of(
+        traces.append(draw.marks(values, rows, stroke, name="a seed each", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
+    names = [
+        f"{draw.short(line.name, 26)} · {SAW}" if line.saw_test else draw.short(line.name, 48) for _, line in shown
+    ]
+    return draw.figure_of(
         traces,
-        annotations=names,
+        annotations=[
+            draw.annotation(name, 0, place - BAR / 2, size=13, **OVER)
+            for name, (place, _) in zip(names, shown, strict=True)
+        ],
         xaxis={"title": spoken(figure), "zerolinecolor": INK, "rangemode": "tozero"},
-        yaxis=EMPTY | {"range": [len(lines) - 0.6, -0.8]},
+        yaxis=draw.EMPTY | {"range": [len(lines) - 0.6, -0.8]},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
-        legend=ABOVE | {"traceorder": "normal"},
+        legend=draw.ABOVE | {"traceorder": "normal"},
         showlegend=True,
         barmode="overlay",
-        margin=margin(30) | {"r": 50},
-    )
-
-
-def _name_above(line: Line) -> str:
-    """Return the line's name, and whether it has seen the sentences it is tested on."""
-    return f"{short(line.name, 26)} · {SAW}" if line.saw_test else short(line.name, 48)
-
-
-def _bars(mine: list[tuple[int, Line]], figure: str, verdict: str) -> Entries:
-    """Return the lines of one verdict, at their places."""
-    colour, pattern = LOOKS[verdict]
-    means = [line.means[figure] for _, line in mine]
-    return level_bars(
-        means,
-        [place for place, _ in mine],
-        {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}},
-        width=BAR,
-        name=VERDICTS.get(verdict, verdict),
-        text=[f"{mean:.3f}" for mean in means],
-        textposition="outside",
-        textfont={"color": INK},
-        cliponaxis=False,
-        hovertemplate=f"%{{x:.4f}}{NAME}",
-    )
-
-
-def method_intervals(rows: Sequence[Mapping[str, Any]], metric: str) -> go.Figure:
-    """Draw the score of each method of a bench with its interval; an open disc is behind the best.
-
-    A row has `name`, `score`, `low`, `high` and `against_best`, as `labkit.trials.verdict.Ranked`.
-    """
-    if not rows:
-        raise ValueError("rows are empty; run the bench to its end, so that there is at least one method")
-    symbols = ["circle-open" if row["against_best"] == "behind" else "circle" for row in rows]
-    dots = intervals(
-        [row["score"] for row in rows],
-        list(range(len(rows))),
-        [(row["low"], row["high"]) for row in rows],
-        {"size": 11, "color": COLOURS[0], "symbol": symbols},
-        text=[row["against_best"] for row in rows],
-        hovertemplate="%{x:.3f}, %{text}<extra></extra>",
-    )
-    return figure_of(
-        [dots],
-        xaxis={"title": metric},
-        yaxis=BARE | ticks([row["name"] for row in rows], 24) | {"range": [len(rows) - 0.5, -0.5]},
-        height=AROUND + VARIANT_HEIGHT * len(rows),
+        margin=draw.margin(30) | {"r": 50},
     )
 
 
 # --- beside the paper --------------------------------------------------------------------------------------------
 
-TABLE_ROW_HEIGHT, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
+TABLE_ROW, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
 
 
 def ours_beside_paper(
@@ -159,51 +107,42 @@ def ours_beside_paper(
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
     remarked = {figure.row for figure in ours if figure.why}
-    theirs = marks(
+    theirs = draw.marks(
         [figure.published for figure in printed],
         [place[figure.row] for figure in printed],
         {"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
         name="paper",
-        hovertemplate=f"%{{x:.4g}}{NAME}",
+        hovertemplate=f"%{{x:.4g}}{draw.NAME}",
     )
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
-    own = intervals(
+    own = draw.intervals(
         [figure.mean or 0.0 for figure in ours],
         [place[figure.row] for figure in ours],
         [_ends(figure) for figure in ours],
         {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
         name=f"ours, {named}",
-        text=[f"<br>* {short(figure.why, 60)}" if figure.why else "" for figure in ours],
-        hovertemplate=f"%{{x:.4g}}%{{text}}{NAME}",
+        text=[f"<br>* {draw.short(figure.why, 60)}" if figure.why else "" for figure in ours],
+        hovertemplate=f"%{{x:.4g}}%{{text}}{draw.NAME}",
     )
     if not ours:  # a trace without points would be missing from the legend
-        own = marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
-    upwards = {
-        "tickvals": list(place.values()),
-        "ticktext": [short(row, 42) + " *" * (row in remarked) for row in place],
-        "range": [len(place) - 0.4, -0.6],
-        "automargin": True,
-    }
-    return figure_of(
+        own = draw.marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
+    return _in_rows(
         [theirs, own],
-        xaxis={"title": short(column, 60)},
-        yaxis=upwards,
-        height=height or max(TABLE_LEAST, 90 + TABLE_ROW_HEIGHT * len(place)),
-        legend=ABOVE,
+        [draw.short(row, 42) + " *" * (row in remarked) for row in place],
+        draw.short(column, 60),
+        height=height or max(TABLE_LEAST, 90 + TABLE_ROW * len(place)),
+        legend=draw.ABOVE,
         showlegend=True,
-        margin=margin(30),
+        margin=draw.margin(30),
     )
 
 
 def _ends(figure: Figure) -> tuple[float, float]:
-    """Return the ends of the interval, or the mean with the spread on either side."""
     mean, spread = figure.mean or 0.0, figure.spread or 0.0
     return figure.interval or (mean - spread, mean + spread)
 
 
 # --- over seeds --------------------------------------------------------------------------------------------------
-
-VARIANT_HEIGHT, AROUND = 34, 110  # pixels of a variant, and of everything else
 
 
 def seed_dots(ablation: Figures, measure: str) -> go.Figure:
@@ -217,7 +156,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         raise ValueError(f"ablation {ablation.name!r} has no measure {measure!r}; choose one of its metrics")
     spreads = [ablation.spread(name, measure) for name in names]
     ahead = ablation.front(measure)
-    seeds = marks(
+    seeds = draw.marks(
         [value for spread in spreads for value in spread.values],
         [row for row, spread in enumerate(spreads) for _ in spread.values],
         {"size": 8, "color": INK, "symbol": "circle-open"},
@@ -225,7 +164,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         text=[f"seed {seed}" for name in names for seed in ablation.figures[name]],
         hovertemplate="%{text}: %{x:.4f}<extra></extra>",
     )
-    means = intervals(
+    means = draw.intervals(
         [spread.mean for spread in spreads],
         list(range(len(names))),
         [(spread.mean - spread.spread, spread.mean + spread.spread) for spread in spreads],
@@ -233,25 +172,15 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         name="mean ± spread; open: behind the best",
         hovertemplate="mean %{x:.4f}<extra></extra>",
     )
-    return figure_of(
-        [seeds, means],
-        xaxis={"title": spoken(measure)},
-        yaxis=BARE | ticks(names, 34) | {"range": [len(names) - 0.5, -0.5]},
-        height=AROUND + VARIANT_HEIGHT * len(names),
-        legend=ABOVE,
-    )
+    labels = [draw.short(name, 34) for name in names]
+    return _in_rows([seeds, means], labels, spoken(measure), legend=draw.ABOVE)
 
 
 # --- over numbers of labels --------------------------------------------------------------------------------------
 
-CURVES_HEIGHT = 430  # pixels
-
 
 def label_curves(
-    ablation: Figures,
-    measure: str,
-    curves: Mapping[str, Sequence[tuple[int, str]]],
-    levels: Mapping[str, str],
+    ablation: Figures, measure: str, curves: Mapping[str, Sequence[tuple[int, str]]], levels: Mapping[str, str]
 ) -> go.Figure:
     """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
 
@@ -259,31 +188,25 @@ def label_curves(
     `levels` are variants that use no label, each drawn as a horizontal line.
     """
     counts = sorted({count for points in curves.values() for count, _ in points})
-    if not counts or counts[-1] <= 0:
-        raise ValueError(f"curves have the label counts {counts}, but one must be above 0; name the variant")
-    above = [count for count in counts if count > 0]
-    none = above[0] / 2
-    place = {count: count or none for count in counts}
+    place = {count: count or min(filter(None, counts)) / 2 for count in counts}
     traces: list[Entries] = []
     for number, (name, points) in enumerate(curves.items()):
         spreads = [ablation.spread(variant, measure) for _, variant in points]
         x, y = [place[count] for count, _ in points], [spread.mean for spread in spreads]
         arms = {"array": [spread.spread for spread in spreads], "thickness": 1.5}
-        traces.append(series(number, x, y, name, "%{x} labels: %{y:.4f}", error_y=arms))
-    ends = [place[counts[0]], above[-1]]
+        traces.append(draw.series(number, x, y, name, "%{x} labels: %{y:.4f}", error_y=arms))
+    ends = [place[counts[0]], counts[-1]]
     for number, (name, variant) in enumerate(levels.items()):
-        mean = ablation.spread(variant, measure).mean
-        dash = DASHES[(number + 1) % len(DASHES)]
-        traces.append(
-            curve(ends, [mean, mean], INK, dash, 1.5, name=short(name, 40), hovertemplate=f"%{{y:.4f}}{NAME}")
-        )
+        mean, dash = ablation.spread(variant, measure).mean, DASHES[(number + 1) % len(DASHES)]
+        named = {"name": draw.short(name, 40), "hovertemplate": f"%{{y:.4f}}{draw.NAME}"}
+        traces.append(draw.curve(ends, [mean, mean], INK, dash, 1.5, **named))
     said = {"tickvals": [place[count] for count in counts], "ticktext": [f"{count:,}" for count in counts]}
-    return figure_of(
+    return draw.figure_of(
         traces,
         xaxis={"type": "log", "title": "labels that are learned from"} | said,
         yaxis={"title": spoken(measure)},
-        height=CURVES_HEIGHT,
-        legend=below(-0.2),
+        height=430,
+        legend=draw.below(-0.2),
     )
 
 
@@ -298,18 +221,16 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
     Both are in the same column, of the same row over the same other row, unless the claim lets them be picked: then
     those that decide it on tuned rows. Left of 0, the other row leads.
     """
-    if not leads:
-        raise ValueError("no claim has a lead before and after; `labkit reproduce --all` computes them")
     names, before, after = zip(*leads, strict=True)
-    looks = (
-        (before, "as printed", "circle-open", COLOURS[1], -0.16),
-        (after, "tuned", "circle", COLOURS[0], 0.16),
-    )
+    looks = ((before, "as printed", "circle-open", COLOURS[1], -0.16), (after, "tuned", "circle", COLOURS[0], 0.16))
     traces = []
     for drawn, name, symbol, colour, aside in looks:
-        said = [f"{short(lead.column, 30)}: {short(lead.row, 40)}<br>over {short(lead.other, 40)}" for lead in drawn]
+        said = [
+            f"{draw.short(lead.column, 30)}: {draw.short(lead.row, 40)}<br>over {draw.short(lead.other, 40)}"
+            for lead in drawn
+        ]
         traces.append(
-            intervals(
+            draw.intervals(
                 [lead.lead for lead in drawn],
                 [row + aside for row in range(len(leads))],
                 [(lead.low, lead.high) for lead in drawn],
@@ -319,15 +240,14 @@ def leads_before_and_after(leads: Sequence[tuple[str, ShownLead, ShownLead]]) ->
                 hovertemplate="%{x:+.4f}<br>%{text}<extra></extra>",
             )
         )
-    where = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    lines = [annotation(short(name, 90), 0, row - 0.22, size=12, **where) for row, name in enumerate(names)]
-    return figure_of(
+    lines = [draw.annotation(draw.short(name, 90), 0, row - 0.22, size=12, **OVER) for row, name in enumerate(names)]
+    return draw.figure_of(
         traces,
         annotations=lines,
         xaxis={"title": "lead, with its 95 % interval", "zerolinecolor": INK, "zerolinewidth": 2},
-        yaxis=EMPTY | {"range": [len(leads) - 0.5, -0.8]},
+        yaxis=draw.EMPTY | {"range": [len(leads) - 0.5, -0.8]},
         height=AROUND + CLAIM_HEIGHT * len(leads),
-        legend=ABOVE,
+        legend=draw.ABOVE,
         showlegend=True,
-        margin=margin(30),
+        margin=draw.margin(30),
     )

@@ -86,11 +86,6 @@ def bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
     return {"type": "bar", "x": x, "y": y, "marker": marker} | more
 
 
-def level_bars(x: Any, y: Any, marker: Entries, **more: Any) -> Entries:
-    """Return a trace: horizontal bars, so that names have room on the left."""
-    return bars(x, y, marker, orientation="h", **more)
-
-
 def cells(z: Any, lowest: float, highest: float, colours: Any, **more: Any) -> Entries:
     """Return a trace: a grid of cells, coloured by their numbers."""
     return {"type": "heatmap", "z": z, "zmin": lowest, "zmax": highest, "colorscale": colours} | more
@@ -223,24 +218,17 @@ def telling(names: Sequence[str], most: int) -> list[str]:
     >>> telling(["to the airport by bus", "by bus to the airport"], 10)
     ['airport', 'airport 2']
     """
-    split = [[word for word in name.split() if word.strip("?!.,;:")] for name in names]
-    common = Counter(word.casefold() for words in split for word in set(words))
-    short = [
-        name if len(name) <= most else _telling_words(words, common, most)
-        for name, words in zip(names, split, strict=True)
-    ]
-    times = [short[:place].count(name) if len(names[place]) > most else 0 for place, name in enumerate(short)]
-    return [f"{name} {time + 1}" if time else name for name, time in zip(short, times, strict=True)]
-
-
-def _telling_words(words: Sequence[str], common: Counter[str], most: int) -> str:
-    clean = [word.strip("?!.,;:") for word in words]
-    best = sorted(range(len(words)), key=lambda at: (common[words[at].casefold()], -len(clean[at]), at))
-    kept: list[int] = []
-    for at in best:
-        if (common[words[at].casefold()] == 1 and len(clean[at]) > 2) or not kept:
-            wanted = sorted([*kept, at])
-            if len(" ".join(clean[each] for each in wanted)) <= most or not kept:
-                kept = wanted
-    name = " ".join(clean[at] for at in kept)
-    return name if len(name) <= most else name[: most - 1] + "…"
+    split = [[word for each in name.split() if (word := each.strip("?!.,;:"))] for name in names]
+    common = Counter(word for words in split for word in {each.casefold() for each in words})
+    found: list[str] = []
+    for name, words in zip(names, split, strict=True):
+        if len(name) > most:
+            rarest = min(words, key=lambda word: (common[word.casefold()], -len(word)), default=name)
+            own = [word for word in words if common[word.casefold()] == 1 and len(word) > 2] or [rarest]
+            while len(own) > 1 and len(" ".join(own)) > most:
+                own.remove(min(own, key=len))
+            name = " ".join(own)
+            name = name if len(name) <= most else name[: most - 1] + "…"
+        found.append(name)
+    times = [found[:place].count(name) if len(names[place]) > most else 0 for place, name in enumerate(found)]
+    return [f"{name} {time + 1}" if time else name for name, time in zip(found, times, strict=True)]

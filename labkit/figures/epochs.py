@@ -12,30 +12,17 @@ import plotly.graph_objects as go
 
 from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
+from labkit.figures import drawing as draw
 from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
-from labkit.figures.drawing import (
-    ABOVE,
-    NAME,
-    Entries,
-    annotation,
-    below,
-    curve,
-    figure_of,
-    margin,
-    marks,
-    on,
-    panel_suffix,
-    series,
-    side_by_side,
-    stacked,
-)
-from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE
+from labkit.figures.drawing import Entries
+from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
 from labkit.runs import History
 
 # --- the picture that travels ------------------------------------------------------------------------------------
 
 LETTERS = 12  # of a name in the legend
+NAMED_IN = 230.0  # pixels of the width in which names have room
 STEP, TRAVEL = 800, 600  # milliseconds: from one epoch to the next, and on the way
 CURVES = (  # attribute of a Journey, name, colour, dash
     ("space", "in the space", COLOURS[0], "solid"),
@@ -63,8 +50,6 @@ def clusters_over_epochs(
     by default the last, and its button plays from the first epoch up to it. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
-    if not 0 <= at < len(journey):
-        raise ValueError(f"at is {at}, expected 0 to {len(journey) - 1}, the index of a stored epoch")
     colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []
@@ -72,40 +57,41 @@ def clusters_over_epochs(
     for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
-        moving.append(trace | on(1))
+        moving.append(trace | draw.on(1))
         groups.append(rows)
     for ringed, size, name in ((found, 15, "found"), ([] if ring is None else [ring], 26, "")):
         groups.append(np.asarray(ringed, np.int32))
         marker = {"symbol": "circle-open", "size": size, "color": "#D55E00", "line": {"width": 3}}
         named_so = {"name": name, "showlegend": bool(name and len(ringed))}
-        moving.append(_still(points[groups[-1]], marker) | named_so | on(1))
-    hover = f"epoch %{{x}}: %{{y:.3f}}{NAME}"
+        moving.append(_still(points[groups[-1]], marker) | named_so | draw.on(1))
+    hover = f"epoch %{{x}}: %{{y:.3f}}{draw.NAME}"
     ratios = [_ratios(journey, attribute) for attribute, *_ in CURVES]
     curves = [
-        curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover) | on(2)
+        draw.curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover) | draw.on(2)
         for values, (_, name, colour, dash) in zip(ratios, CURVES, strict=True)
     ]
     now = [values[at] for values in ratios]
     dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
-    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | on(2)
+    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
-        names_in(picture.points, names, (230.0, 0.4 * height), journey.axes) if named else []
+        names_in(picture.points, names, (NAMED_IN, 0.4 * height), journey.axes) if named else []
         for picture in journey.pictures
     ]
-    longest = max(map(len, written))  # a frame with fewer would keep those of the frame before
-    nothing: Entries = {"text": "", "visible": False}
-    written = [[*each, *[nothing] * (longest - len(each))] for each in written]
-    drawing = [*moving, *curves, dots]
-    layout: Entries = {"height": height, "margin": margin(32) | {"l": 50}}
+    longest = max(map(len, written))
+    texts = [_texts(journey, place, names, height, longest) for place, names in enumerate(written)]
+    font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
+    looks: Entries = {"textfont": font, "textposition": ["bottom right", *["middle center"] * longest]}
+    said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
+    drawing = [*moving, *curves, dots, said]
+    layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
-        layout = fixed(drawing, height, legend=legend, t=32, l=50, b=45)
-    return figure_of(
+        layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
+    return draw.figure_of(
         drawing,
-        frames=[_frame(journey, place, groups, written[place]) for place in range(len(journey))],
-        annotations=[_said(journey, at), *written[at]],
+        frames=[_frame(journey, place, groups, texts[place]) for place in range(len(journey))],
         updatemenus=[_menu(journey, at)],
-        legend=below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
+        legend=draw.below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
         **layout,
         **_axes(journey),
@@ -119,34 +105,43 @@ def _ratios(journey: Journey, attribute: str) -> list[float | None]:
 
 
 def _still(points: np.ndarray, marker: Entries) -> Entries:
-    """Return marks on top, without a name and without a hover label."""
     x, y = np.reshape(points, (-1, 2)).T.tolist()
-    return marks(x, y, marker, hoverinfo="skip", showlegend=False)
+    return draw.marks(x, y, marker, hoverinfo="skip", showlegend=False)
 
 
-def _frame(journey: Journey, place: int, groups: list[np.ndarray], names: list[Entries]) -> Entries:
-    """Return what moves: the points of each trace, the rings, the dots on the curves, as plain lists."""
+def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entries) -> Entries:
+    """Return what moves: the points of each trace, the rings, the dots on the curves, the texts, as plain lists."""
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
-    data.append({"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now})
+    data += [{"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now}, {"type": "scatter"} | texts]
+    last = len(groups) + len(CURVES)
     return {
         "name": str(journey.epochs[place]),
         "data": data,
-        "traces": [*range(len(groups)), len(groups) + len(CURVES)],
-        "layout": {"annotations": [_said(journey, place), *names]},
+        "traces": [*range(len(groups)), last, last + 1],
     }
 
 
-def _said(journey: Journey, place: int) -> Entries:
-    text = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
-    return annotation(text, 0, 1.01, size=14, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
+def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int) -> Entries:
+    """Return the epoch in the corner and the names of classes, which travel with their points.
+
+    An annotation would stay as it is until the picture rests. There are `longest` names in each frame, some empty.
+    """
+    (left, right), (low, high) = journey.axes.tolist()
+    pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
+    said = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    none = longest - len(names)
+    return {
+        "x": [left, *(name["x"] for name in names), *[left] * none],
+        "y": [high, *(name["y"] + name["yshift"] / pixels for name in names), *[high] * none],
+        "text": [said, *(name["text"] for name in names), *[""] * none],
+    }
 
 
 def _axes(journey: Journey) -> Entries:
-    """Return axes that are the same for all epochs."""
     x, y = journey.axes.tolist()
-    layout = stacked((0.78, 0.22), gap=0.11, x={}, y={})
+    layout = draw.stacked((0.78, 0.22), gap=0.11, x={}, y={})
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     layout["xaxis"] |= bare | {"range": x}
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
@@ -190,43 +185,65 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
 
 
 ABREAST = 3  # panels per row
+LINE = 15  # pixels from one label to the next
 
 
 def training_curves(
     histories: Mapping[str, History], columns: Sequence[str] | None = None, *, height: int = 300
 ) -> go.Figure:
-    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel."""
+    """Draw a panel for each column and a line for each run; a run without such a column is left out of its panel.
+
+    At its end, a line of one run has its last value, and a line of a single panel the name of its run.
+    """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
             "histories have neither a loss nor a dev score; use a method that trains in epochs, or choose the columns"
         )
     traces: list[Entries] = []
+    alone, labels = len(histories) == 1, len(columns) == 1 or len(histories) == 1
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
-            shared = {"legendgroup": name, "showlegend": len(histories) > 1 and panel == own[0][0]} | on(panel)
+            shared = {"legendgroup": name, "showlegend": not labels and panel == own[0][0]} | draw.on(panel)
             points = history.column("epoch"), history.column(column)
-            traces.append(series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
+            traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
     epochs = max(len(history) for history in histories.values())
     x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
-    if len(columns) <= ABREAST:
-        layout = side_by_side([spoken(name) for name in columns], gap=0.12, size=16, x=x, y={})
-        _stay_within_one(layout, columns, histories)
-        return figure_of(traces, height=height, legend=below(-0.3), margin=margin(34), **layout)
-    titles = [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
-    rows = -(-len(columns) // ABREAST)
-    layout = side_by_side(titles, columns=ABREAST, gap=(0.1, 0.5 / rows), size=14, x=x, y={})
-    _stay_within_one(layout, columns, histories)
-    return figure_of(traces, height=rows * height, legend=below(-0.3 / rows), margin=margin(44), **layout)
-
-
-def _stay_within_one(layout: Entries, columns: Sequence[str], histories: Mapping[str, History]) -> None:
-    """End the axis of a share at 1; of a single epoch, plotly would draw it from -0.5 to 1.5."""
-    for panel, name in enumerate(columns, 1):
+    rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
+    if rows > 1:  # short names, as there are many
+        size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
+    gap = (0.12 if rows == 1 else 0.1, 0.5 / rows)
+    layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
+    for panel, name in enumerate(columns, 1):  # of a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
-            layout[f"yaxis{panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
+            layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
+    legend, around = draw.below(-0.3 / rows), draw.margin(34 if rows == 1 else 44)
+    if labels and rows == 1:
+        around |= {"r": 34 if alone else 150}
+        layout["annotations"] += [
+            label for panel, name in enumerate(columns, 1) for label in _end_labels(histories, name, panel, height)
+        ]
+    return draw.figure_of(traces, height=rows * height, legend=legend, margin=around, **layout)
+
+
+def _end_labels(histories: Mapping[str, History], column: str, panel: int, height: int) -> list[Entries]:
+    """Return a label at the last point of each line, moved down where lines end side by side."""
+    known = {name: each for name, each in histories.items() if column in each.columns}
+    lines = {name: zip(each.column("epoch"), each.column(column), strict=True) for name, each in known.items()}
+    points = {name: [point for point in line if point[1] == point[1]] for name, line in lines.items()}  # without NaN
+    values = [value for line in points.values() for _, value in line] or [0.0]
+    scale = (height - 90) / ((max(values) - min(values)) or 1.0)  # pixels for 1
+    labels, lowest, axes = [], float("inf"), draw.on(panel)
+    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+    ends = [(*line[-1], name) for name, line in points.items() if line]
+    for epoch, value, name in sorted(ends, key=lambda end: -end[1]):
+        lowest = min(scale * value, lowest - LINE)
+        dot = f'<span style="color:{look(list(histories).index(name))[0]}">●</span>'
+        text = f"{value:.3g}" if len(histories) == 1 else f"{dot} {draw.short(name, 20)}"
+        labels.append(draw.annotation(text, epoch, value, size=12, yshift=lowest - scale * value, **where))
+    return labels
 
 
 RIDGES = 9  # epochs that are drawn below each other
@@ -237,7 +254,8 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
 
     The hills of an epoch share one scale, on which the higher one has full height; their two means are on the right.
     """
-    chosen = _spread_out(len(run.epochs), RIDGES)
+    count = len(run.epochs)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, RIDGES)).round().astype(int)).tolist()
     middles = (run.edges[1:] + run.edges[:-1]) / 2
     kinds = (
         ("positive pairs, of one class", POSITIVE, "rgba(0, 114, 178, 0.35)", "solid", run.positive),
@@ -253,46 +271,26 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
             more = {"fill": "toself", "fillcolor": pale, "name": name, "legendgroup": name, "showlegend": not place}
             hover = {
                 "customdata": np.pad(shares[at], 1),
-                "hovertemplate": f"epoch {run.epochs[at]}, cosine %{{x:.2f}}: %{{customdata:.1%}} of the pairs{NAME}",
+                "hovertemplate": f"epoch {run.epochs[at]}, %{{x:.2f}}: %{{customdata:.1%}} of the pairs{draw.NAME}",
                 "hoveron": "points",
             }
             x, y = [run.edges[0], *middles, run.edges[-1]], [-place, *hill, -place]
-            traces.append(curve(x, y, colour, dash, 2, zorder=len(kinds) * place + number) | more | hover)
+            traces.append(draw.curve(x, y, colour, dash, 2, zorder=len(kinds) * place + number) | more | hover)
     shown = run.positive[chosen].max(axis=0) > 0, run.negative[chosen].max(axis=0) > 0
     low = float(run.edges[:-1][np.logical_or(*shown)].min())
-    means = [
-        annotation(
-            "<br>".join(
-                f"{name} {mean:.2f}"
-                for name, mean in zip(("positive", "negative"), run.means[at], strict=True)
-                if np.isfinite(mean)
-            ),
-            1.01,
-            0.4 - place,
-            size=12,
-            xref="paper",
-            xanchor="left",
-            align="left",
-        )
-        for place, at in enumerate(chosen)
-    ]
-    names = [f"epoch {run.epochs[at]}" for at in chosen]
-    return figure_of(
+    notes: list[Entries] = []
+    right: Entries = {"size": 12, "xref": "paper", "xanchor": "left", "align": "left"}
+    for place, at in enumerate(chosen):
+        said = zip(("positive", "negative"), run.means[at], strict=True)
+        text = "<br>".join(f"{name} {mean:.2f}" for name, mean in said if np.isfinite(mean))
+        notes.append(draw.annotation(text, 1.01, 0.4 - place, **right))
+    rows = {"tickvals": [-place for place in range(len(chosen))], "range": [0.85 - len(chosen), 1.1]}
+    return draw.figure_of(
         traces,
         height=520,
-        annotations=[*means, annotation("mean", 1.01, 1.0, size=12, xref="paper", xanchor="left", yanchor="middle")],
+        annotations=[*notes, draw.annotation("mean", 1.01, 1.0, yanchor="middle", **right)],
         xaxis={"title": "cosine", "zerolinecolor": FAINT, "range": [low - 0.03, 1.03]},
-        yaxis={
-            "tickvals": [-place for place in range(len(chosen))],
-            "ticktext": names,
-            "range": [0.85 - len(chosen), 1.1],
-        },
-        legend=ABOVE,
-        margin=margin(34) | {"r": 100},
+        yaxis=rows | {"ticktext": [f"epoch {run.epochs[at]}" for at in chosen]},
+        legend=draw.ABOVE,
+        margin=draw.margin(34) | {"r": 100},
     )
-
-
-def _spread_out(count: int, most: int) -> list[int]:
-    """Return the first and the last place, and evenly spaced ones between them, at most `most`."""
-    places: list[int] = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
-    return places

@@ -2,30 +2,15 @@
 
 In: records of `labkit.film`. Out: plotly figures. Blue is the positive end, orange the negative. What a row of L adds
 to one similarity is in `similarity`, next to its parts by words.
-
-row_words             a row of L (`WordRow`)
-mutual_rule_curves    the rule of mutual neighbours for every k (`Rule`), figure 4
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    NAME,
-    annotation,
-    below,
-    curve,
-    figure_of,
-    level_bars,
-    margin,
-    on,
-    side_by_side,
-    ticks,
-    upright,
-)
+from labkit.figures import drawing as draw
 from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -45,15 +30,13 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
     A small picture has no title below its axis.
     """
     entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
-    if not entries:
-        raise ValueError(f"row {row.number} has no word that occurs in enough sentences; lower `min_count`")
     effects = [effect for _, effect in entries]
     marker = {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]}
     small = height < SMALL
     places = [f"{place}" for place in range(len(entries))]
-    names = ticks([word for word, _ in entries], 24)
-    return figure_of(
-        [level_bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>")],
+    names = draw.ticks([word for word, _ in entries], 24)
+    return draw.figure_of(
+        [draw.bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>", orientation="h")],
         xaxis={"title": None if small else "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
         yaxis=names | {"autorange": "reversed", "tickfont": {"size": 12 if small else 15}},
         height=height,
@@ -73,27 +56,27 @@ RATES = (  # attribute, name, colour, dash
 
 def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     """Draw the rule for every k: four rates on the left, two log losses on the right; dotted is the k chosen on dev."""
-    curves = [(1, getattr(rule.test, attribute), *look) for attribute, *look in RATES]
+    rates: dict[str, Any] = rule.test.rates
+    curves = [(1, rates[attribute], *look) for attribute, *look in RATES]
     curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))
     curves.append((2, rule.soft, "yes and no as their shares on dev", COLOURS[5], "solid"))
-    hover = f"k = %{{x}}: %{{y:.3f}}{NAME}"
+    hover = f"k = %{{x}}: %{{y:.3f}}{draw.NAME}"
     traces = [
-        curve(rule.test.k, values, colour, dash, name=name, hovertemplate=hover) | on(panel)
+        draw.curve(rule.test.k, values, colour, dash, name=name, hovertemplate=hover) | draw.on(panel)
         for panel, values, name, colour, dash in curves
     ]
     last = float(rule.test.k[-1])
     titles = ("rates on test", "cross-entropy on test")
     x = {"title": "k", "range": [0, last + 1]}
-    layout = side_by_side(titles, gap=0.1, size=14, x=x, y={})
+    layout = draw.side_by_side(titles, gap=0.1, size=14, x=x, y={})
     layout["yaxis"] |= {"range": [-0.02, 1.02]}
     losses = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
     layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
     end = {"xref": "x", "yref": "y", "xanchor": "right", "yshift": 10}
     layout["annotations"] += [
-        annotation(attribute.upper(), last, float(getattr(rule.test, attribute)[-1]), size=14, **end)
-        for attribute, *_ in RATES
+        draw.annotation(attribute.upper(), last, float(rates[attribute][-1]), size=14, **end) for attribute, *_ in RATES
     ]
     places = [(rule.chosen, {"color": INK, "dash": "dot"})]
     places += [(k, {"color": INK})] if k not in (None, rule.chosen) else []
-    shapes = [upright(place, line, panel) for panel in (1, 2) for place, line in places]
-    return figure_of(traces, shapes=shapes, height=430, legend=below(-0.2), margin=margin(34), **layout)
+    shapes = [draw.upright(place, line, panel) for panel in (1, 2) for place, line in places]
+    return draw.figure_of(traces, shapes=shapes, height=430, legend=draw.below(-0.2), margin=draw.margin(34), **layout)

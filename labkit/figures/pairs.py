@@ -2,57 +2,22 @@
 
 In: records of `labkit.sentpwnet.view`. Out: plotly figures. Blue is positive, orange negative.
 
-similarity_heatmap, weight_heatmap    a batch as a square (`Examined`): a row for each anchor, a column for each other
-                                      sentence, classes next to one another
-anchor_bars                           one of its rows as bars
-triplet_losses, weight_curves         losses and the weights they give (`AnchorCurve`)
-pull_and_push                         the weights of a triplet as arrows (`Triplet`)
-
-Both squares have the same axes, and `anchor` is the row with a frame. Their cells are labelled with numbers of
-rows and columns, not with sentences, which are in a table.
+The squares of a batch have a row for each anchor and a column for each other sentence, classes next to one another;
+`anchor` is the row with a frame. Cells are labelled with the numbers of row and column; a table has the sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    BARE,
-    EMPTY,
-    NAME,
-    Entries,
-    annotation,
-    bars,
-    below,
-    cells,
-    curve,
-    figure_of,
-    hover_lines,
-    margin,
-    marks,
-    on,
-    panel_suffix,
-    rectangle,
-    short,
-    side_by_side,
-    stacked,
-    stroke,
-)
-from labkit.palette import (
-    COLOURS,
-    DASHES,
-    DIVERGING,
-    FAINT,
-    INK,
-    MARKS,
-    NEGATIVE,
-    POSITIVE,
-    RISING,
-)
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
+from labkit.palette import COLOURS, DASHES, DIVERGING, FAINT, INK, MARKS, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
     from labkit.sentpwnet.view import AnchorCurve, Examined, WeighedTriplet
@@ -64,23 +29,16 @@ BAR = {"orientation": "h", "thickness": 12, "y": -0.03, "yanchor": "top", "tickf
 DECADES = 4  # of weights below the largest that still have a colour
 
 
-def similarity_heatmap(
-    examined: Examined, *, anchor: int | None = None, names: bool = True, height: int = 340
-) -> go.Figure:
+def similarity_heatmap(examined: Examined, *, anchor: int | None = None, height: int = 340) -> go.Figure:
     """Draw the cosine of every two sentences of the batch."""
     lowest = min(0.0, float(examined.similarity.min()))
     hover = {"hovertemplate": "row %{y}, column %{x}: similarity %{z:.3f}<extra></extra>"}
-    heat = cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
-    return _square([heat], examined, anchor, names, height=height)
+    heat = draw.cells(examined.similarity.astype(np.float32), lowest, 1.0, RISING, colorbar=BAR) | hover
+    return _square([heat], examined, anchor, True, height=height)
 
 
 def weight_heatmap(
-    examined: Examined,
-    *,
-    anchor: int | None = None,
-    names: bool = True,
-    clickable: bool = False,
-    height: int = 340,
+    examined: Examined, *, anchor: int | None = None, names: bool = True, clickable: bool = False, height: int = 340
 ) -> go.Figure:
     """Draw the weight of every kept pair on a log scale: blue pulls, orange pushes, no colour is 0.
 
@@ -96,7 +54,7 @@ def weight_heatmap(
     }
     hover = {"hovertemplate": "row %{y}, column %{x}: weight %{customdata:.4g}<extra></extra>"}
     signed = np.where(examined.batch.negative, -depth, depth).astype(np.float32)
-    heat = cells(signed, -1, 1, DIVERGING, colorbar=BAR | both, customdata=examined.weight) | hover
+    heat = draw.cells(signed, -1, 1, DIVERGING, colorbar=BAR | both, customdata=examined.weight) | hover
     return _square([heat, *([_targets(examined)] if clickable else [])], examined, anchor, names, height=height)
 
 
@@ -107,7 +65,7 @@ def _targets(examined: Examined) -> Entries:
     hover = {"hovertemplate": "row %{y}, column %{x}: weight %{text}<extra></extra>"}
     weights = [f"{weight:.4g}" for weight in examined.weight.ravel().tolist()]
     pairs = np.stack([rows, columns], axis=1).tolist()
-    return marks(columns, rows, marker, customdata=pairs, text=weights, showlegend=False) | hover
+    return draw.marks(columns, rows, marker, customdata=pairs, text=weights, showlegend=False) | hover
 
 
 def _square(traces: list[Entries], examined: Examined, anchor: int | None, names: bool, **layout: Any) -> go.Figure:
@@ -115,10 +73,10 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
     classes, m = examined.batch.classes, len(examined.batch)
     starts = [row for row in range(m) if row == 0 or classes[row] != classes[row - 1]]
     named = [(start, end) for start, end in zip(starts, [*starts[1:], m], strict=True) if end - start > m / 40]
-    bare = BARE | {"ticks": "", "constrain": "domain"}
+    bare = draw.BARE | {"ticks": "", "constrain": "domain"}
     upwards = {
         "tickvals": [(start + end - 1) / 2 for start, end in named],
-        "ticktext": [short(classes[start], 12) for start, _ in named],
+        "ticktext": [draw.short(classes[start], 12) for start, _ in named],
         "range": [m - 0.1, -0.9],
         "constraintoward": "top",
         "showticklabels": names,
@@ -126,11 +84,11 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
         "tickfont": {"size": 11},
     }
     whole, line = (-0.5, m - 0.5), {"color": INK, "width": 0.6}
-    borders = [stroke((row - 0.5, row - 0.5), whole, line) for row in starts[1:]]
-    borders += [stroke(whole, (row - 0.5, row - 0.5), line) for row in starts[1:]]
+    borders = [draw.stroke((row - 0.5, row - 0.5), whole, line) for row in starts[1:]]
+    borders += [draw.stroke(whole, (row - 0.5, row - 0.5), line) for row in starts[1:]]
     if anchor is not None:
-        borders.append(rectangle((-0.9, m - 0.1), (anchor - 0.9, anchor + 0.9), "#D55E00", 2))
-    return figure_of(
+        borders.append(draw.rectangle((-0.9, m - 0.1), (anchor - 0.9, anchor + 0.9), "#D55E00", 2))
+    return draw.figure_of(
         traces,
         xaxis=bare | {"showticklabels": False, "range": [-0.9, m - 0.1]},
         yaxis=bare | upwards,
@@ -142,48 +100,57 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
 # --- one anchor as bars ------------------------------------------------------------------------------------------
 
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
-
-
 BAR_WIDTH = 0.85  # of the place of a bar: without it, plotly makes the bars of a kind as wide as its smallest gap
 
 
 def anchor_bars(
-    examined: Examined, anchor: int, *, other: int | None = None, heaviest: float | None = None, height: int = 430
+    examined: Examined,
+    anchor: int,
+    *,
+    other: int | None = None,
+    heaviest: float | None = None,
+    before: np.ndarray | None = None,
+    height: int = 430,
 ) -> go.Figure:
     """Draw the anchor's others, the most similar on the left: similarities above, weights below.
 
-    An arrow marks `other`. A hatched bar was dropped by the miner. The dashed lines are the two limits of its rule.
-    With `heaviest`, the axis of the weights ends there, whatever the settings, so that two pictures can be compared.
+    An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
+    lines are the two limits of its rule. With `heaviest`, the axis of the weights ends there, so that two pictures can
+    be compared. `before` (m,): other weights of the anchor, drawn as outlines.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
     place = {row: position for position, row in enumerate(order)}
     kinds = {row: examined.batch.kind(anchor, row) for row in order}
     traces: list[Entries] = []
-    for kind, colour in KINDS:
-        for kept in (True, False):
-            rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
-            if rows:
-                group = _bars(examined, rows, place, f"{kind}, {'kept' if kept else 'dropped'}", colour, kept)
-                traces.append(group | on(1) | {"y": similarity[rows]})
-                traces.append(group | on(2) | {"y": weight[rows], "showlegend": False})
-    unknown = [row for row in order if kinds[row] == "unknown"]
-    if unknown:
-        group = _bars(examined, unknown, place, "no pair", INK, False)
-        traces.append(group | on(1) | {"y": similarity[unknown]})
+    for (kind, colour), kept in product((*KINDS, ("unknown", INK)), (True, False)):
+        rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
+        if rows:
+            name = "no pair" if kind == "unknown" else f"{kind}, {'kept' if kept else 'dropped'}"
+            pattern = {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}
+            shared: Entries = {"name": name, "legendgroup": name, "width": BAR_WIDTH}
+            shared["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in rows]
+            shared["hovertemplate"] = f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{draw.NAME}"
+            for panel, heights in ((1, similarity[rows]), (2, weight[rows])):
+                bars = draw.bars([place[row] for row in rows], heights, {"color": colour, "pattern": pattern}, **shared)
+                traces.append(bars | draw.on(panel) | {"showlegend": panel == 1})
+    if before is not None:
+        outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
+        shared = {"name": "before the last change", "width": BAR_WIDTH, "hoverinfo": "skip", "showlegend": True}
+        shared["customdata"] = [[row] for row in order]
+        traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
             (examined.floor(anchor), "negatives above are kept", NEGATIVE),
             (examined.ceiling(anchor), "positives below are kept", POSITIVE),
         ):
             if np.isfinite(value):  # else the anchor has no pair that defines the limit
-                ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{NAME}"
-                traces.append(curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | on(1))
-    layout = stacked(
-        (0.6, 0.4),
-        gap=0.06,
-        x={"showgrid": False, "showticklabels": False},
-        y={"zerolinecolor": INK},
+                ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{draw.NAME}"
+                traces.append(
+                    draw.curve(ends, [value, value], colour, "dash", 2, name=name, hovertemplate=hover) | draw.on(1)
+                )
+    layout = draw.stacked(
+        (0.6, 0.4), gap=0.06, x={"showgrid": False, "showticklabels": False}, y={"zerolinecolor": INK}
     )
     layout["xaxis"] |= {"matches": "x2"}
     layout["xaxis2"] |= {"title": "other sentences, most similar first"}
@@ -193,24 +160,13 @@ def anchor_bars(
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
-        layout["annotations"] = [annotation("▼", place[other], max(0.0, float(similarity[other])), size=17, yshift=9)]
-    legend = below(-0.16) | {"font": {"size": 12}}
-    return figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
-
-
-def _bars(examined: Examined, rows: list[int], place: dict[int, int], name: str, colour: str, kept: bool) -> Entries:
-    """Return bars of one kind, without their heights."""
-    return bars(
-        [place[row] for row in rows],
-        None,
-        {"color": colour, "pattern": {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}},
-        width=BAR_WIDTH,
-        name=name,
-        legendgroup=name,
-        showlegend=True,
-        customdata=[[row, hover_lines(examined.batch.texts[row])] for row in rows],
-        hovertemplate=f"%{{y:.4g}}, sentence %{{customdata[0]}}<br>%{{customdata[1]}}{NAME}",
-    )
+        high, own = max(0.0, float(similarity[other])), float(weight[other])
+        layout["annotations"] = [
+            draw.annotation("▼", place[other], high, size=17, yshift=9),
+            draw.annotation(f"{own:.3g}", place[other], own, size=14, yshift=10, xref="x2", yref="y2"),
+        ]
+    legend = draw.below(-0.16) | {"font": {"size": 12}}
+    return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
 
 
 # --- losses of triplets ------------------------------------------------------------------------------------------
@@ -229,17 +185,17 @@ def triplet_losses() -> go.Figure:
         slopes = torch.autograd.grad(values.sum(), gap)[0]
         x, shared = gap.detach().numpy(), {"name": name, "legendgroup": name, "mode": None}
         traces += [
-            curve(x, values.detach().numpy(), colour, dash, showlegend=True) | shared | on(1),
-            curve(x, slopes.detach().numpy(), colour, dash, showlegend=False) | shared | on(2),
+            draw.curve(x, values.detach().numpy(), colour, dash, showlegend=True) | shared | draw.on(1),
+            draw.curve(x, slopes.detach().numpy(), colour, dash, showlegend=False) | shared | draw.on(2),
         ]
-    layout = side_by_side(
+    layout = draw.side_by_side(
         ("loss", "its slope: the weight of the triplet"),
         gap=0.1,
         size=16,
         x={"title": "d⁺ - d⁻", "zerolinecolor": FAINT},
         y={"zerolinecolor": FAINT},
     )
-    return figure_of(traces, height=360, legend={"orientation": "h", "y": -0.25}, margin=margin(30), **layout)
+    return draw.figure_of(traces, height=360, legend={"orientation": "h", "y": -0.25}, margin=draw.margin(30), **layout)
 
 
 # --- weights as curves and arrows --------------------------------------------------------------------------------
@@ -274,23 +230,23 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
     traces: list[Entries] = []
     for each in curves:
         colour, mark, dash, name = look_of_loss(each.loss)
-        shared = {"name": name, "legendgroup": name, **on(1 if each.kind == "positive" else 2)}
+        shared = {"name": name, "legendgroup": name, **draw.on(1 if each.kind == "positive" else 2)}
         line = {"showlegend": False, "hoverinfo": "skip"}
         points = {
             "customdata": each.weight,
             "showlegend": all(name != trace["name"] for trace in traces),
-            "hovertemplate": f"similarity %{{x:.3f}}, weight %{{customdata:.4g}}{NAME}",
+            "hovertemplate": f"similarity %{{x:.3f}}, weight %{{customdata:.4g}}{draw.NAME}",
         }
         marker = {"color": colour, "symbol": mark, "size": 9, "line": {"color": INK, "width": 0.7}}
         traces += [
-            curve(each.grid, _visible(each.moved), colour, dash) | shared | line,
-            marks(each.similarity, _visible(each.weight), marker) | shared | points,
+            draw.curve(each.grid, _visible(each.moved), colour, dash) | shared | line,
+            draw.marks(each.similarity, _visible(each.weight), marker) | shared | points,
         ]
     x = {"title": "similarity s of the pair", "zerolinecolor": FAINT}
     y = {"type": "log", "exponentformat": "power", "tickfont": {"size": 13}}
-    layout = side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
+    layout = draw.side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
     layout["yaxis"] |= {"title": "weight"}
-    return figure_of(traces, height=430, legend=below(-0.22), margin=margin(34), **layout)
+    return draw.figure_of(traces, height=430, legend=draw.below(-0.22), margin=draw.margin(34), **layout)
 
 
 def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
@@ -306,8 +262,8 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
     arrows: list[Entries] = []
     titles = [look_of_loss(each.loss)[3] for each in triplets]
     for panel, each in enumerate(triplets, 1):
-        circle = curve(np.sin(turn), np.cos(turn), INK, width=1, showlegend=False, hoverinfo="skip")
-        traces.append(circle | on(panel))
+        circle = draw.curve(np.sin(turn), np.cos(turn), INK, width=1, showlegend=False, hoverinfo="skip")
+        traces.append(circle | draw.on(panel))
         for name, side, similarity, weight, colour, mark in (
             ("anchor", 0, 1.0, 0.0, INK, "star"),
             ("positive, pulled", -1, each.positive, each.pull, POSITIVE, MARKS[0]),
@@ -319,27 +275,29 @@ def pull_and_push(triplets: Sequence[WeighedTriplet]) -> go.Figure:
             marker = {"color": colour, "symbol": mark, "size": 11, "line": {"color": INK, "width": 1}}
             hover = f"similarity {similarity:.2f}, weight {abs(weight):.3f}<extra>{name}</extra>"
             shared = {"name": name, "legendgroup": name, "showlegend": panel == 1, "hovertemplate": hover}
-            traces.append(marks([point[0]], [point[1]], marker) | shared | on(panel))
+            traces.append(draw.marks([point[0]], [point[1]], marker) | shared | draw.on(panel))
             ends = ((weight * np.array([0.0, 1.0]), INK, 1.2), (weight * sine * along, colour, 2.6))
             arrows += [_arrow(point, point + ARROW_LENGTH * end, hue, width, panel) for end, hue, width in ends]
-        tail = panel_suffix(panel)
+        tail = draw.panel_suffix(panel)
         words = f"pull {each.pull:.2f}<br>push {each.push:.2f}"
-        arrows.append(annotation(words, 0.0, 0.0, size=13, xref=f"x{tail}", yref=f"y{tail}"))
-    bare = EMPTY | {"fixedrange": True}
-    layout = side_by_side(titles, gap=0.02, size=15, x=bare | {"range": [-1.35, 1.35]}, y=bare | {"range": [-1.8, 1.8]})
+        arrows.append(draw.annotation(words, 0.0, 0.0, size=13, xref=f"x{tail}", yref=f"y{tail}"))
+    bare = draw.EMPTY | {"fixedrange": True}
+    layout = draw.side_by_side(
+        titles, gap=0.02, size=15, x=bare | {"range": [-1.35, 1.35]}, y=bare | {"range": [-1.8, 1.8]}
+    )
     for panel in range(1, len(titles) + 1):
-        tail = panel_suffix(panel)
+        tail = draw.panel_suffix(panel)
         layout[f"yaxis{tail}"] |= {"scaleanchor": f"x{tail}", "constrain": "domain", "constraintoward": "top"}
         layout[f"xaxis{tail}"] |= {"constrain": "domain"}
     layout["annotations"] += [each for each in arrows if each]
-    return figure_of(traces, height=400, legend=below(-0.02), margin=margin(34), **layout)
+    return draw.figure_of(traces, height=400, legend=draw.below(-0.02), margin=draw.margin(34), **layout)
 
 
 def _arrow(start: np.ndarray, end: np.ndarray, colour: str, width: float, panel: int) -> Entries:
     """Return an arrow in the units of a panel, or nothing if it would be shorter than its head."""
     if np.hypot(*(end - start)) < 0.02:
         return {}
-    tail = panel_suffix(panel)
+    tail = draw.panel_suffix(panel)
     axes = {"xref": f"x{tail}", "yref": f"y{tail}", "axref": f"x{tail}", "ayref": f"y{tail}"}
     ends = {"x": end[0], "y": end[1], "ax": start[0], "ay": start[1]}
     head = {"arrowhead": 2, "arrowsize": 0.8 if width > 2 else 1.2, "arrowwidth": width, "arrowcolor": colour}

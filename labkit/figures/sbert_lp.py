@@ -1,11 +1,6 @@
 """Figures of SBERT-LP: neighbourhoods before and after the new embedding, and whether it helps.
 
 In: records of `labkit.sbert_lp.view` and `labkit.sbert_lp.sweeps`. Out: plotly figures.
-
-star                        one sentence and its neighbours, with their weights (an `Around`)
-order_counts                couples of pairs that changed order (a `Changed`)
-tried_curves, chosen_bars   every k and p on dev, and the chosen ones on test (a `Tried`)
-unrolled                    a curled line of the plane, and the one number that each method gives its points
 """
 
 from __future__ import annotations
@@ -17,22 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from labkit.figures.drawing import (
-    EMPTY,
-    NAME,
-    Entries,
-    below,
-    curve,
-    figure_of,
-    hover_lines,
-    level_bars,
-    margin,
-    marks,
-    on,
-    series,
-    side_by_side,
-    words_at,
-)
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, RISING
 
 if TYPE_CHECKING:
@@ -52,9 +33,7 @@ def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
     weight, blue if it adds, orange and dotted if it subtracts. A filled mark is a neighbour on both sides, in the same
     direction in both stars; a hollow one is near here only.
     """
-    if side not in ("before", "after"):
-        raise ValueError(f"side is {side!r}, expected before or after")
-    spokes = sentence.before if side == "before" else sentence.after
+    spokes = {"before": sentence.before, "after": sentence.after}[side]
     both_sides = (*sentence.before, *sentence.after)
     numbers = list(dict.fromkeys(spoke.number for spoke in both_sides))
     angle = {number: 360.0 * place / len(numbers) for place, number in enumerate(numbers)}
@@ -65,18 +44,18 @@ def star(sentence: Around, side: str, *, height: int = 360) -> go.Figure:
         _ends([spoke for spoke in spokes if spoke.both == both], angle, both, name)
         for both, name in ((True, "near on both sides"), (False, "near here only"))
     ]
-    hover = {"hovertemplate": f"{hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
+    hover = {"hovertemplate": f"{draw.hover_lines(sentence.text)}<extra>the sentence</extra>", "name": ""}
     marker = {"symbol": "star", "size": 15, "color": INK}
     centre = {"type": "scatterpolar", "r": [0], "theta": [0], "mode": "markers", "marker": marker, "showlegend": False}
     between = -180.0 / len(numbers)  # the scale is where no spoke is
     scale = {"range": [0, max(reach, 1e-6)], "nticks": 4, "tickfont": {"size": 11, "color": INK}, "angle": between}
     radial = scale | {"gridcolor": FAINT, "linecolor": CLEAR, "tickangle": 0, "ticks": ""}
     angular = {"showticklabels": False, "ticks": "", "gridcolor": CLEAR, "linecolor": FAINT}
-    return figure_of(
+    return draw.figure_of(
         [*traces, centre | hover],
         polar={"bgcolor": CLEAR, "radialaxis": radial, "angularaxis": angular},
         height=height,
-        legend=below(-0.04) | {"x": 0.5, "xanchor": "center", "font": {"size": 12}},
+        legend=draw.below(-0.04) | {"x": 0.5, "xanchor": "center", "font": {"size": 12}},
     )
 
 
@@ -101,7 +80,7 @@ def _ends(spokes: list[Spoke], angle: dict[int, float], both: bool, name: str) -
         "textposition": [_outward(angle[spoke.number]) for spoke in spokes],
         "textfont": {"size": 11, "color": INK},
         "cliponaxis": False,
-        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, hover_lines(spoke.text)] for spoke in spokes],
+        "customdata": [[spoke.weight, spoke.cosine, spoke.rank, draw.hover_lines(spoke.text)] for spoke in spokes],
         "hovertemplate": (
             "no. %{text}, rank %{customdata[2]}, weight %{customdata[0]:+.3f}, cosine %{customdata[1]:.3f}<br>"
             "%{customdata[3]}<extra></extra>"
@@ -138,7 +117,7 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
     for field, name, colour, ink in KINDS:
         count = getattr(changed.found, field)
         share = count / changed.found.couples
-        part = level_bars(
+        part = draw.bars(
             [share],
             [""],
             {"color": colour},
@@ -149,14 +128,15 @@ def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
             insidetextanchor="middle",
             textangle=0,
             hovertemplate=f"{name}: {count:,} (%{{x:.2%}})<extra></extra>",
+            orientation="h",
         )
         parts.append(part)
     two_by_two = {"entrywidth": 0.48, "entrywidthmode": "fraction"}  # on a narrow screen too
-    return figure_of(
+    return draw.figure_of(
         parts,
         xaxis={"tickformat": ".0%", "range": [0, 1], "showgrid": False},
         yaxis={"showticklabels": False},
-        legend=below(-0.35) | two_by_two | {"traceorder": "normal", "font": {"size": 13}},
+        legend=draw.below(-0.35) | two_by_two | {"traceorder": "normal", "font": {"size": 13}},
         barmode="stack",
         bargap=0.1,
         height=height,
@@ -170,49 +150,48 @@ NAMES = {
     "pca": "PCA",
     "whitening": "whitening",
     "all-but-the-top": "all but the top",
-    "prefix": "the first numbers",
     "lp": "locality preserving",
 }
-LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open"), "prefix": ("longdash", "circle-open")}
+LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open")}
 
 
-def tried_curves(trial: Tried, *, height: int = 430) -> go.Figure:
-    """Draw the score on dev over p: a line for each k, for PCA, whitening and the first p numbers.
+def tried_curves(trial: Tried) -> go.Figure:
+    """Draw the score on dev over p: a line for each k, for PCA and whitening.
 
     Raw and all-but-the-top are horizontal lines.
     """
     sizes = sorted({point.size for point in trial.points if point.transform in (*LINE_OF, "lp")})
-    hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{NAME}"}
+    hover = {"hovertemplate": f"p = %{{x}}: %{{y:.4f}}{draw.NAME}"}
     ways: dict[tuple[str, int], list[Point]] = {}
     for point in sorted(trial.points, key=lambda point: point.neighbours):  # stable within one k and method
         ways.setdefault((point.transform, point.neighbours), []).append(point)
     traces: list[Entries] = []
     for number, k in enumerate(k for name, k in ways if name == "lp"):
         x, y = zip(*((point.size, point.value) for point in ways["lp", k]), strict=True)
-        traces.append(series(number, x, y, f"LP, k = {k}", "p = %{x}: %{y:.4f}"))
+        traces.append(draw.series(number, x, y, f"LP, k = {k}", "p = %{x}: %{y:.4f}"))
     for name, (dash, symbol) in LINE_OF.items():
         if (name, 0) in ways:
             x, y = zip(*((point.size, point.value) for point in ways[name, 0]), strict=True)
-            line = curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 9, "symbol": symbol}) | hover
+            line = draw.curve(x, y, INK, dash, 2, name=NAMES[name], marker={"size": 9, "symbol": symbol}) | hover
             traces.append(line | {"mode": "lines+markers"})
     level = {point.transform: point for point in trial.chosen}
     ends = sizes or [1, 2]
     raw, top = level["raw"], level.get("all-but-the-top")
-    traces.append(curve(ends, [raw.value] * len(ends), INK, width=3, name="raw") | hover)
+    traces.append(draw.curve(ends, [raw.value] * len(ends), INK, width=3, name="raw") | hover)
     if top is not None:
         name = f"all but the top {top.size}"
-        traces.append(curve(ends, [top.value] * len(ends), INK, "dot", 2, name=name) | hover)
+        traces.append(draw.curve(ends, [top.value] * len(ends), INK, "dot", 2, name=name) | hover)
     numbers = {"tickvals": sizes, "ticktext": [str(size) for size in sizes]}
-    return figure_of(
+    return draw.figure_of(
         traces,
         xaxis={"title": "dimensions p", "type": "log"} | numbers,
         yaxis={"title": f"{trial.measure}, dev"},
-        height=height,
-        legend=below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
+        height=430,
+        legend=draw.below(-0.24) | {"font": {"size": 12}, "itemwidth": 50},
     )
 
 
-def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
+def chosen_bars(trial: Tried) -> go.Figure:
     """Draw the score on test of each method with its best settings on dev, written at the end of its bar."""
     names = []
     for point in trial.chosen:
@@ -220,7 +199,7 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         numbers = [f"k={point.neighbours}"] * (point.neighbours > 0) + [size] * (point.size > 0)
         names.append(f"{NAMES[point.transform]}<br>{' '.join(numbers)}")
     places = list(range(len(names)))
-    ways = level_bars(
+    ways = draw.bars(
         list(trial.test),
         places,
         {"color": [COLOURS[0] if point.transform == "lp" else INK for point in trial.chosen]},
@@ -229,14 +208,15 @@ def chosen_bars(trial: Tried, *, height: int = 430) -> go.Figure:
         textfont={"size": 14},
         cliponaxis=False,
         hovertemplate="%{x:.4f}<extra></extra>",
+        orientation="h",
     )
     least, most = min(0.0, *trial.test), max(trial.test)
     span = [least, most + 0.16 * (most - least)]
-    return figure_of(
+    return draw.figure_of(
         [ways],
         xaxis={"title": f"{trial.measure}, test", "range": span},
         yaxis={"tickvals": places, "ticktext": names, "tickfont": {"size": 13}, "autorange": "reversed"},
-        height=height,
+        height=430,
         bargap=0.35,
     )
 
@@ -254,25 +234,21 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
     rise, since such a method determines neither sign nor scale.
     """
     points, along = np.asarray(points, dtype=float), np.asarray(along, dtype=float)
-    if points.shape != (len(along), 2):
-        raise ValueError(f"points have the shape {points.shape}, expected ({len(along)}, 2), a row for each of along")
     share = _share(along)
     marker = {"size": 5, "color": share, "colorscale": RISING, "line": {"width": 0}}
     hover = {"customdata": share, "hovertemplate": "%{customdata:.0%} along the line<extra></extra>"}
-    traces = [marks(points[:, 0], points[:, 1], marker, showlegend=False) | hover | on(1)]
+    traces = [draw.marks(points[:, 0], points[:, 1], marker, showlegend=False) | hover | draw.on(1)]
     x, y = points[[along.argmin(), along.argmax()]].T
     places = {"textposition": ["middle left", "top center"], "cliponaxis": False}
-    traces.append(words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | on(1))
+    traces.append(draw.words_at(x, y, ["start\u2002", "end"], {"size": 13}, showlegend=False) | places | draw.on(1))
     for panel, (name, values) in enumerate(numbers.items(), 2):
         number = _share(np.asarray(values, dtype=float).ravel())
-        if len(number) != len(share):
-            raise ValueError(f"{name!r} has {len(number)} numbers, expected {len(share)}, one for each point")
         if np.corrcoef(number, share)[0, 1] < 0:
             number = 1 - number
         hover = {"hovertemplate": "%{x:.0%} along the line: %{y:.2f}<extra></extra>", "name": name}
-        traces.append(marks(share, number, marker, showlegend=False) | hover | on(panel))
+        traces.append(draw.marks(share, number, marker, showlegend=False) | hover | draw.on(panel))
     axis = {"range": [-0.05, 1.05], "tickvals": [0, 0.5, 1]}
-    layout = side_by_side(
+    layout = draw.side_by_side(
         ["the line, seen from above", *numbers],
         columns=2,
         gap=(0.12, 0.18),
@@ -281,12 +257,11 @@ def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
         y=axis | {"title": {"text": "the number found", "standoff": 2}, "ticktext": ["0", "", "1"]},
     )
     layout |= {
-        "xaxis": EMPTY | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
-        "yaxis": EMPTY | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
+        "xaxis": draw.EMPTY | {"domain": layout["xaxis"]["domain"], "anchor": "y"},
+        "yaxis": draw.EMPTY | {"domain": layout["yaxis"]["domain"], "anchor": "x", "scaleanchor": "x"},
     }
-    return figure_of(traces, height=620, margin=margin(44), **layout)
+    return draw.figure_of(traces, height=620, margin=draw.margin(44), **layout)
 
 
 def _share(values: np.ndarray) -> np.ndarray:
-    """Shift and scale values to go from 0 to 1."""
     return (values - values.min()) / max(float(np.ptp(values)), 1e-12)

@@ -1,13 +1,7 @@
 """Figures of similarity: its values on labelled pairs, the threshold, and the parts of one similarity.
 
-In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures.
-
-similarity_histogram, similarity_scatter    cosines against human judgement: if the two hills overlap, or the cloud has
-                                            no slope, the similarity does not tell
-alike                                       two sentences word by word, with each word's part, and which words meet
-explained_rows, explained_words             steps from 0 to the similarity, by rows of L or by words
-word_pairs                                  a square: which word of a meets which of b
-named_curves                                what changes with a number: words removed, or a share of the way
+In: one cosine for each pair and its label or score, or an `Explanation` of one pair. Out: plotly figures. If two hills
+of cosines overlap, or a cloud has no slope, the similarity does not tell.
 """
 
 from __future__ import annotations
@@ -22,67 +16,64 @@ from numpy.typing import ArrayLike
 from plotly.colors import find_intermediate_color, hex_to_rgb, label_rgb
 
 from labkit.explanation import LEFT_OUT, REST
-from labkit.figures.drawing import (
-    ABOVE,
-    BARE,
-    EMPTY,
-    NAME,
-    Entries,
-    annotation,
-    cells,
-    figure_of,
-    marks,
-    on,
-    panel_suffix,
-    rectangle,
-    series,
-    short,
-    stacked,
-    stroke,
-    telling,
-    ticks,
-    words_at,
-)
+from labkit.figures import drawing as draw
+from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, INK, NEGATIVE, POSITIVE, style
 
 if TYPE_CHECKING:
     from labkit.explanation import Explanation
+    from labkit.pthought.view import Companions
 
 # --- cosines of pairs --------------------------------------------------------------------------------------------
 
 
 def similarity_histogram(cosine: np.ndarray, labels: np.ndarray, *, height: int = 450) -> go.Figure:
     """Draw the distribution of cosines for each of the two labels, as shares of their pairs."""
-    hills = [
-        {
-            "type": "histogram",
-            "x": cosine[labels == label],
-            "name": name,
-            "histnorm": "probability",
-            "xbins": {"start": -1.0, "end": 1.025, "size": 0.05},
-            "marker": {"color": style(number)[0], "pattern": {"shape": hatch}},
-            "opacity": 0.65,
-            "hovertemplate": f"cosine %{{x}}: %{{y:.1%}} of the pairs{NAME}",
-        }
-        for label, name, number, hatch in ((1, "the same", 0, ""), (0, "not the same", 3, "/"))
-    ]
-    return figure_of(hills, barmode="overlay", height=height, **_framed(cosine, "share of the pairs"))
+    kinds = [(cosine[labels == label], *look) for label, *look in ((1, "the same", ""), (0, "not the same", "/"))]
+    return _hills(kinds, (), height)
+
+
+def coherence_hills(companions: Companions, *, height: int = 300) -> go.Figure:
+    """Draw the distribution of cosines within and between groups; lines mark the two means, whose gap is the lift."""
+    kinds = [(companions.within, "within groups", ""), (companions.between, "between groups", "/")]
+    return _hills(kinds, (companions.figures.within, companions.figures.between), height)
+
+
+def _hills(kinds: Sequence[tuple[np.ndarray, str, str]], means: Sequence[float], height: int) -> go.Figure:
+    """Draw the cosines of two kinds of pairs, each with a name and a pattern, and their means if given."""
+    edges = np.linspace(min(-0.05, *(values.min(initial=0.0) for values, *_ in kinds)), 1.0, 43)
+    hills = []
+    for (values, name, hatch), colour in zip(kinds, (POSITIVE, NEGATIVE), strict=True):
+        look = {"color": colour, "opacity": 0.65, "line": {"width": 0}}
+        look["pattern"] = {"shape": hatch, "fillmode": "overlay", "solidity": 0.25}
+        shares = np.histogram(values.clip(edges[0], 1.0), edges)[0] / max(len(values), 1)
+        named = {"name": name, "hovertemplate": f"cosine %{{x:.2f}}: %{{y:.1%}} of the pairs{draw.NAME}"}
+        hills.append(draw.bars((edges[1:] + edges[:-1]) / 2, shares, look, width=edges[1] - edges[0], **named))
+    marked = list(zip(means, (POSITIVE, NEGATIVE), ("solid", "dash"), strict=False))
+    return draw.figure_of(
+        hills,
+        shapes=[draw.upright(mean, {"color": colour, "width": 3, "dash": dash}) for mean, colour, dash in marked],
+        annotations=[draw.annotation(f"{mean:.2f}", mean, 1.0, yref="paper", yanchor="bottom") for mean in means],
+        xaxis={"title": "cosine", "range": [edges[0], 1.02]},
+        yaxis={"title": "share of the pairs", "tickformat": ".0%"},
+        barmode="overlay",
+        bargap=0,
+        height=height,
+        legend=draw.below(-0.3 * 300 / height),
+        margin=draw.margin(28),
+    )
 
 
 def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
     """Draw human scores against the cosine."""
     hover = {"customdata": np.arange(len(scores)), "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>"}
-    cloud = marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
-    return figure_of([cloud], height=450, **_framed(cosine, "a person's score"))
-
-
-def _framed(cosine: np.ndarray, upwards: str) -> Entries:
-    low = float(min(0.0, cosine.min(initial=0.0)))
-    return {
-        "xaxis": {"title": "cosine similarity of the two sentences", "range": [low - 0.03, 1.05]},
-        "yaxis": {"title": upwards, "gridcolor": INK, "gridwidth": 0.3},
-        "legend": {"y": 0.99},
-    }
+    cloud = draw.marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
+    return draw.figure_of(
+        [cloud],
+        height=450,
+        xaxis={"title": "cosine similarity of the two sentences", "range": [min(0.0, *cosine.tolist()) - 0.03, 1.05]},
+        yaxis={"title": "a person's score", "gridcolor": INK, "gridwidth": 0.3},
+    )
 
 
 # --- a similarity taken apart ------------------------------------------------------------------------------------
@@ -117,15 +108,15 @@ def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.F
         met += f", up to {_number(_strongest(square['z']))}"
     heights = [LINE * count, float(np.clip(CELL * len(y["tickvals"]), *SQUARE))]
     room = sum(heights) + TITLE
-    layout = stacked(heights, gap=TITLE / room, x={}, y={})
-    layout["xaxis"] |= EMPTY | {"range": [-0.2, across + 0.2]}
-    layout["yaxis"] |= EMPTY | {"range": [count, 0]}
+    layout = draw.stacked(heights, gap=TITLE / room, x={}, y={})
+    layout["xaxis"] |= draw.EMPTY | {"range": [-0.2, across + 0.2]}
+    layout["yaxis"] |= draw.EMPTY | {"range": [count, 0]}
     layout["xaxis2"] |= x | {"domain": [0.27, 1], "automargin": False}
     layout["yaxis2"] |= y | {"automargin": False}
     notes.append(_title(met, 0, layout["yaxis2"]["domain"][1], xref="paper", yref="paper"))
     names = LETTER * max(len(unescape(name)) for name in x["ticktext"])
     foot = 30 + names * (1.0 if x["tickangle"] == STEEP else 0.7)
-    return figure_of(
+    return draw.figure_of(
         [*traces, square],
         shapes=shapes + lines,
         annotations=notes,
@@ -144,16 +135,16 @@ def _cards(explanation: Explanation, across: int) -> tuple[list[Entries], list[E
     for side, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
         together = "what is lost without each" if e.way == LEFT_OUT else f"together {sum(own):+.2f}"
         notes.append(_title(f"{_what(e)} of {side}, {together}", 0, top + 0.7))
-        shown = [short(name, across - 4) for name in names]
+        shown = [draw.short(name, across - 4) for name in names]
         places, colours = _laid(shown, across), [_card(part / reach) for part in own]
         top += 0.7
         for (left, width, line), (colour, _) in zip(places, colours, strict=True):
             upright = (top + line + 0.06, top + line + 0.94)
-            shapes.append(rectangle((left, left + width), upright, INK, 0.5, fillcolor=colour, layer="below"))
+            shapes.append(draw.rectangle((left, left + width), upright, INK, 0.5, fillcolor=colour, layer="below"))
         middles, inks = [left + width / 2 for left, width, _ in places], [ink for _, ink in colours]
         for written, down, size in ((shown, 0.34, 14), ([_number(part, reach, "+") for part in own], 0.74, 11)):
             heights = [top + line + down for *_, line in places]
-            traces.append(words_at(middles, heights, written, {"size": size, "color": inks}))
+            traces.append(draw.words_at(middles, heights, written, {"size": size, "color": inks}))
         top += places[-1][2] + 1.3
     return traces, shapes, notes, top - 0.3
 
@@ -186,7 +177,7 @@ def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
     """
     square, lines, x, y = _square(explanation, most, letters=16)
     what, rows = _what(explanation), len(y["tickvals"])
-    return figure_of(
+    return draw.figure_of(
         [square], shapes=lines, xaxis=x | {"title": f"{what} of b"}, yaxis=y | {"title": f"{what} of a"},
         height=max(420, 15 * rows),
     )  # fmt: skip
@@ -204,28 +195,29 @@ def _square(
     rows, columns = _largest(e.own_a, most), _largest(e.own_b, most)
     z = np.array(e.parts)[np.ix_(rows, columns)]
     a, b = [e.names_a[row] for row in rows], [e.names_b[column] for column in columns]
-    met = [[f"{short(s, 40)} with {short(t, 40)}" for t in b] for s in a]
+    met = [[f"{draw.short(s, 40)} with {draw.short(t, 40)}" for t in b] for s in a]
     hover = {"customdata": met, "hovertemplate": "%{customdata}: %{z:+.4f}<extra></extra>"}
     reach = _strongest(z)
     bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
     few = z.size <= READABLE
-    heat = cells(z, -reach, reach, CARDS, showscale=not few and panel == 1, colorbar=bar, xgap=1, ygap=1, **hover)
-    x, y = (BARE | ticks(telling(names, letters), letters) for names in (b, a))
+    heat = draw.cells(z, -reach, reach, CARDS, showscale=not few and panel == 1, colorbar=bar, xgap=1, ygap=1, **hover)
+    x, y = (draw.BARE | draw.ticks(draw.telling(names, letters), letters) for names in (b, a))
     x |= {"tickangle": SLANT if len(b) <= 12 else STEEP, "tickfont": {"size": 12 if len(b) <= 24 else 10}}
     y |= {"autorange": "reversed", "tickfont": {"size": 12 if len(a) <= 30 else 10}}
-    tail, thick = panel_suffix(panel), {"color": INK, "width": 2}
-    lines = [stroke((len(b) - 1.5,) * 2, (0, 1), thick, xref=f"x{tail}", yref=f"y{tail} domain")] * (b[-1] == REST)
-    lines += [stroke((0, 1), (len(a) - 1.5,) * 2, thick, xref=f"x{tail} domain", yref=f"y{tail}")] * (a[-1] == REST)
+    tail, thick = draw.panel_suffix(panel), {"color": INK, "width": 2}
+    lines = [draw.stroke((len(b) - 1.5,) * 2, (0, 1), thick, xref=f"x{tail}", yref=f"y{tail} domain")] * (b[-1] == REST)
+    lines += [draw.stroke((0, 1), (len(a) - 1.5,) * 2, thick, xref=f"x{tail} domain", yref=f"y{tail}")] * (
+        a[-1] == REST
+    )
     if few:  # the numbers of the coloured cells, without the leading 0
         seen = (np.abs(z) >= NOTHING * reach) & (z.round(_digits(reach)) != 0)
         written = np.where(seen, np.vectorize(lambda part: _number(part, reach).replace("0.", ".", 1))(z), "")
         font = {"size": 12 if reach >= FINE else 11, "color": "#000000"}
         heat |= {"text": written.tolist(), "texttemplate": "%{text}", "textfont": font}
-    return heat | on(panel), lines, x, y
+    return heat | draw.on(panel), lines, x, y
 
 
 def _largest(own: Sequence[float], most: int) -> list[int]:
-    """Return the places of the largest parts, in sentence order."""
     return sorted(np.argsort(-np.abs(own), kind="stable")[:most].tolist())
 
 
@@ -254,7 +246,7 @@ def _what(explanation: Explanation) -> str:
 
 
 def _title(text: str, x: float, y: float, **more: str) -> Entries:
-    return annotation(text, x, y, size=13, xanchor="left", yanchor="bottom", **more)
+    return draw.annotation(text, x, y, size=13, xanchor="left", yanchor="bottom", **more)
 
 
 def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, whole: float = 0.0) -> go.Figure:
@@ -266,14 +258,9 @@ def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, 
     for number, (name, values) in enumerate(curves.items()):
         heights = np.asarray(values, np.float64)
         x = np.linspace(0, whole, len(heights)) if whole else np.arange(len(heights))
-        traces.append(series(number, x, heights, name, f"{across} %{{x:.3g}}: %{{y:.3f}}", mode="lines"))
-    return figure_of(
-        traces,
-        xaxis={"title": across},
-        yaxis={"title": upwards},
-        height=380,
-        legend=ABOVE,
-        showlegend=True,
+        traces.append(draw.series(number, x, heights, name, f"{across} %{{x:.3g}}: %{{y:.3f}}", mode="lines"))
+    return draw.figure_of(
+        traces, xaxis={"title": across}, yaxis={"title": upwards}, height=380, legend=draw.ABOVE, showlegend=True
     )
 
 
@@ -326,9 +313,9 @@ def _steps(parts: Sequence[tuple[str, float]], total: float | None = None) -> go
     span = [min(levels) - (room if min(levels) < 0 else 0), max(levels) + room]
     title = "what is lost without the word" if total is None else "similarity"
     free = {"cliponaxis": False, "constraintext": "none", "x": list(range(len(values))), "y": values}
-    return figure_of(
+    return draw.figure_of(
         [drawn | label | hover | free],
-        xaxis=ticks(names, 22) | {"tickangle": -40, "showgrid": False},
+        xaxis=draw.ticks(names, 22) | {"tickangle": -40, "showgrid": False},
         yaxis={"title": title, "zerolinecolor": INK, "range": span},
         height=380,
         showlegend=False,

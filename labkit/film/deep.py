@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from torch import Tensor, nn
 from labkit.baselines.base import BasedSettings, base_of, base_rows, dense_rows, packed, unpacked
 from labkit.corpora.records import Corpus
 from labkit.explanation import LEFT_OUT, Parts
-from labkit.film.triplets import Recipe, source_of
+from labkit.film.triplets import FilmSource, Recipe, source_of
 from labkit.method import Method, setting
 from labkit.progress import Progress
 from labkit.settings import EPOCHS, Conditions
@@ -95,14 +94,12 @@ class FilmDeep(Trained):
     dimension: int
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> HingeTask:
-        settings: FilmDeepSettings = self.settings
-        self.base = base_of(settings.base, corpus, seed=seed, progress=progress)
+        self.base = base_of(self.settings.base, corpus, seed=seed, progress=progress)
         source = source_of(corpus.part("train"))
         rows = base_rows(self.base, source.texts, 256, progress)
         self.dimension = rows.shape[1]
         self.network = self._started(seed, self._images)
-        recipe = Recipe(settings.positives, settings.apart, 0, settings.random)
-        return HingeTask(self.network, torch.from_numpy(rows), partial(_drawn, source, recipe, seed), settings)
+        return HingeTask(self, torch.from_numpy(rows), source, seed)
 
     def _images(self) -> Images:
         return Images(self.dimension, self.settings.filters, self.settings.size)
@@ -145,16 +142,16 @@ class FilmDeep(Trained):
 class HingeTask:
     """Batches of triplets, redrawn in each epoch, and their mean hinge loss."""
 
-    def __init__(
-        self, network: Images, rows: Tensor, triplets: Callable[[int], np.ndarray], settings: FilmDeepSettings
-    ) -> None:
-        self.module, self._triplets, self._settings = network, triplets, settings
-        self._rows = rows.to(network.last.weight.device)
+    def __init__(self, method: FilmDeep, rows: Tensor, source: FilmSource, seed: int) -> None:
+        self.module, self._settings, self._source, self._seed = method.network, method.settings, source, seed
+        self._rows = rows.to(self.module.last.weight.device)
 
     def batches(self, epoch: int) -> Sequence[np.ndarray]:
-        triplets = self._triplets(epoch)
-        count = max(1, -(-len(triplets) // self._settings.batch))
-        return np.array_split(triplets, count)
+        settings = self._settings
+        recipe = Recipe(settings.positives, settings.apart, 0, settings.random)
+        triplets = self._source.triplets(recipe, seed=self._seed * 100_003 + epoch)
+        triplets = np.random.default_rng((self._seed, epoch)).permutation(triplets)
+        return np.array_split(triplets, max(1, -(-len(triplets) // settings.batch)))
 
     def outputs(self, batch: np.ndarray, rows: slice = slice(None)) -> Tensor:
         """The hinge of each triplet, (t,)."""
@@ -170,9 +167,3 @@ class HingeTask:
 def cosine_hinge(near: Tensor, far: Tensor, margin: float) -> Tensor:
     """The hinge `[sim(i, k) + m - sim(i, j)]₊` of each triplet, (t,)."""
     return (far + margin - near).clamp(min=0)
-
-
-def _drawn(source: Any, recipe: Recipe, seed: int, epoch: int) -> np.ndarray:
-    """The triplets of an epoch in random order."""
-    triplets = source.triplets(recipe, seed=seed * 100_003 + epoch)
-    return np.random.default_rng((seed, epoch)).permutation(triplets)

@@ -21,14 +21,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from labkit.arrays import unit
 from labkit.baselines.averages import by_parts
 from labkit.baselines.base import require_shapes
-from labkit.baselines.counts import parts_of_counts
+from labkit.baselines.counts import parts_of_counts, restored
 from labkit.corpora.records import Corpus
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts
 from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, readable, row_stability, word_rows
 from labkit.film.solvers import SOLVERS, learn
-from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, restored_vectorizer, source_of
+from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, new_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
 from labkit.progress import Progress, note
 from labkit.settings import Conditions
@@ -133,10 +133,8 @@ class Film(Method):
     def _triplets(self, source: FilmSource, X: sparse.csr_matrix, seed: int) -> np.ndarray:
         settings = self.settings
         recipe = Recipe(settings.positives, settings.apart, settings.near, settings.random)
-        neighbours = None
-        if settings.near:
-            neighbours = nearest_others(X, min(CANDIDATES * settings.near, X.shape[0] - 1))
-        return source.triplets(recipe, neighbours=neighbours, seed=seed)
+        searched = min(CANDIDATES * settings.near, X.shape[0] - 1)
+        return source.triplets(recipe, neighbours=nearest_others(X, searched) if searched else None, seed=seed)
 
     def _choose_share(self, corpus: Corpus, seed: int) -> dict[str, float]:
         """Set the share of TF-IDF; return it with its dev score if it was chosen on dev."""
@@ -146,17 +144,16 @@ class Film(Method):
         dev = corpus.part("dev")
         if dev.CLASSES and len(dev) > DEV_ROWS:
             dev = dev.take(np.random.default_rng(seed).permutation(len(dev))[:DEV_ROWS].tolist())
-        scores: list[tuple[str, float]] = []
+        scores: dict[float, tuple[str, float]] = {}
         try:
             for self.share in SHARES:
-                scores.append(selection(self, dev))
+                scores[self.share] = selection(self, dev)
         except ValueError as reason:
             self.share = UNDECIDED
             note(f"the share of TF-IDF is {UNDECIDED}, because dev cannot decide ({reason})", stacklevel=2)
             return {"share": self.share}
-        best = int(np.argmax([value for _, value in scores]))
-        self.share, (figure, value) = SHARES[best], scores[best]
-        return {"share": self.share, figure: value}
+        self.share = max(scores, key=lambda share: scores[share][1])
+        return {"share": self.share} | dict([scores[self.share]])
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
         parts = by_parts(self._embedded, sentences, progress)
@@ -211,20 +208,15 @@ class Film(Method):
     # --- on disk ------------------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        arrays = {
-            "L": self.L,
-            "idf": self.vectorizer.idf_,
-            "documents": self.words.documents,
-            "rms": self.words.rms,
-            "stability": self.stability,
-        }
+        counted = {"idf": self.vectorizer.idf_, "documents": self.words.documents, "rms": self.words.rms}
+        arrays = {"L": self.L, **counted, "stability": self.stability}
         return arrays, {"words": list(self.words.names), "share": self.share}
 
     def _restore(self, arrays: dict[str, np.ndarray], words: dict[str, Any]) -> None:
         names: Sequence[str] = words["words"]
         d, D = len(arrays["stability"]), len(set(names))
         require_shapes(arrays, L=(d, D), idf=(len(names),), documents=(D,), rms=(D,))
-        self.vectorizer = restored_vectorizer(names, arrays["idf"], pairs=self.settings.word_pairs)
+        self.vectorizer = restored(new_vectorizer(pairs=self.settings.word_pairs), names, arrays["idf"])
         self.L, self.stability = arrays["L"], arrays["stability"]
         self.words = Terms(names, arrays["documents"], arrays["rms"])
         self.share = float(words["share"])

@@ -53,17 +53,6 @@ class WordRow:
     effective_words: float
     stability: float = float("nan")
 
-    def table(self) -> dict[str, float | str]:
-        """The row as a table row, without the effects."""
-        up, down = (" ".join(word for word, _ in end) for end in (self.positive, self.negative))
-        numbers = {"share": self.share, "effective_words": self.effective_words, "stability": self.stability}
-        return {"row": self.number, **numbers, "up": up, "down": down}
-
-    def words(self) -> list[dict[str, float | str]]:
-        """The row's words with their effects, one table row each; words that lower it are negative."""
-        ends = (*self.positive, *((word, -effect) for word, effect in self.negative))
-        return [{"word": word, "effect": effect} for word, effect in ends]
-
     def __str__(self) -> str:
         ends = [" ".join(word for word, _ in end) or "-" for end in (self.positive, self.negative)]
         stable = "" if np.isnan(self.stability) else f", stability {self.stability:.2f}"

@@ -63,28 +63,13 @@ class Curves:
     false_negative: np.ndarray
 
     @property
-    def tpr(self) -> np.ndarray:
-        return self.true_positive / (self.true_positive + self.false_negative)
-
-    @property
-    def fnr(self) -> np.ndarray:
-        return 1 - self.tpr
-
-    @property
-    def fpr(self) -> np.ndarray:
-        return self.false_positive / (self.false_positive + self.true_negative)
-
-    @property
-    def tnr(self) -> np.ndarray:
-        return 1 - self.fpr
-
-    @property
-    def total(self) -> np.ndarray:
-        return self.true_positive + self.false_positive + self.true_negative + self.false_negative
-
-    @property
-    def accuracy(self) -> np.ndarray:
-        return (self.true_positive + self.true_negative) / self.total
+    def rates(self) -> dict[str, np.ndarray]:
+        """`tpr`, `tnr`, `fpr`, `fnr` and `accuracy`, (k,) each."""
+        tpr = self.true_positive / (self.true_positive + self.false_negative)
+        fpr = self.false_positive / (self.false_positive + self.true_negative)
+        right = self.true_positive + self.true_negative
+        accuracy = right / (right + self.false_positive + self.false_negative)
+        return {"tpr": tpr, "tnr": 1 - fpr, "fpr": fpr, "fnr": 1 - tpr, "accuracy": accuracy}
 
 
 def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves:
@@ -102,7 +87,8 @@ def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves
 
 def hard_log_loss(scored: Curves, *, clip: float = 1e-15) -> np.ndarray:
     """The cross-entropy of figure 4, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
-    return -(scored.accuracy * np.log1p(-clip) + (1 - scored.accuracy) * np.log(clip))
+    accuracy = scored.rates["accuracy"]
+    return -(accuracy * np.log1p(-clip) + (1 - accuracy) * np.log(clip))
 
 
 def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
@@ -112,8 +98,9 @@ def two_level(fitted: Curves, scored: Curves) -> np.ndarray:
     """
     yes = (fitted.true_positive + 1) / (fitted.true_positive + fitted.false_positive + 2)
     no = (fitted.false_negative + 1) / (fitted.false_negative + fitted.true_negative + 2)
-    said_yes = scored.true_positive * np.log(yes) + scored.false_positive * np.log1p(-yes)
-    return -(said_yes + scored.false_negative * np.log(no) + scored.true_negative * np.log1p(-no)) / scored.total
+    tp, fp, tn, fn = scored.true_positive, scored.false_positive, scored.true_negative, scored.false_negative
+    said_yes = tp * np.log(yes) + fp * np.log1p(-yes)
+    return -(said_yes + fn * np.log(no) + tn * np.log1p(-no)) / (tp + fp + tn + fn)
 
 
 # --- the rule on a corpus ----------------------------------------------------------------------------------------
@@ -134,8 +121,8 @@ class Rule:
 
     def rows(self) -> list[dict[str, float]]:
         """One row of rates and losses for each k."""
-        columns = {name: getattr(self.test, name) for name in ("k", "tpr", "tnr", "fpr", "fnr", "accuracy")}
-        columns |= {"cross_entropy_hard": self.hard, "cross_entropy_two_level": self.soft}
+        losses = {"cross_entropy_hard": self.hard, "cross_entropy_two_level": self.soft}
+        columns = {"k": self.test.k} | self.test.rates | losses
         values = zip(*(column.tolist() for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in values]
 

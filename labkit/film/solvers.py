@@ -15,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
@@ -96,13 +96,10 @@ def cayley_bb(
         value, gradient, s = objective.by_stiefel(P, s)
         return value, gradient
 
-    P, rows = stiefel.minimise(
-        reduced,
-        start.P,
-        iterations=iterations,
-        tolerance=tolerance,
-        report=lambda number, value: progress(number, iterations, f"Stiefel descent, objective {value:.6g}"),
-    )
+    def report(step: int, value: float) -> None:
+        progress(step, iterations, f"Stiefel descent, objective {value:.6g}")
+
+    P, rows = stiefel.minimise(reduced, start.P, iterations=iterations, tolerance=tolerance, report=report)
     s = objective.by_stiefel(P, s)[2]
     order = np.argsort(-s, kind="stable")
     return _with_gap(objective, Solution(positive_peaks(P[:, order]), s[order], tuple(rows)))
@@ -118,43 +115,32 @@ def factorised(
     progress: Progress = silent,
 ) -> Solution:
     """L-BFGS over B until an iteration gains less than `tolerance` of the objective; `device` computes the products."""
-    evaluate = _evaluator(objective, device)
-    B = start.B
-    latest = evaluate(B)
+    there, precision, shape = objective if device == "cpu" else objective.on(device), objective.V.dtype, start.B.shape
+    latest = 0.0, np.zeros(0)  # the last value and gradient
     rows: list[dict[str, float]] = []
 
-    def flat(x: np.ndarray) -> tuple[float, np.ndarray]:
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal latest
-        latest = evaluate(x.reshape(B.shape))
-        return latest[0], latest[1].ravel()
+        B = x.reshape(shape).astype(precision)
+        value, gradient = there.by_factor(B if device == "cpu" else torch.as_tensor(B).to(device))
+        latest = value, (gradient if device == "cpu" else gradient.cpu().numpy()).astype(np.float64).ravel()
+        return latest
 
     def record(x: np.ndarray) -> None:
         value, gradient = latest
         rows.append({"epoch": len(rows), "objective": value, "stationarity": float(np.linalg.norm(gradient))})
         progress(len(rows) - 1, iterations, f"descent on B, objective {value:.6g}")
 
-    x = B.ravel()
+    x = start.B.ravel()
+    evaluate(x)
     record(x)
     if iterations:
         options = {"maxiter": iterations, "maxcor": 10, "ftol": tolerance, "gtol": 0.0, "maxfun": 4 * iterations}
-        x = optimize.minimize(flat, x, jac=True, method="L-BFGS-B", callback=record, options=options).x
-    _, roots, Pt = np.linalg.svd(x.reshape(B.shape), full_matrices=False)  # B = √S Pᵀ, up to a rotation of its rows
+        x = optimize.minimize(evaluate, x, jac=True, method="L-BFGS-B", callback=record, options=options).x
+    _, roots, Pt = np.linalg.svd(x.reshape(shape), full_matrices=False)  # B = √S Pᵀ, up to a rotation of its rows
     P = positive_peaks(Pt.T)
     rows[-1] |= {"drift": drift(P)}
     return _with_gap(objective, Solution(P, roots**2, tuple(rows)))
-
-
-def _evaluator(objective: TripletHinge, device: str) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """F and its gradient at B in float64, computed on the device in the precision of the features."""
-    precision = objective.V.dtype
-    there = objective if device == "cpu" else objective.on(device)
-
-    def evaluate(B: np.ndarray) -> tuple[float, np.ndarray]:
-        B = B.astype(precision)
-        value, gradient = there.by_factor(B if device == "cpu" else torch.as_tensor(B).to(device))
-        return value, (gradient if device == "cpu" else gradient.cpu().numpy()).astype(np.float64)
-
-    return evaluate
 
 
 def _with_gap(objective: TripletHinge, solution: Solution) -> Solution:
@@ -187,8 +173,7 @@ def averaged(
     random = np.random.default_rng(seed)
 
     def shuffled() -> Iterator[TripletHinge]:
-        for part in np.array_split(random.permutation(anchors), count):
-            yield objective.batch(part)
+        return map(objective.batch, np.array_split(random.permutation(anchors), count))
 
     mean = -np.sum([part.K() for part in shuffled()], axis=0)  # (r, r)
     G = nearest_of_rank(mean, d)
@@ -212,20 +197,12 @@ def _value(parts: Iterator[TripletHinge], G: Solution) -> float:
     return float(sum(losses) + G.s @ G.s / 2)
 
 
-@dataclass(frozen=True, eq=False)
 class Projected:
     """The features X R, computed for requested rows and not stored."""
 
-    X: sparse.csr_matrix
-    R: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape[0], self.R.shape[1]
-
-    @property
-    def dtype(self) -> Any:
-        return self.R.dtype
+    def __init__(self, X: sparse.csr_matrix, R: np.ndarray) -> None:
+        self.X, self.R = X, R
+        self.shape, self.dtype = (X.shape[0], R.shape[1]), R.dtype
 
     def __getitem__(self, rows: np.ndarray) -> np.ndarray:
         return self.X[rows] @ np.ascontiguousarray(self.R)

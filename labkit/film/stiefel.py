@@ -19,6 +19,7 @@ DRIFT = 1e-13  # above this the columns are made orthonormal again
 SHORTEST, FIRST, LONGEST_STEP = 1e-15, 1e-3, 1e15  # lengths of a step
 DECREASE = 1e-4  # ρ: the share of the decrease predicted by the slope that a step must achieve
 SHRINK = 0.2  # factor on a step that is too long
+MEMORY = 0.85  # γ: decay of past values of φ in their average
 
 
 def stationarity(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
@@ -64,19 +65,15 @@ def minimise(
     *,
     iterations: int = 300,
     tolerance: float = 1e-6,
-    memory: float = 0.85,
-    report: Callable[[int, float], None] | None = None,
+    report: Callable[[int, float], None] = lambda step, value: None,
 ) -> tuple[np.ndarray, list[dict[str, float]]]:
     """Descend from `start` until `‖F(P)‖ <= tolerance * ‖F(start)‖`, or `iterations` steps are done.
 
-    A step of length τ is accepted when `φ(P_τ) <= C - ρ τ ‖A‖²/2`, where C is an average of past values with decay
-    `memory` (0: only the last value counts, and φ falls at every step); else τ shrinks. The slope of φ at the start of
-    the curve is `-‖A‖²/2`. `report(number, φ)` is called after each step.
+    A step of length τ is accepted when `φ(P_τ) <= C - ρ τ ‖A‖²/2`, where C is an average of past values; else τ
+    shrinks. The slope of φ at the start of the curve is `-‖A‖²/2`. `report(number, φ)` is called after each step.
     A row of the history has φ, `‖F(P)‖`, and the largest entry of `|PᵀP - I|`.
     """
     P = np.asarray(start, dtype=np.float64)
-    if drift(P) > 1e-6:
-        raise ValueError("the columns of start are not orthonormal (PᵀP is not I); use np.linalg.qr(start)[0]")
     value, gradient = objective(P)
     F = stationarity(P, gradient)
     goal, length = tolerance * np.linalg.norm(F), FIRST
@@ -103,11 +100,10 @@ def minimise(
         new_F = stationarity(after, new_gradient)
         next_length = bb_length(after - P, new_F - F, long=len(rows) % 2 == 1)
         P, value, gradient, F = after, new_value, new_gradient, new_F
-        if report is not None:
-            report(len(rows), value)
+        report(len(rows), value)
         length = next_length or FIRST  # two steps to the same point give no length
-        mean = (memory * weight * mean + value) / (memory * weight + 1)
-        weight = memory * weight + 1
+        mean = (MEMORY * weight * mean + value) / (MEMORY * weight + 1)
+        weight = MEMORY * weight + 1
     return P, rows
 
 

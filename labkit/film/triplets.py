@@ -65,13 +65,12 @@ class Recipe:
 
 
 def cluster_triplets(
-    clusters: Clusters, recipe: Recipe | None = None, *, neighbours: np.ndarray | None = None, seed: int = 0
+    clusters: Clusters, recipe: Recipe, *, neighbours: np.ndarray | None = None, seed: int = 0
 ) -> np.ndarray:
     """Triplets (t, 3) for every sentence that is not alone in its cluster.
 
     `neighbours` (n, c): candidates for near negatives, nearest first; used only with `recipe.near`.
     """
-    recipe = recipe or Recipe()
     of = clusters.of
     anchors = np.flatnonzero(np.bincount(of)[of] > 1)
     if not len(anchors) or of.max() == 0:
@@ -153,7 +152,7 @@ def terms(sentence: str, *, pairs: bool = False) -> list[str]:
 
 def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bool = False) -> TfidfVectorizer:
     """A vectorizer fitted to the words that occur in at least `min_count` sentences."""
-    vectorizer = _empty(pairs, min_df=min_count)
+    vectorizer = new_vectorizer(pairs=pairs, min_df=min_count)
     try:
         return vectorizer.fit(sentences)
     except ValueError as error:  # scikit-learn has two messages for an empty vocabulary
@@ -163,14 +162,8 @@ def fitted_vectorizer(sentences: Sequence[str], *, min_count: int = 1, pairs: bo
         ) from error
 
 
-def restored_vectorizer(words: Sequence[str], idf: np.ndarray, *, pairs: bool = False) -> TfidfVectorizer:
-    """The vectorizer with these words as columns, in order, and their idf (D,)."""
-    vectorizer = _empty(pairs, vocabulary={word: column for column, word in enumerate(words)})
-    vectorizer.idf_ = np.asarray(idf, dtype=np.float64)
-    return vectorizer
-
-
-def _empty(pairs: bool, **known: Any) -> TfidfVectorizer:
+def new_vectorizer(*, pairs: bool, **known: Any) -> TfidfVectorizer:
+    """A vectorizer that has counted nothing yet."""
     return TfidfVectorizer(analyzer=partial(terms, pairs=pairs), sublinear_tf=True, dtype=np.float64, **known)
 
 

@@ -1,13 +1,11 @@
 """Mine hard negatives from a whole corpus: similar sentences that mean something else than the anchor.
 
-    mine_negatives    the sentences' vectors from any method, and the corpus's labels -> `Mined`
-    Mined             triplets by number, with ranks and similarities; `corpus()` is a `Triplets` that methods train on
-    false_negatives   which of them mean the same as their anchor, if known
-
 `labkit.pairs.mining` chooses among the pairs of one training batch; this module searches all sentences once, before
-training. The rules are those of sentence-transformers' `mine_hard_negatives`; the guide is from GISTEmbed (Solatorio
-2024). The nearest candidate is often a false negative, an unlabelled paraphrase; ranks, margins and the guide filter
-these out. The search is exact, one block of anchors at a time.
+training, exactly and one block of anchors at a time. The rules are those of sentence-transformers'
+`mine_hard_negatives`; the guide is from GISTEmbed (Solatorio 2024). The nearest candidate is often a false negative, an
+unlabelled paraphrase; ranks, margins and the guide filter these out.
+
+In: the sentences' vectors from any method, and the corpus's labels. Out: `Mined`, triplets that methods train on.
 """
 
 from __future__ import annotations
@@ -15,10 +13,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
 from labkit.arrays import Vectors, seeded, unit, vectors, whole
@@ -29,14 +26,6 @@ from labkit.corpora.splits import connected
 from labkit.evaluation.neighbours import blocks, dots, foreseen
 from labkit.text import normalise
 
-
-class Encodes(Protocol):
-    """Anything with `encode`, such as a fitted method."""
-
-    def encode(self, sentences: list[str], /) -> Any: ...
-
-
-Encoded: TypeAlias = Encodes | ArrayLike | sparse.spmatrix  # or the rows of `sentences_to_mine`
 SAMPLING = ("top", "random")
 
 
@@ -70,17 +59,9 @@ class Mined:
         if not len(self):
             raise ValueError(f"no candidate of {self.name!r} remains ({self}); widen the ranks or lower the margin")
         anchors, positives, negatives = ([self.texts[row] for row in column] for column in self.triplets.T)
-        extra: dict[str, Sequence[Any]] = {"rank": self.ranks.tolist()}
-        for column, values in zip(("to_positive", "to_negative"), self.similarities.T, strict=True):
-            extra[column] = [round(float(value), 4) for value in values]
-        return Triplets(
-            name=f"{self.name} mined",
-            anchors=anchors,
-            positives=positives,
-            negatives=negatives,
-            splits=self.split,
-            extra=extra,
-        )
+        near, far = ([round(float(value), 4) for value in column] for column in self.similarities.T)
+        extra: dict[str, Sequence[Any]] = {"rank": self.ranks.tolist(), "to_positive": near, "to_negative": far}
+        return Triplets(anchors, positives, negatives, name=f"{self.name} mined", splits=self.split, extra=extra)
 
 
 def sentences_to_mine(corpus: Corpus, split: str = "train") -> list[str]:
@@ -89,7 +70,7 @@ def sentences_to_mine(corpus: Corpus, split: str = "train") -> list[str]:
 
 
 def mine_negatives(
-    encoded: Encoded,
+    encoded: Any,
     corpus: Corpus,
     *,
     count: int = 3,
@@ -99,24 +80,30 @@ def mine_negatives(
     most: float | None = None,
     least: float | None = None,
     sampling: str = "top",
-    guide: Encoded | None = None,
+    guide: Any = None,
     guide_margin: float = 0.0,
     split: str = "train",
     seed: int = 0,
 ) -> Mined:
     """Find for every anchor a with a positive p up to `count` sentences n of other classes, by their cosines s.
 
+    encoded     a fitted method, or the vectors of `sentences_to_mine(corpus, split)`
     ranks       skip the ranks[0] nearest sentences of other classes, and search up to rank ranks[1]
     margin      drops n where s(a, n) > s(a, p) - margin; `relative` where s(a, n) > s(a, p) - |s(a, p)| · relative
     most, least drop n where s(a, n) > most, or s(a, n) < least
-    guide       drops n where another method finds s(a, n) or s(p, n) at least s(a, p) - guide_margin
+    guide       drops n where another method (or its vectors) finds s(a, n) or s(p, n) at least s(a, p) - guide_margin
     sampling    "top" takes the nearest of the remaining candidates, "random" draws them by `seed`
 
     A negative is never in the anchor's class, nor another spelling of a sentence in it; an anchor never gets it twice.
     Positives are pairs labelled 1 and those of triplets; with classes, each sentence is paired with another of its
     class, by `seed`.
     """
-    low, high = _check_search(ranks, count, sampling)
+    low, high = ranks
+    whole("ranks[0]", low, 0, 2**31, "of the nearest, how many are skipped")
+    whole("ranks[1]", high, low + 1, 2**31, "to which rank candidates are looked at")
+    whole("count", count, 1, high - low, "how many negatives an anchor gets, at most as many as there are ranks")
+    if sampling not in SAMPLING:
+        raise ValueError(f"sampling is {sampling!r}, expected 'top' (the nearest) or 'random'")
     part = _part(corpus, split)
     texts, pairs, belongs = _known(part, np.random.default_rng(seeded(seed)))
     rows = _unit_rows("encoded", encoded, texts)
@@ -136,18 +123,16 @@ def mine_negatives(
     if guide is not None:
         guiding = _unit_rows("guide", guide, texts)
         least_near = _cosines(guiding, pairs[:, 0], pairs[:, 1:]) - guide_margin
-        rules["guide"] = (_cosines(guiding, pairs[:, 0], near) >= least_near) | (
-            _cosines(guiding, pairs[:, 1], near) >= least_near
-        )
+        to_anchor, to_positive = (_cosines(guiding, ends, near) for ends in pairs.T)
+        rules["guide"] = (to_anchor >= least_near) | (to_positive >= least_near)
     kept = np.isfinite(similarities)  # otherwise there are fewer other sentences than ranks
     candidates, dropped = int(kept.sum()), dict[str, int]()
     for rule, out in rules.items():
         dropped[rule] = int((kept & out).sum())
         kept &= ~out
 
-    random = np.random.default_rng(seeded(seed)) if sampling == "random" else None
-    chosen = _chosen(pairs[:, 0], near, kept, count, random)  # (n, 2): pair, index among the ranks
-    pair, place = chosen.T
+    random = np.random.default_rng(seed) if sampling == "random" else None
+    pair, place = _chosen(pairs[:, 0], near, kept, count, random)
     return Mined(
         name=corpus.name,
         split=split,
@@ -207,8 +192,7 @@ def _rings(holds: np.ndarray, classes: np.ndarray, random: np.random.Generator) 
     for row, code in sorted({*zip(holds.tolist(), classes.tolist(), strict=True)}):
         members[code].append(row)
     orders = [random.permutation(rows) for rows in members.values() if len(rows) > 1]
-    rings = [np.column_stack([order, np.roll(order, -1)]) for order in orders]
-    return np.concatenate(rings) if rings else np.empty((0, 2), np.int64)
+    return np.concatenate([np.empty((0, 2), np.int64), *(np.column_stack([o, np.roll(o, -1)]) for o in orders)])
 
 
 def _codes(keys: Sequence[Hashable]) -> np.ndarray:
@@ -254,7 +238,7 @@ def _cosines(rows: Vectors, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _chosen(
     anchors: np.ndarray, near: np.ndarray, kept: np.ndarray, count: int, random: np.random.Generator | None
 ) -> np.ndarray:
-    """Up to `count` (pair, index) for each pair, with no negative twice for one anchor, (n, 2)."""
+    """Up to `count` (pair, index) for each pair, with no negative twice for one anchor, (2, n)."""
     taken: dict[int, set[int]] = defaultdict(set)
     chosen = []
     for pair, anchor in enumerate(anchors.tolist()):
@@ -263,7 +247,7 @@ def _chosen(
             free = sorted(random.choice(free, count, replace=False))
         taken[anchor].update(near[pair, free[:count]].tolist())
         chosen += [(pair, place) for place in free[:count]]
-    return np.array(chosen, np.int64).reshape(-1, 2)
+    return np.array(chosen, np.int64).reshape(-1, 2).T
 
 
 def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
@@ -278,16 +262,6 @@ def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
     return rows
 
 
-def _check_search(ranks: tuple[int, int], count: int, sampling: str) -> tuple[int, int]:
-    low, high = ranks
-    whole("ranks[0]", low, 0, 2**31, "of the nearest, how many are skipped")
-    whole("ranks[1]", high, low + 1, 2**31, "to which rank candidates are looked at")
-    whole("count", count, 1, high - low, "how many negatives an anchor gets, at most as many as there are ranks")
-    if sampling not in SAMPLING:
-        raise ValueError(f"sampling is {sampling!r}, expected 'top' (the nearest) or 'random'")
-    return low, high
-
-
 # --- the truth ---------------------------------------------------------------------------------------------------
 
 
@@ -300,9 +274,7 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
     if unknown is not None:
         raise ValueError(f"meanings has no entry for {unknown!r}; it needs one for each sentence of this corpus")
     codes = _codes([meanings[text] for text in mined.texts])
-    anchors, _, negatives = mined.triplets.T
-    false: np.ndarray = codes[anchors] == codes[negatives]
-    return false
+    return np.equal(*codes[mined.triplets[:, [0, 2]].T])
 
 
 def known_meanings(corpus: Corpus) -> dict[str, Any] | None:

@@ -38,7 +38,6 @@ def contrastive(similarity: Tensor, positive: Tensor, negative: Tensor, *, margi
 
     Eq. 7 prints `S = 1` for the weights and means `w = 1`.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(contrastive(S, P, ~P, margin=0.2).item(), 3)
     -0.7
@@ -56,7 +55,6 @@ def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, temp
     Eq. 5 gives each triplet the weight 1; the derivative is `σ((S_n - S_p)/τ)`, with τ = 1 and cosines between 0.119
     and 0.881.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(soft_triplet(S, P, ~P).item(), 3)
     0.474
@@ -69,7 +67,6 @@ def soft_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, temp
 def margin_triplet(similarity: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 0.5) -> Tensor:
     """Anchor's term `Σ_{p∈P, n∈N} [S_n - S_p + margin]₊`: a triplet that keeps the margin adds 0.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(margin_triplet(S, P, ~P, margin=0.6).item(), 3)
     0.1
@@ -87,7 +84,6 @@ def locality(
     It is the multi-similarity loss (Wang et al. 2019), with its usual defaults. The paper prints the second half
     outside the sum over anchors; it belongs inside. The derivative is eq. 9 for negatives, eq. 10 for positives.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(locality(S, P, ~P).item(), 3)
     0.219
@@ -107,7 +103,6 @@ def logistic(
     Each pair is classified on its own as same or different, with probability `σ((S - λ)/τ)`. As τ goes to 0 the terms
     become hinges.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(logistic(S, P, ~P).item(), 3)
     0.018
@@ -132,7 +127,6 @@ def infonce(
     Each positive competes with the anchor's negatives, but not with its other positives. `symmetric` averages this with
     the loss of (Sᵀ, Pᵀ, Nᵀ).
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(infonce(S, P, ~P, temperature=0.5).item(), 3)
     0.313
@@ -150,7 +144,6 @@ def infonce(
 def supcon(similarity: Tensor, positive: Tensor, negative: Tensor, *, temperature: Temperature = 0.1) -> Tensor:
     """Anchor's term `-1/|P| Σ_p log(e^(S_p/τ) / Σ_{P∪N} e^(S/τ))`: positives compete with each other, too.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(supcon(S, P, ~P, temperature=0.5).item(), 3)
     0.313
@@ -175,7 +168,6 @@ def cosent(
     A pair is known if it is in P or N. Its grade comes from `grades` (m, m), or is 1 in P and 0 in N. The double sum is
     computed from single sums: a product for two grades, cumulative sums for more.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> round(cosent(S, P, ~P, temperature=0.5).item(), 3)
     0.313
@@ -186,7 +178,12 @@ def cosent(
         Z = (S / temperature).reshape(1, -1)
         return _softplus(_log_sum_exp(Z, N.reshape(1, -1)) + _log_sum_exp(-Z, P.reshape(1, -1)))[0, 0]
     known = P | N
-    grade, order = _checked_grades(grades, known).sort(stable=True)  # (n,)
+    if not isinstance(grades, Tensor) or grades.shape != S.shape:
+        shape = tuple(grades.shape) if isinstance(grades, Tensor) else type(grades).__name__
+        raise ValueError(f"grades have shape {shape}, expected {tuple(S.shape)} like similarity; grade each pair")
+    if not grades[known].isfinite().all():
+        raise ValueError("grades are NaN or infinite for pairs in the masks; remove these pairs from the masks")
+    grade, order = grades[known].sort(stable=True)  # (n,)
     Z = S[known][order] / temperature  # (n,): from the lowest grade to the highest
     below = torch.searchsorted(grade, grade)  # (n,): how many pairs have a lower grade
     higher = below > 0
@@ -410,13 +407,3 @@ def _triplet_terms(
     """Sum over the given (anchor, positive) pairs and all negatives of the anchor."""
     differences = S.index_select(0, anchors) - S[anchors, positives][:, None]  # (pairs, m): S_n - S_p
     return (cost(differences) * N[anchors]).sum()
-
-
-def _checked_grades(grades: Tensor, known: Tensor) -> Tensor:
-    """The grades of the known pairs, (n,)."""
-    if not isinstance(grades, Tensor) or grades.shape != known.shape:
-        kind = f"shape {tuple(grades.shape)}" if isinstance(grades, Tensor) else type(grades).__name__
-        raise ValueError(f"grades have {kind}, expected {tuple(known.shape)} like similarity; grade each pair")
-    if not (chosen := grades[known]).isfinite().all():
-        raise ValueError("grades are NaN or infinite for pairs in the masks; remove these pairs from the masks")
-    return chosen

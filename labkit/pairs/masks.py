@@ -1,8 +1,6 @@
 """The two masks of a batch, rows of unit length, and the checks of a triple (S, P, N).
 
-In: labels, embeddings (m, d), or similarities with masks. Out: bool masks (m, m), rows whose products are cosines,
-similarities in float32 or float64. The checks take one pass over S and one over the masks, fast enough for every
-training step.
+The checks take one pass over S and one over the masks, fast enough for every training step.
 """
 
 from __future__ import annotations
@@ -71,8 +69,13 @@ def checked_triple(
         raise ValueError(
             f"positive and negative overlap at [{i}, {j}], but no pair may be in both; remove it from one mask"
         )
-    if cosine and similarity.shape[0] == similarity.shape[1]:
-        _check_own(similarity, positive)
+    own = positive.diagonal()
+    if cosine and positive.shape[0] == positive.shape[1] and own.count_nonzero():
+        own = own & (similarity.detach().diagonal() >= 1 - _slack(similarity))  # below 1 it is a row of a memory
+        if own.any():
+            raise ValueError(
+                "positive pairs a row with itself, on the diagonal; clear it with positive.fill_diagonal_(False)"
+            )
     return single_or_double(similarity), positive, negative
 
 
@@ -149,15 +152,6 @@ def _mask(name: str, mask: Tensor, similarity: Tensor) -> Tensor:
     if strange.numel():
         raise ValueError(f"{name} contains {strange[0].item()}, expected True or False (or 1 and 0)")
     return mask.bool()
-
-
-def _check_own(similarity: Tensor, positive: Tensor) -> None:
-    """Raise ValueError if a row is its own positive: a diagonal pair with cosine 1, because a memory's may be lower."""
-    own = positive.diagonal()
-    if own.count_nonzero() and (own & (similarity.detach().diagonal() >= 1 - _slack(similarity))).any():
-        raise ValueError(
-            "positive pairs a row with itself, on the diagonal; clear it with positive.fill_diagonal_(False)"
-        )
 
 
 def _slack(similarity: Tensor) -> float:

@@ -23,7 +23,6 @@ def informative(
     This is eq. 11 and 12, the miner of the multi-similarity loss (Wang et al. 2019). An anchor without positives keeps
     no negatives, and vice versa.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
     >>> informative(S, P, ~P)[1]  # the negative that is far is left out
     tensor([[False, False,  True]])
@@ -42,7 +41,6 @@ def hardest(similarity: Tensor, positive: Tensor, negative: Tensor) -> tuple[Ten
 
     An anchor that lacks one of the two keeps neither.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
     >>> hardest(S, P, ~P)[1]
     tensor([[False, False,  True]])
@@ -60,7 +58,6 @@ def random_pairs(
 ) -> tuple[Tensor, Tensor]:
     """Keep this share of all positives and of all negatives, to the nearest whole pair, drawn without looking at S.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3, 0.75]]), torch.tensor([[True, False, False]])  # a positive, two negatives
     >>> kept, _ = random_pairs(S, P, ~P, share=0.5, generator=torch.Generator().manual_seed(0))
     >>> kept.shape

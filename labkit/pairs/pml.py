@@ -1,8 +1,7 @@
-"""Use our losses in pytorch-metric-learning.
+"""Use our losses in pytorch-metric-learning, and in its wrappers, such as `CrossBatchMemory`.
 
-In: a loss (S, P, N) -> scalar. Out: a module that is called like that library's losses, with (embeddings, labels,
-indices_tuple, ref_emb, ref_labels). It normalises the embeddings, computes their cosines S and turns mined indices into
-masks. It also works in that library's wrappers (`CrossBatchMemory`, `SelfSupervisedLoss`, `DistributedLossWrapper`).
+In: a loss (S, P, N) -> scalar. Out: a module called like that library's losses, (embeddings, labels, indices_tuple,
+ref_emb, ref_labels) -> scalar.
 """
 
 from __future__ import annotations
@@ -61,12 +60,9 @@ class _PairLoss(nn.Module):
         with torch.autocast(embeddings.device.type, enabled=False):
             V = unit_rows(embeddings)
             U = V if others is embeddings else unit_rows(others, "ref_emb")
-            similarity = V @ U.T
-            if indices_tuple is None:
-                masks = _masks(labels, ref_labels, embeddings, others)
-            else:
-                masks = _mined(indices_tuple, similarity)
-            return self.loss(similarity, *masks).to(embeddings.dtype)
+            S = V @ U.T
+            masks = _mined(indices_tuple, S) if indices_tuple else _masks(labels, ref_labels, embeddings, others)
+            return self.loss(S, *masks).to(embeddings.dtype)
 
 
 @cache
@@ -98,13 +94,12 @@ def _masks(
     return same, ~same
 
 
-def _mined(indices: Sequence[Tensor], similarity: Tensor) -> tuple[Tensor, Tensor]:
+def _mined(indices: Sequence[Tensor], S: Tensor) -> tuple[Tensor, Tensor]:
     """Masks from a miner's indices: (anchor, positive, anchor, negative), or triplets (anchor, positive, negative)."""
     if len(indices) not in (3, 4):
         raise ValueError(f"indices_tuple has {len(indices)} parts, expected 3 or 4; give what a miner returns")
     a, p, b, n = indices if len(indices) == 4 else (indices[0], indices[1], indices[0], indices[2])
-    positive = torch.zeros_like(similarity, dtype=torch.bool)
-    negative = torch.zeros_like(positive)
+    positive, negative = torch.zeros(2, *S.shape, dtype=torch.bool, device=S.device)
     positive[a, p] = True
     negative[b, n] = True
     return positive, negative

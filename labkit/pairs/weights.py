@@ -43,7 +43,6 @@ def pair_weights(loss: Loss, similarity: Tensor, positive: Tensor, negative: Ten
     `loss` is any function of (S, P, N), such as those of `labkit.pairs`; set its hyperparameters with
     `functools.partial`.
 
-    >>> import torch
     >>> from labkit.pairs import contrastive
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> pair_weights(contrastive, S, P, ~P)
@@ -69,7 +68,6 @@ def weight_parts(
 
     In float64, finite at S = -1 and λ = 0.5 up to β = 350; beyond that a part may be infinite and its weight 0.
 
-    >>> import torch
     >>> S, P = torch.tensor([[0.8, 0.3]]), torch.tensor([[True, False]])  # an anchor with a positive and a negative
     >>> weight_parts(S, P, ~P).own
     tensor([[1.8221e+00, 2.2026e+04]], dtype=torch.float64)

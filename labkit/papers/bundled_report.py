@@ -26,7 +26,7 @@ from labkit.evaluation.comparison import Parts, Spread, lead_of
 from labkit.papers.cells import Cell, Computed, TablePlan, cells_of
 from labkit.papers.claims import Claim, Judgement, Place, ShownLead, Verdict, judge, judge_printed, shown_lead
 from labkit.papers.data import Missing
-from labkit.papers.published import PAPERS, tables
+from labkit.papers.published import tables
 from labkit.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Paper, Row, Table
 from labkit.trials.engine import Result
 from labkit.trials.verdict import MARGIN, Runs, ranked
@@ -202,9 +202,9 @@ def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
 
 
-def stored(path: Path | str = FILE, papers: Mapping[str, Paper] = PAPERS) -> Report:
-    """The results of this file, except those of unknown papers."""
-    known = {table.name: table for table in tables("", papers)}
+def stored(path: Path | str = FILE) -> Report:
+    """The results of this file, except those of unknown tables."""
+    known = {table.name: table for table in tables()}
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
         found = tuple(_read(known[each["table"]], each) for each in record["tables"] if each["table"] in known)

@@ -1,35 +1,43 @@
-"""The cells of tables, and how they are computed.
+"""The cells of tables, and how they are computed and stored.
 
     cell = (recipe, data set, seed), with a key that is a digest of everything its results depend on
 
 `plan` lists the cells of a paper's table, and the rows that cannot be computed, with the reason. `compute` computes
-cells one by one, for the papers' tables (`labkit reproduce`) and the course's ablations. Stored cells are reused.
-Ctrl-C may come at any time; finished cells are in the store and in the result of `compute`. Rows that need the same
-cell share it, also across tables. The first seed of every row comes before the second of any.
+cells one by one, for the papers' tables (`labkit reproduce`) and the course's ablations, and reuses what a `Store` has:
+one JSON file each in the user's folder, as in `labkit.trials.engine`, or a line of the bundled file. Ctrl-C may come at
+any time; finished cells are in the store and in the result of `compute`. Rows that need the same cell share it, also
+across tables. The first seed of every row comes before the second of any.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import platform
+import subprocess
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from labkit.corpora.catalogue import DATA
 from labkit.experiment import digest, versions_of
-from labkit.papers.cell_store import Store
-from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing
+from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing, default_folder, read_json, write_json
 from labkit.papers.fair import Tuning, space_of
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import at_hand
 from labkit.papers.records import CLAIM_SEEDS, Recipe, Row, Table
 from labkit.progress import Progress, silent
 from labkit.scale import one_thread
-from labkit.trials.engine import Result
+from labkit.trials.engine import TRIALS, Result
+
+BUNDLED = DATA / "cells.jsonl"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +142,6 @@ class TablePlan:
         part = self.parts[row, data]
         return () if isinstance(part, str) else part
 
-    @property
-    def possible(self) -> int:
-        """The number of rows that can be computed at least in part."""
-        return len({row for row, data in self.parts if self.cells(row, data)})
-
 
 def plan(table: Table, desk: Desk, seeds: int | None = None) -> TablePlan:
     """The part of a table that can be computed with this desk; the row or else the table gives the number of seeds."""
@@ -216,6 +219,77 @@ def rows_named(table: Table, text: str) -> list[str]:
     return exact or [name for name in names if text.casefold() in name.casefold()]
 
 
+# --- stored results ----------------------------------------------------------------------------------------------
+
+
+class Store:
+    """Results by key: those computed by this user, and bundled ones. A torn file of one's own counts as missing."""
+
+    def __init__(self, folder: Path | str | None = None, *, bundled: Path = BUNDLED) -> None:
+        self.folder = default_folder() if folder is None else Path(folder)
+        self._bundled = bundled
+
+    def find(self, key: str) -> Result | None:
+        """The result of this key: computed here, or bundled."""
+        own, bundled = self._file(key), _lines(self._bundled).get(key)
+        for file, record in ((own, read_json(own)), (self._bundled, bundled)):
+            if record:
+                try:
+                    return Result.from_json(record)
+                except (KeyError, TypeError, ValueError, zlib.error):
+                    raise ValueError(f"{file}: the result {key} is damaged; restore or delete the file") from None
+        return None
+
+    def keep(self, key: str, result: Result, about: Mapping[str, Any]) -> Result:
+        """Store the result with a description, the commit of the code and the machine."""
+        kept = replace(result, notes={**result.notes, "about": dict(about), "commit": commit(), "host": host()})
+        write_json(self._file(key), kept.to_json())
+        return kept
+
+    def _file(self, key: str) -> Path:
+        return self.folder / TRIALS / f"{key}.json"
+
+
+@cache
+def host() -> str:
+    """The machine, with the processor's model, which determines the order in which sums are rounded."""
+    info = Path("/proc/cpuinfo")  # Linux
+    lines = info.read_text("utf-8").splitlines() if info.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    model = next(named, platform.processor() or "unknown processor")
+    return f"{platform.system()} {platform.machine()}, {model}, {os.cpu_count()} processors"
+
+
+@cache
+def commit() -> str:
+    """The commit of this code, with a + if it was changed since; empty without a repository."""
+    root = Path(__file__).resolve().parents[2]
+    ask = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
+    try:
+        return subprocess.run(ask, cwd=root, capture_output=True, text=True).stdout.strip() * (root / ".git").exists()
+    except OSError:  # no git
+        return ""
+
+
+def as_lines(results: Mapping[str, Result]) -> str:
+    """Results in the format of the file BUNDLED."""
+    lines = (json.dumps({"key": key} | results[key].to_json(), ensure_ascii=False) for key in sorted(results))
+    return "".join(f"{line}\n" for line in lines)
+
+
+@cache
+def _lines(path: Path) -> dict[str, dict[str, Any]]:
+    """key -> record from a file of results."""
+    records = {}
+    for number, line in enumerate(path.read_text("utf-8").splitlines() if path.is_file() else (), 1):
+        try:
+            record = json.loads(line)
+            records[record["key"]] = record
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{path}, line {number} is damaged, expected a result as JSON; restore the file") from None
+    return records
+
+
 # --- computing ---------------------------------------------------------------------------------------------------
 
 
@@ -234,21 +308,12 @@ class Computed:
         return [reason for reason in self.failed.values() if not isinstance(reason, Missing)]
 
 
-def stored(cells: Iterable[Cell], store: Store) -> dict[str, Result]:
+def stored(cells: Sequence[Cell], store: Store) -> dict[str, Result]:
     """The stored results of these cells and of their tunings."""
-    known: dict[str, Result] = {}
-    for cell in cells:
-        tunings = {each.key: found for each in cell.tunings if (found := store.find(each.key)) is not None}
-        known |= tunings
-        if found := _found(cell, [each.notes["chosen"] for each in tunings.values()], store):
-            known[cell.key] = found
-    return known
-
-
-def _found(item: Cell | Tuning, chosen: list[Mapping[str, Any]], store: Store) -> Result | None:
-    """The stored result, unless its tunings have chosen other settings since."""
-    found = store.find(item.key)
-    return None if found is None or (chosen and found.notes.get("chosen") != chosen) else found
+    found = compute(cells, store, only_stored=True)
+    for reason in filter(None, (found.interrupted, *found.failed.values())):  # a damaged file
+        raise reason
+    return found.known
 
 
 def compute(
@@ -256,33 +321,38 @@ def compute(
     store: Store,
     *,
     again: bool = False,
+    only_stored: bool = False,
     runs: Path | None = None,
     progress: Progress = silent,
 ) -> Computed:
-    """Take the cells from the store or compute them; `again` computes all of them.
+    """Take the cells from the store or compute them; `again` computes all of them, `only_stored` none.
 
     Trainings are stored in the `runs` folder, if given: interrupted ones resume there, and other cells reuse them.
     A row with missing data or a faulty recipe is noted and does not stop the others.
     """
     done = Computed()
 
-    def obtain(item: Cell | Tuning, tell: Progress) -> Result:
+    def obtain(item: Cell | Tuning, tell: Progress) -> Result | None:
         """The result of a cell (after its tunings) or of a tuning: stored, or computed and stored."""
         if item.key in done.failed:  # do not repeat sixteen trials for each seed
             raise done.failed[item.key]
-        if item.key not in done.known:
-            tunings = item.tunings if isinstance(item, Cell) else ()
-            chosen = [obtain(tuning, tell).notes["chosen"] for tuning in tunings]
-            found = None if again else _found(item, chosen, store)
-            if found is None:
-                try:
-                    found = store.keep(item.key, _computed(item, chosen, runs, tell), item.about)
-                except Exception as reason:
-                    done.failed[item.key] = reason
-                    raise
-                done.fresh += [item] if isinstance(item, Cell) else []
+        if item.key in done.known:
+            return done.known[item.key]
+        tunings = [obtain(tuning, tell) for tuning in item.tunings] if isinstance(item, Cell) else []
+        chosen = [found.notes["chosen"] for found in tunings if found]
+        found = None if again else store.find(item.key)
+        if found and chosen and found.notes.get("chosen") != chosen:  # its tunings have chosen other settings since
+            found = None
+        if not found and not only_stored:
+            try:
+                found = store.keep(item.key, _computed(item, chosen, runs, tell), item.about)
+            except Exception as reason:
+                done.failed[item.key] = reason
+                raise
+            done.fresh += [item] if isinstance(item, Cell) else []
+        if found:
             done.known[item.key] = found
-        return done.known[item.key]
+        return found
 
     for number, cell in enumerate(cells):
 

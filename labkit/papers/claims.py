@@ -142,12 +142,11 @@ class _Pair:
             return (self.beyond.lead + nudge,) * 2
         return self.beyond.interval(level) if self.beyond.error else (-inf, inf)
 
-    def shown(self) -> tuple[float, float, float]:
+    def shown(self) -> list[float]:
         """The lead itself, or as a share of the other's score, and its bounds."""
         share = (abs(self.theirs) or 1.0) if self.claim.relative else 1.0
         asked = 0.0 if self.claim.tie else self.claim.by
-        low, high = self.beyond.interval(LEVEL)
-        return self.beyond.lead / share + asked, low / share + asked, high / share + asked
+        return [each / share + asked for each in (self.beyond.lead, *self.beyond.interval(LEVEL))]
 
     def __str__(self) -> str:
         lead, *bounds = (format(each, "+.1%" if self.claim.relative else "+.3g") for each in self.shown())

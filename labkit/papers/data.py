@@ -9,7 +9,7 @@ next to the cells, so that planning reads nothing again. An incomplete set is re
 
 from __future__ import annotations
 
-import os
+import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from platformdirs import user_cache_path
 
+from labkit.atomic import write_text
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.article_triplets import triplets_of
 from labkit.corpora.minimal import PAIRED
-from labkit.corpora.published import load_published, located
-from labkit.corpora.published.registry import has_plain, plain_files
+from labkit.corpora.published import PUBLISHED
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest
-from labkit.papers.cell_store import default_folder, read_json, write_json
 from labkit.progress import Progress, silent
 
 CITY = "pit"  # the smallest of GeoER's: training takes minutes
@@ -290,6 +290,26 @@ class DataAtHand:
         return f"{self.title} ({', '.join(f'{split} {size:,}' for split, size in self.sizes.items())})"
 
 
+def default_folder() -> Path:
+    """The folder of this user's results and of facts about data sets."""
+    return user_cache_path("labkit") / "papers"
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The record in a file; empty if the file is missing or damaged."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record
+
+
+def write_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record to a file, whose folder is created if needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(record, allow_nan=False))
+
+
 class Desk:
     """The available data sets. With `quick` all are bundled, and only a small part of their training split is used."""
 
@@ -313,13 +333,7 @@ class Desk:
 
     def missing(self, name: str) -> list[str]:
         """The missing parts of the published form: files of the plain form, else names of corpora."""
-        return [lack for part in DATASETS[name].parts for lack in self._lacks(part)]
-
-    def _lacks(self, part: str) -> list[str]:
-        plain = self.folder or os.environ.get("LABKIT_DATA")
-        if plain and has_plain(part, Path(plain)):
-            return [file for file in plain_files(part) if not Path(plain, file).is_file()]
-        return [] if located(part, self.folder) is not None else [part]
+        return [lack for part in DATASETS[name].parts for lack in PUBLISHED[part].missing(self.folder)]
 
     def published(self, names: Sequence[str]) -> bool:
         """Whether a table on these data sets uses published data: at least one of them is available."""
@@ -355,11 +369,10 @@ class Desk:
 
     def _files(self, wanted: DataSet, published: bool) -> list[list[Any]]:
         """Path, size and modification time of every file that is read."""
-        if published:
-            places = [located(part, self.folder) for part in (*wanted.parts, *wanted.apart)]
-        else:
-            places = [CORPORA[wanted.embedded].here()]
-        paths = [path for place in filter(None, places) for path in (place, *sorted(place.rglob("*")))]
+        parts = (*wanted.parts, *wanted.apart) if published else ()
+        paths = [path for part in parts for path in PUBLISHED[part].paths(self.folder)]
+        if not published and (here := CORPORA[wanted.embedded].here()) is not None:
+            paths.append(here)
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in paths if path.is_file()]
 
     def _embedded(self, wanted: DataSet) -> Corpus:
@@ -370,6 +383,7 @@ class Desk:
     def _published(self, wanted: DataSet) -> Corpus:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # `missing` reports what a release lacks
-            corpora = [load_published(part, self.folder) for part in wanted.parts]
-            apart = [load_published(name, self.folder) for name in wanted.apart if not self._lacks(name)]
+            corpora = [PUBLISHED[part].load(self.folder) for part in wanted.parts]
+            others = [PUBLISHED[name] for name in wanted.apart]
+            apart = [other.load(self.folder) for other in others if not other.missing(self.folder)]
         return without(wanted.together(corpora), apart)

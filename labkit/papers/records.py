@@ -110,14 +110,6 @@ class Table:
         none = (None,) * len(self.columns)
         rows = tuple(row if row.published else replace(row, published=none) for row in self.rows)
         object.__setattr__(self, "rows", rows)
-        for row in self.rows:
-            if len(row.published) != len(self.columns):
-                raise ValueError(
-                    f"{self.name}: row {row.name!r} has {len(row.published)} scores, expected {len(self.columns)}, "
-                    "one per column (None if the paper has none)"
-                )
-            if (row.recipe is None) == (not row.why_not):
-                raise ValueError(f"{self.name}: row {row.name!r} needs either a recipe or a reason, not both")
 
     @property
     def name(self) -> str:
@@ -145,20 +137,6 @@ class Paper:
     citation: str
     tables: tuple[Table, ...]
     observations: tuple[Observation, ...] = ()
-    errata: tuple[Erratum, ...] = ()
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """An erratum: where it is, what is printed, what is correct, and the notebook that shows it.
-
-    Both texts are Markdown with formulas, as in the notebooks' tables of errata, with which a test compares them.
-    """
-
-    where: str
-    printed: str
-    holds: str
-    notebook: str
 
 
 @dataclass(frozen=True)

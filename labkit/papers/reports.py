@@ -1,10 +1,7 @@
-"""Write results as Markdown: the report of `labkit reproduce`, and two pages of the book.
+"""Write results as Markdown: the report of `labkit reproduce`, and the book's page of leaders.
 
-    as_markdown(report)   the report: docs/RESULTS.md, and the terminal's output
-    errata(chapter)       each paper's errata, and statements that its own pages refute
-    leaders(draw)         the leaders of each fairly tuned table, and how the leads changed
-
-The pages of the book follow the stored results (`data/results.json`).
+as_markdown(report)   the report: docs/RESULTS.md, and the terminal's output
+leaders(draw)         the leaders of each fairly tuned table, and how the leads changed, by the stored results
 """
 
 from __future__ import annotations
@@ -239,25 +236,7 @@ def piped(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: bool = F
     return [lines[0], "|---|" + ("---:|" if right else "---|") * (len(head) - 1), *lines[1:]]
 
 
-# --- pages of the book -------------------------------------------------------------------------------------------
-
-
-def errata(chapter: Callable[[str], str]) -> str:
-    """The errata of the five papers; `chapter` makes a link of a notebook's number."""
-    report, lines = stored(), []
-    for paper in PAPERS.values():
-        if paper.name == "why":  # no paper
-            continue
-        lines += _heading(paper)
-        if paper.errata:
-            rows = [(each.where, each.printed, each.holds, chapter(each.notebook)) for each in paper.errata]
-            lines += [*piped(("where", "what is printed", "what holds", "seen in"), rows), ""]
-        against = [(each.text, each.why) for each in paper.observations if each.verdict == "not confirmed"]
-        claims = [claim for result in report.of(paper) for claim in result.claims]
-        against += [(claim.text, claim.paper_why) for claim in claims if claim.paper == "not confirmed"]
-        if against:
-            lines += [*piped(("what is said", "what the paper's own pages say"), against), ""]
-    return "\n".join(lines)
+# --- the book's page of leaders ------------------------------------------------------------------------------------
 
 
 def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) -> str:
@@ -268,7 +247,9 @@ def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) 
     report, lines = stored(), []
     for paper in PAPERS.values():
         results = [result for result in report.of(paper) if any(made["chosen"] for made in result.made)]
-        lines += _heading(paper) if results else []
+        if results:
+            authors, title, _ = paper.citation.split(". ")
+            lines += [f"## {title.partition(':')[0]}", "", f"{authors}: *{title}*.", ""]
         for result in results:
             fronts = piped(("column", "in front", "ours", "ties with it", "open"), [*_fronts(result)])
             lines += [f"### {result.table.title}: {result.table.caption}", "", *fronts, ""]
@@ -299,8 +280,3 @@ def _fronts(result: TableResult) -> Iterator[tuple[str, ...]]:
 
 def _interval(lead: ShownLead) -> str:
     return f"{lead.lead:+.3f} [{lead.low:+.3f},\u00a0{lead.high:+.3f}]"
-
-
-def _heading(paper: Paper) -> list[str]:
-    authors, title, _ = paper.citation.split(". ")
-    return [f"## {title.partition(':')[0]}", "", f"{authors}: *{title}*.", ""]

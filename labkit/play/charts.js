@@ -37,12 +37,14 @@ export function drawChart(canvas, name, histories) {
   c.fillText(axis, width - 4 - c.measureText(axis).width, height - 7);
   histories.forEach((history, side) => {
     for (const part of ["train", "unseen"]) {
-      c.strokeStyle = side ? tones.push : tones.ink;
+      c.strokeStyle = c.fillStyle = side ? tones.push : tones.ink;
       c.lineWidth = side ? 1.6 : 2.2;
       c.setLineDash(part === "unseen" ? [4, 3] : []);
       c.beginPath();
       for (const entry of history) c.lineTo(x(entry.step), y(of(entry[part])));
       c.stroke();
+      const now = history.at(-1);
+      if (part === "train") c.fillRect(x(now.step) - 2.5, y(of(now[part])) - 2.5, 5, 5); // one measurement is no line
     }
   });
   c.setLineDash([]);

@@ -7,6 +7,7 @@ import { LOSSES } from "./pairs.js";
 const SAMPLES = 41; // places of the curve
 const ANCHORS = 8; // whose curves are averaged
 const SIDE = 10; // pixels left and right of the picture
+const HEADROOM = 1.06; // so that the heaviest pair is not on the frame
 
 /**
  * The mean weight over a few anchors of a positive (kind "P") or negative ("N") at each similarity from -1 to 1, all
@@ -54,7 +55,7 @@ export class Curve {
     const curves = { P: weightCurve(settings, batch, "P"), N: weightCurve(settings, batch, "N") };
     const weights = [...dots.map(({ weight }) => weight), ...[...curves.P, ...curves.N].map(([, weight]) => weight)];
     const highest = weights.reduce((high, weight) => Math.max(high, weight), 0);
-    this.top = highest || 1;
+    this.top = HEADROOM * highest || 1;
     const x = (similarity) => SIDE + ((similarity + 1) / 2) * (width - 2 * SIDE);
     const y = (weight) => bottom - (weight / this.top) * (bottom - top);
     this.axes(c, tones, size, x, y, width, height);
@@ -89,7 +90,7 @@ export class Curve {
     c.moveTo(x(-1), y(0));
     c.lineTo(x(1), y(0));
     c.stroke();
-    c.fillText(`weight, up to ${this.top.toPrecision(2)}`, x(-1) + 2, size);
+    c.fillText(`weight, up to ${(this.top / HEADROOM).toPrecision(2)}`, x(-1) + 2, size);
     c.fillText("−1", x(-1) - 6, height - 6);
     c.fillText("1", x(1) - 4, height - 6);
     const caption = "similarity of the pair";

@@ -37,9 +37,9 @@ const short = (value) => (typeof value === "number" ? String(Number(value.toPrec
 /** Open what an address says. What it says wrongly is taken as not said. */
 export function fromHash(lab, hash) {
   const words = new URLSearchParams(hash.slice(1));
-  const named = SCENES.find(({ name }) => name === words.get("scene"));
-  if (named && lab.scenes.length) lab.open(named);
-  else if (!lab.scenes.length || words.get("scene") === "own") lab.open(ownScene(lab.bundled, lab.bundled.start));
+  const name = words.get("scene");
+  if (lab.bundled.scenes && name !== "own") lab.open(SCENES.find((scene) => scene.name === name) ?? SCENES[0]);
+  else lab.open(ownScene(lab.bundled, lab.bundled.start));
   for (const name of Object.keys(DEFAULTS)) if (words.has(name)) lab.settings[name] = checked(name, words.get(name));
   const right = Object.keys(DEFAULTS).filter((name) => words.has(`right.${name}`));
   const value = (name) => checked(name, words.get(`right.${name}`));

@@ -11,6 +11,7 @@ import { Panel } from "./panel.js";
 import { READOUTS } from "./readouts.js";
 import { CHOICES, RANGES, shown } from "./settings.js";
 import { Stage } from "./stage.js";
+import { withTerms } from "./terms.js";
 
 const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
 const FASTEST = 12; // milliseconds from step to step, so that fast screens do not train faster than the eye follows
@@ -27,16 +28,18 @@ class Page {
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     Object.assign(this, { playing: false, chosen: null, chosenSide: 0, hovered: null, drawn: 0, last: 0 });
     this.camera = { turn: 0.5, tilt: 0.35 }; // one for both sides, so that what agrees looks alike
-    this.pointed = false; // whether the focus was last moved by a pointer, not by the keyboard
+    this.pointed = false; // whether the last input came from a pointer, not from the keyboard
     this.stages = [0, 1].map((number) => new Stage(number, this));
     for (const { figure, curveFigure } of this.stages) byId("side").before(curveFigure, figure);
     this.card = byId("card");
     this.panel = new Panel(byId("panel"), this);
+    this.place = place();
+    this.around = this.place && this.place !== location ? parent : window; // the window whose address names the scene
     this.wire();
     document.documentElement.classList.toggle("framed", window !== top);
-    this.place = place();
     byId("share").hidden = !this.place;
-    if (this.place?.hash.length > 1) fromHash(this.lab, this.place.hash);
+    if (this.around !== window) window.focus(); // the app opens on this page, so its keys work at once
+    if (this.place?.hash.includes("=")) fromHash(this.lab, this.place.hash);
     this.arrive();
     requestAnimationFrame((now) => this.frame(now));
   }
@@ -63,11 +66,11 @@ class Page {
     click("more", () => this.openPanel(byId("panel").hidden));
     click("share", () => this.share());
     click("present", () => this.present(!this.presenting));
-    this.lab.scenes.forEach((scene, number) => {
-      const button = el("button", { title: scene.title }, String(number + 1));
-      button.setAttribute("aria-label", `Scene ${number + 1}: ${scene.title}`);
-      button.addEventListener("click", () => this.open(scene));
-      byId("scenes").append(el("li", {}, button));
+    const menu = byId("scenes");
+    menu.append(...this.lab.scenes.map(({ title }, at) => el("option", { value: at }, `${at + 1}  ${title}`)));
+    menu.addEventListener("change", () => {
+      this.open(this.lab.scenes[menu.selectedIndex]);
+      if (this.pointed) menu.blur(); // the keys are the page's again
     });
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("pointerdown", () => (this.pointed = true), true);
@@ -76,19 +79,33 @@ class Page {
     });
     addEventListener("resize", () => this.redraw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.fill());
-    addEventListener("hashchange", () => {
-      fromHash(this.lab, location.hash);
-      this.arrive();
-    });
+    const leaving = new AbortController(); // the app's window outlives this page
+    if (this.place) this.around.addEventListener("hashchange", () => this.read(), { signal: leaving.signal });
+    addEventListener("pagehide", ({ persisted }) => persisted || leaving.abort());
   }
 
-  /** Keys, unless the focus is on what is written into, or on a control that the keyboard reached. */
+  /** Open what the address says now, unless that is a heading of the app. */
+  read() {
+    const { hash } = this.place;
+    if (hash && !hash.includes("=")) return;
+    if (hash) fromHash(this.lab, hash);
+    else this.lab.begin();
+    this.arrive();
+  }
+
+  /** Keys, unless the control in focus uses them: a slider and a row of choices use the arrows alone. */
   key(event) {
+    const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Tab") this.pointed = false;
-    const inside = event.target.closest(this.pointed ? "[type=text], select, textarea" : "input, select, textarea");
-    if (event.key === "Escape") return this.chosen || this.lab.typed ? this.close() : this.present(false);
-    if (inside || (event.key === " " && event.target.closest("button"))) return;
+    this.pointed = false;
+    if (key === "Escape") {
+      if (target.closest(".term")) return target.blur();
+      return this.chosen || this.lab.typed ? this.close() : this.present(false);
+    }
+    const turns = ["ArrowLeft", "ArrowRight", "PageUp", "PageDown"].includes(key);
+    if (target.closest("#scenes") ? !turns : target.closest("[type=text], [type=file], select, textarea")) return;
+    if (key.startsWith("Arrow") && target.closest("input")) return;
+    if (key === " " && target.closest("button")) return;
     const keys = {
       ArrowRight: () => this.turnTo(1),
       PageDown: () => this.turnTo(1),
@@ -100,9 +117,9 @@ class Page {
       m: () => this.openPanel(byId("panel").hidden),
       p: () => this.present(!this.presenting),
     };
-    if (!keys[event.key]) return;
+    if (!keys[key]) return;
     event.preventDefault();
-    keys[event.key]();
+    keys[key]();
   }
 
   turnTo(by) {
@@ -112,9 +129,17 @@ class Page {
   }
 
   open(scene) {
-    if (location.hash.length > 1) history.replaceState(null, "", location.pathname + location.search);
     this.lab.open(scene);
     this.arrive();
+    // a frame in the book shows no address, and its scenes would stand in the way of Back
+    this.write(`#scene=${scene.name}`, this.around === top ? "pushState" : "replaceState");
+  }
+
+  /** Put a hash into the address, so that reload and Back find what it names. */
+  write(hash, how) {
+    if (!this.place || this.place.hash === hash) return;
+    const { history } = this.around;
+    history[how](history.state, "", this.place.href.split("#")[0] + hash);
   }
 
   /** Show the lab's scene from its start. */
@@ -124,10 +149,7 @@ class Page {
     Object.assign(this, { chosen: null, hovered: null });
     byId("title").textContent = scene.title;
     document.querySelector("header nav").hidden = !scenes.length;
-    for (const [number, button] of [...byId("scenes").querySelectorAll("button")].entries()) {
-      if (scenes[number] === scene) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-    }
+    byId("scenes").selectedIndex = scenes.indexOf(scene);
     this.last = performance.now();
     if (this.lab.typed) this.openPanel(true);
     this.fillStory();
@@ -139,8 +161,10 @@ class Page {
   /** The scene's sentences, or, where they no longer hold, what was changed. */
   fillStory() {
     const { scene, changed } = this.lab;
-    byId("first").textContent = scene.sentences[0];
-    byId("second").textContent = scene.sentences[1];
+    const seen = new Set();
+    for (const [at, id] of ["first", "second"].entries()) {
+      byId(id).replaceChildren(...withTerms(scene.sentences[at], seen));
+    }
     if (changed.length && scene.name !== "own") {
       byId("first").textContent = "You have left this scene: with your own settings its sentences need not hold.";
       const back = el("button", {}, "Back to the scene");
@@ -156,7 +180,7 @@ class Page {
     const change = (name, value) => this.change(name, value, 0);
     const how = { roomy: true, most: lab.most(lab.control) };
     byId("dial").replaceChildren(control(lab.control, lab.settings[lab.control], change, how));
-    if (focused) byId("dial").querySelector("input:checked, input, select").focus();
+    if (focused) (byId("dial").querySelector("input:checked") ?? byId("dial").querySelector("input, select")).focus();
     const two = Boolean(lab.right);
     document.querySelector("main").classList.toggle("two", two);
     for (const { figure, curveFigure } of this.stages.slice(1)) figure.hidden = curveFigure.hidden = !two;
@@ -248,11 +272,10 @@ class Page {
 
   /** Copy a link to this state; without a clipboard it is in the address bar. Pasted sentences are not in it. */
   async share() {
-    const link = this.place.href.split("#")[0] + toHash(this.lab);
-    (this.place === location ? history : parent.history).replaceState(null, "", link);
-    const said = await navigator.clipboard.writeText(link).then(() => "Link copied", () => "In the address");
-    byId("share").textContent = said;
-    this.say(said);
+    this.write(toHash(this.lab), "replaceState");
+    const copied = await navigator.clipboard.writeText(this.place.href).then(() => true, () => false);
+    byId("share").textContent = copied ? "Copied" : "In the address";
+    this.say(copied ? "Link copied" : "The link is in the address");
     setTimeout(() => (byId("share").textContent = "Share"), SAID);
   }
 
@@ -372,13 +395,16 @@ class Page {
     for (const name of ["hit", "ratio"]) {
       if (byId(name).clientWidth) drawChart(byId(name), name, histories);
       const values = histories.map((history) => ["train", "unseen"].map((part) => history.at(-1)[part][name]));
-      byId(`${name}-values`).textContent = values
+      const texts = values
         .map(([train, unseen]) => `${FORMATS[name](train)}, unseen ${FORMATS[name](unseen)}`)
-        .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text))
-        .join("; ");
+        .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text));
+      const lines = texts.map((text, side) => el("span", { className: `side${side}` }, text));
+      byId(`${name}-values`).replaceChildren(...lines);
+      if (name === "hit") {
+        const hit = this.presenting ? ` · Hit@1 ${texts.join("; ")}` : ""; // its chart makes room
+        byId("count").textContent = `step ${this.steps}${hit}`;
+      }
     }
-    const hit = this.presenting ? ` · Hit@1 ${byId("hit-values").textContent}` : ""; // its chart makes room
-    byId("count").textContent = `step ${this.steps}${hit}`;
     byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
     const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);

@@ -7,10 +7,11 @@ const SHAPES = ["circle", "diamond", "square", "triangle", "cross", "star"];
 const PULL = { light: "#0072b2", dark: "#56b4e9" };
 const PUSH = { light: "#b86e00", dark: "#e69f00" };
 
-/** Colour and shape of a class: all 36 combinations before one comes again, each shape once in six. */
+/** Colour and shape of a class: all 36 combinations before one comes again, and no shape twice in the two blues. */
 export function look(label) {
   const turn = Math.floor(label / COLOURS.length);
-  return { colour: COLOURS[label % COLOURS.length], shape: SHAPES[(label + turn) % SHAPES.length] };
+  const shape = SHAPES[(label + 3 * turn + Math.floor(turn / 2)) % SHAPES.length];
+  return { colour: COLOURS[label % COLOURS.length], shape };
 }
 
 /** The colours of now, light or dark, as the style sheet has them. */

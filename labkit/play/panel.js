@@ -8,18 +8,11 @@ import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
 import { wrongShares } from "./readouts.js";
 import { dialsOf } from "./settings.js";
+import { TERMS } from "./terms.js";
 
-const WORDS = {
-  Point: "a sentence: the mean of its words' vectors, at unit length. The word vectors are what learns.",
-  Similarity: "the cosine of the angle between two points: 1 where they coincide, −1 where they are opposite.",
-  Weight: "how strongly the loss moves the pair, m · |∂L/∂S|: it pulls pairs of one class, and pushes the others.",
-  "Hit@1":
-    "the share of sentences whose nearest other sentence is of their true class; 1 is best. Flipped labels do not count.",
-  "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
-  Unseen: "sentences that are never trained on: rings. They go where the words they share with others go.",
-};
 const KEYS =
-  "← → scenes, space bar play, S step, R restart, M more, P present. With Shift, arrows turn a space in focus.";
+  "← → or Page Up, Page Down: scenes. Space bar: play. S step, R restart, M more, P present. On a slider, arrows move " +
+  "it. With Shift, arrows turn a space in focus.";
 const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
 
 export class Panel {
@@ -201,7 +194,7 @@ export class Panel {
   }
 
   words() {
-    const terms = Object.entries(WORDS).flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]);
+    const terms = Object.entries(TERMS).flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]);
     return [el("dl", {}, ...terms)];
   }
 

@@ -12,10 +12,8 @@ export const SCENES = [
     name: "temperature",
     title: "Who gets the weight?",
     sentences: [
-      "Drag the temperature to the left: fewer pairs carry the weight. Sentences of one topic pull together, and " +
-        "those of different topics push apart.",
-      "At 0.02, fewer than 18 % of the pairs carry 90 % of the weight; at 2.00 it takes about 75 %, and all pairs " +
-        "count nearly alike.",
+      "Drag the temperature to the left: fewer pairs carry the weight.",
+      "At 0.02, fewer than one pair in six carry nearly all the weight; at 2.00, three in four do.",
     ],
     control: "temperature",
     readout: "carrying",
@@ -53,10 +51,10 @@ export const SCENES = [
     name: "wrong-labels",
     title: "The hardest pairs may be the wrong ones",
     sentences: [
-      "One label in ten is wrong (×), and wrong labels make hard pairs. With the hardest pairs alone, more than a " +
-        "third of the weight is on pairs with a wrong label; with the informative ones, nearly half.",
+      "One label in ten is wrong (×), and wrong labels make hard pairs. At step 60, the hardest pairs alone put more " +
+        "than a third of the weight on pairs with a wrong label; the informative ones, nearly half.",
       "Choose All: about a fifth, their fair share. But margin triplet (under More) looks for hard pairs itself: " +
-        "nearly half again. Hit@1 goes by the true labels.",
+        "nearly half again. Hit@1 uses the true labels.",
     ],
     control: "miner",
     also: ["loss"],
@@ -96,28 +94,28 @@ export const SCENES = [
     name: "batch",
     title: "A batch of 8 against 96",
     sentences: [
-      "After 100 steps from the same start, the batch of 8 (left, 28 pairs per step) has hardly begun; the " +
-        "batch of 96 (right, 4,560 pairs per step) is done.",
+      "After 40 steps from the same start, the batch of 8 (left, 28 pairs per step) has one sentence in three next " +
+        "to its topic; the batch of 96 (right, 4,560 pairs per step) has nearly all.",
       "Press Play again: the small batch gets there, too, but needs ten times the steps.",
     ],
     control: "batch",
     readout: "hits",
-    settings: { loss: "infonce", classes: 12, batch: 8, perClass: 4 },
+    settings: { loss: "infonce", batch: 8, perClass: 4 },
     right: { batch: 96 },
-    until: 100,
+    until: 40,
   },
   {
     name: "two-names",
     title: "One loss under two names",
     sentences: [
       "With two sentences per topic, every sentence has a single positive, and InfoNCE (left) and supervised " +
-        "contrastive (right) are one loss, point for point.",
+        "contrastive (right) are one loss: the spaces are equal.",
       "Take three per topic: the two positives compete on the right only, and the sides part.",
     ],
     control: "perClass",
     fresh: true,
     readout: "apart",
-    settings: { loss: "infonce", classes: 12, batch: 24, perClass: 2 },
+    settings: { loss: "infonce", batch: 12, perClass: 2 },
     right: { loss: "supcon" },
     until: 150,
   },

@@ -8,7 +8,7 @@ const LINES = 12; // pulls drawn, and as many pushes: pulls alone would vanish i
 const BENDS = 12; // pieces of a line along the sphere
 const REACH = 16; // pixels around a point that count as on it
 const FORCE = 0.35; // length of the longest arrow, in radii
-const LABELLED = 0.72; // a class whose points' mean is as long as this is gathered enough to carry its name
+const LABELLED = { 2: 0.72, 3: 0.5, 32: 0.36 }; // by dimension: a class whose mean is as long as this carries its name
 
 /** Where a force would move a vector, by at most `FORCE`: any force is seen, and none leaves the picture. */
 function moved(v, force) {
@@ -145,34 +145,37 @@ export class Space {
     c.stroke();
   }
 
-  /** The name of each class at the middle of its training sentences, once they are gathered there. */
+  /** The name of each class at the middle of its training sentences, once they gather there; those behind are grey. */
   drawNames({ corpus }) {
     const { context: c, tones } = this;
-    const taken = [];
-    corpus.classes.forEach((name, label) => {
+    const { d } = this.projection;
+    const middles = corpus.classes.map((name, label) => {
       const own = this.flat.filter((_, row) => corpus.rows[row].label === label && !corpus.rows[row].unseen);
-      if (!own.length) return;
-      const middle = [0, 1, 2].map((k) => own.reduce((total, point) => total + point[k], 0) / own.length);
+      const middle = [0, 1, 2].map((k) => own.reduce((total, point) => total + point[k], 0) / (own.length || 1));
       const length = Math.hypot(...middle);
-      if (length < (this.projection.d > 3 ? LABELLED / 2 : LABELLED)) return;
-      const stretch = { 2: 0.94 / length, 3: 1 / length }[this.projection.d] ?? 1; // onto the sphere, inside the circle
-      const [x, y, z] = this.place(middle.map((value) => value * stretch));
-      if (z < -0.3) return;
-      const size = Math.max(13, this.radius / 22);
-      c.font = `600 ${size}px ${tones.font}`;
-      const half = c.measureText(name).width / 2;
-      const inwards = this.projection.d === 2 ? (half * (x - this.width / 2)) / this.radius : 0;
-      const left = Math.min(this.width - 2 * half - 4, Math.max(4, x - half - inwards));
-      const base = this.projection.d === 2 ? y + size / 3 : y - size;
-      if (taken.some(([a, b, w]) => Math.abs(b - base) < size && a < left + 2 * half && left < a + w)) return;
-      taken.push([left, base, 2 * half]);
-      c.lineJoin = "round";
-      c.lineWidth = 6;
-      c.strokeStyle = tones.ground;
-      c.strokeText(name, left, base);
-      c.fillStyle = tones.ink;
-      c.fillText(name, left, base);
+      const stretch = { 2: 0.94 / length, 3: 1 / length }[d] ?? 1; // onto the sphere, inside the circle
+      return { name, length, at: this.place(middle.map((value) => value * stretch)) };
     });
+    const gathered = middles.filter(({ length }) => length >= LABELLED[d]);
+    const size = Math.max(13, this.radius / 22);
+    const taken = [];
+    c.font = `600 ${size}px ${tones.font}`;
+    c.lineJoin = "round";
+    c.lineWidth = 6;
+    c.strokeStyle = tones.ground;
+    gathered.sort((one, other) => other.at[2] - one.at[2]); // those in front come first, and keep their place
+    for (const { name, at: [x, y, z] } of gathered) {
+      const half = c.measureText(name).width / 2;
+      const inwards = d === 2 ? (half * (x - this.width / 2)) / this.radius : 0;
+      const left = Math.min(this.width - 2 * half - 4, Math.max(4, x - half - inwards));
+      const base = d === 2 ? y + size / 3 : y - size;
+      const beside = ([a, b, w]) => Math.abs(b - base) < 1.6 * size && a < left + 2 * half && left < a + w;
+      if (taken.some(beside)) continue; // a heap is seen, not its names
+      taken.push([left, base, 2 * half]);
+      c.strokeText(name, left, base);
+      c.fillStyle = z < -0.3 ? tones.soft : tones.ink;
+      c.fillText(name, left, base);
+    }
   }
 
   /** The chosen row, ringed, with the force on it; held, it is a ghost. And the sentence that somebody typed. */

@@ -73,7 +73,11 @@ export class Stage {
     this.title.textContent = `${this.number ? "Right" : "Left"}: ${loss}${this.page.differences(this.number)}`;
     this.title.hidden = !two;
     const classes = training.corpus.classes.map((name, label) => el("li", {}, this.swatch(label, false), name));
-    const key = el("li", { className: "key" }, this.swatch(0, false), "trained", this.swatch(0, true), "unseen");
+    const wrong = training.labels.some((label, row) => label !== training.corpus.rows[row].label);
+    const key = el(
+      "li", { className: "key" },
+      this.swatch(0, false), "trained", this.swatch(0, true), "unseen", wrong ? el("b", {}, "× wrong label") : null,
+    );
     const lines = el("li", {}, "Lines:", tinted("pull", "━ pull"), tinted("push", "╍ push"));
     this.leftOut.hidden = training.settings.miner === "all";
     this.legend.replaceChildren(lines, el("li", {}, "Points:"), ...classes, key);

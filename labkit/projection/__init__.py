@@ -1,11 +1,5 @@
 """Embeddings as points in 2 or 3 dimensions, and how far the picture can be trusted.
 
-picture      what a picture is, PCA, what it keeps of the neighbourhoods, and a file for embedding-atlas
-t_sne        t-SNE: ours up to 20,000 points, openTSNE above
-arrange      all four methods behind one call; UMAP, LLE
-epochs       a picture for each epoch, each rotated onto the one before, in fixed axes; the journey of a run
-placement    a new sentence in a picture, and the sentences near it
-
     project(embeddings, "tsne") -> Projection
     epochs(snapshots, "pca") -> a Projection for each epoch
     place(projection, embeddings, new) -> Placement

@@ -2,23 +2,26 @@
 
 In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as given: pass
 rows of unit length if near should mean a large cosine. `pca` and `tsne` are fast enough for a page. UMAP and LLE are
-imported only when they are used. The first UMAP picture in a process compiles for seconds, and two at the same time
-abort the process, so a lock admits one at a time.
+imported only when they are used. The first UMAP picture in a process compiles for seconds.
 """
 
 from __future__ import annotations
 
+import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from labkit.arrays import Vectors, seeded, unit, whole
-from labkit.evaluation.neighbours import nearest_rows
+from labkit.evaluation.neighbours import nearest_rows, sampled
 from labkit.extras import require
-from labkit.numba_lock import alone, cache_compiled
 from labkit.progress import Progress, collected, silent
 from labkit.projection import t_sne
 from labkit.projection.picture import (
@@ -65,38 +68,42 @@ def project(
     ((30, 2), 5)
     """
     rows = checked_embeddings(embeddings)
-    _require_possible(method, dimensions, start, landmarks)
+    n = rows.shape[0]
+    if method not in NAMES:
+        raise ValueError(f"method is {method!r}, expected one of {', '.join(NAMES)}")
+    if dimensions not in ((2, 3) if method in SOLID else (2,)):
+        raise ValueError(
+            f"dimensions is {dimensions!r}, but method {method!r} supports only 2; in 3 there are {' and '.join(SOLID)}"
+        )
+    if (start is not None) + (landmarks is not None) > (method in STARTED):
+        raise ValueError(f"start or landmarks, not both, apply to {' and '.join(STARTED)}, and method is {method!r}")
     whole("neighbours", neighbours, 2, 10_000, "that a point has in UMAP and LLE")
     settings: dict[str, Any] = {"dimensions": dimensions, "seed": seeded(seed)}
-    few = None if landmarks is None else whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged first")
-    if few is not None and rows.shape[0] > few:
-        chosen = np.sort(np.random.default_rng(seed).choice(rows.shape[0], few, replace=False))
+    if landmarks is not None and n > whole("landmarks", landmarks, LEAST, 1_000_000, "that are arranged first"):
+        chosen = sampled(np.arange(n), landmarks, seed)
         how: Any = {"perplexity": perplexity, "neighbours": neighbours, "measure": False}
         picture = project(rows[chosen], method, dimensions, seed, progress, **how)
         progress(0, None, "placing")
         points = place(picture, rows[chosen], rows).points
         points[chosen] = picture.points
-        picture = replace(picture, points=points, kl=None, settings={**picture.settings, "landmarks": few})
-        return replace(picture, quality=quality(rows, points, seed=seed)) if measure else picture
-    if start is not None:
-        start, shape = np.asarray(start, dtype=np.float64), (rows.shape[0], dimensions)
-        if start.shape != shape or not np.isfinite(start).all():
-            raise ValueError(f"start has shape {start.shape}, expected {shape} of finite numbers, a point for each row")
-    if method == "pca":
+        picture = replace(picture, points=points, kl=None, settings={**picture.settings, "landmarks": landmarks})
+    elif method == "pca":
         picture = replace(leading_directions(rows, dimensions, seed), settings=settings)
     else:
         if not varies(rows):
             raise ValueError(
-                f"embeddings has {rows.shape[0]} identical rows, which {NAMES[method]} cannot arrange; choose other "
-                "sentences, or check whether the method has collapsed"
+                f"embeddings has {n} identical rows, which {NAMES[method]} cannot arrange; choose other sentences, or "
+                "check whether the method has collapsed"
             )
-        kl = None
+        kl, first = None, None if start is None else np.asarray(start, np.float64)
+        if first is not None and (first.shape != (n, dimensions) or not np.isfinite(first).all()):
+            raise ValueError(f"start has shape {first.shape}, expected {(n, dimensions)} of finite numbers")
         if method == "tsne":
-            points, kl, used = t_sne.arrange(rows, perplexity, seed=seed, start=start, progress=progress)
+            points, kl, used = t_sne.arrange(rows, perplexity, seed=seed, start=first, progress=progress)
         elif method == "umap":
-            points, used = by_umap(rows, neighbours, dimensions, seed=seed, start=start, progress=progress)
+            points, used = by_umap(rows, neighbours, dimensions, seed, first, progress)
         else:
-            points, used = by_lle(rows, neighbours, seed=seed, progress=progress)
+            points, used = by_lle(rows, neighbours, seed, progress)
         picture = Projection(NAMES[method], points, None, kl, method, settings | used)
     if not measure:
         return picture
@@ -127,20 +134,6 @@ def tsne(vectors: Any, *, seed: int = 0) -> Projection:
 PROJECTIONS: dict[str, Callable[..., Projection]] = {"PCA": pca, "t-SNE": tsne}
 
 
-def _require_possible(method: str, dimensions: int, start: Any, landmarks: int | None) -> None:
-    if method not in NAMES:
-        raise ValueError(f"method is {method!r}, expected one of {', '.join(NAMES)}")
-    if dimensions not in ((2, 3) if method in SOLID else (2,)):
-        raise ValueError(
-            f"dimensions is {dimensions!r}, but method {method!r} supports only 2; in 3 there are {' and '.join(SOLID)}"
-        )
-    for name, given in (("start", start), ("landmarks", landmarks)):
-        if given is not None and method not in STARTED:
-            raise ValueError(f"{name} does not apply to method {method!r}; omit it, or use {' or '.join(STARTED)}")
-    if start is not None and landmarks is not None:
-        raise ValueError("start and landmarks cannot be combined; omit one")
-
-
 # --- UMAP and LLE ------------------------------------------------------------------------------------------------
 
 COMPILED = (  # by UMAP, in every process
@@ -152,33 +145,54 @@ COMPILED = (  # by UMAP, in every process
 APPROXIMATE = 4_096  # points from which UMAP's own neighbour search would compile for half a minute ...
 EXACT = 50_000  # ... and up to which an exact search takes no longer than that
 
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Run the block alone: two threads in code compiled by numba abort the process.
+
+    Torch's number of threads, which umap-learn may change, and with it the last digits of results, is restored.
+    """
+    torch = import_module("torch") if "torch" in sys.modules else None  # another thread may be importing it
+    with _ONE_AT_A_TIME:
+        threads = torch.get_num_threads() if torch else 0
+        try:
+            yield
+        finally:
+            if torch:
+                torch.set_num_threads(threads)
+
 
 def by_umap(
-    rows: Vectors,
-    neighbours: int,
-    dimensions: int,
-    *,
-    seed: int,
-    start: np.ndarray | None = None,
-    progress: Progress = silent,
+    rows: Vectors, neighbours: int, dimensions: int, seed: int, start: np.ndarray | None, progress: Progress
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Run UMAP from `start`, or from PCA's picture; its spectral start fails on a disconnected neighbour graph."""
+    """Run UMAP from `start`, or from PCA's picture; its spectral start fails on a disconnected neighbour graph.
+
+    Between APPROXIMATE and EXACT points, it gets the nearest of each row, in the dtypes for which it is compiled.
+    """
     filled = dense(rows, seed).astype(np.float32)
     count = min(neighbours, len(filled) - 1)
     first = leading_directions(rows, dimensions, seed).points if start is None else start
+    near: tuple[Any, ...] = (None, None, None)
+    if APPROXIMATE <= len(filled) <= EXACT:
+        indices, distances = nearest_rows(filled, filled, count)
+        near = indices.astype(np.int32), distances.astype(np.float32)
     progress(0, None, "UMAP (its first picture in a process takes longer)")
     require("projection", "umap", "pynndescent")
-    with alone():
+    with _alone():
         import umap
 
-        cache_compiled(umap, *COMPILED)
+        for name in COMPILED:
+            with suppress(AttributeError, RuntimeError):  # not compiled in this release, or nowhere to write
+                attrgetter(name)(umap).enable_caching()
         model = umap.UMAP(
             n_neighbors=count,
             n_components=dimensions,
             init=_umap_start(first, seed),
             random_state=seed,
             n_jobs=1,
-            precomputed_knn=_umap_neighbours(filled, count),
+            precomputed_knn=near,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # from its own dependencies
@@ -187,9 +201,15 @@ def by_umap(
     return np.asarray(points, dtype=np.float32), {"neighbours": count, "min_distance": model.min_dist}
 
 
-def by_lle(
-    rows: Vectors, neighbours: int, *, seed: int, progress: Progress = silent
-) -> tuple[np.ndarray, dict[str, Any]]:
+def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
+    """Scale the start to a square of 20, as UMAP expects; the noise separates points on one spot."""
+    centred = points - points.mean(axis=0)
+    largest = np.abs(centred).max()
+    noise = np.random.default_rng(seed).normal(scale=1e-3, size=points.shape)
+    return (centred * (10 / largest if largest > 0 else 1.0) + noise).astype(np.float32)
+
+
+def by_lle(rows: Vectors, neighbours: int, seed: int, progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
     """Return the two directions after the constant one.
 
     If the neighbour graph is disconnected, they would only separate its parts, one dot each. So the number of
@@ -197,33 +217,15 @@ def by_lle(
     """
     from labkit.sbert_lp import LocalityPreserving
 
-    count = min(neighbours, rows.shape[0] - 1)
+    most = rows.shape[0] - 1
+    count = min(neighbours, most)
     while True:
         with collected():  # notes about copies, which leave fewer neighbours: `used` says so
             model = LocalityPreserving(count, 2, random_state=seed).fit(rows, progress=progress)
         used = int(model.neighbours_.shape[1])
-        if model.components_ == 1 or used < count or count == rows.shape[0] - 1:
+        if model.components_ == 1 or used < count or count == most:
             break
-        count = min(2 * count, rows.shape[0] - 1)
+        count = min(2 * count, most)
     points = np.zeros((rows.shape[0], 2), np.float32)
     points[:, : model.embedding_.shape[1]] = model.embedding_
     return points, {"neighbours": used, "parts": model.components_}
-
-
-def _umap_neighbours(rows: np.ndarray, count: int) -> tuple[np.ndarray | None, ...]:
-    """Return each row's `count` nearest, itself included, and their distances, in the dtypes of UMAP's own.
-
-    UMAP would compile again for other dtypes. (None, None, None) lets UMAP search by itself.
-    """
-    if not APPROXIMATE <= len(rows) <= EXACT:
-        return None, None, None
-    nearest, distances = nearest_rows(rows, rows, count)
-    return nearest.astype(np.int32), distances.astype(np.float32)
-
-
-def _umap_start(points: np.ndarray, seed: int) -> np.ndarray:
-    """Scale the start to a square of 20, as UMAP expects; the noise separates points on one spot."""
-    centred = points - points.mean(axis=0)
-    largest = np.abs(centred).max()
-    noise = np.random.default_rng(seed).normal(scale=1e-3, size=points.shape)
-    return (centred * (10 / largest if largest > 0 else 1.0) + noise).astype(np.float32)

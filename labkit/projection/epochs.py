@@ -21,7 +21,6 @@ from labkit.arrays import unit
 from labkit.corpora.records import Corpus, Labelled
 from labkit.corpora.relations import classes_by_sentence
 from labkit.evaluation.classes import Separation, separation
-from labkit.progress import Progress, silent
 from labkit.projection.arrange import STARTED, project
 from labkit.projection.picture import Basis, Projection, checked_embeddings, leading_directions, quality, variance_shown
 from labkit.runs import Snapshots
@@ -63,10 +62,13 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
 
     A line from a point in one picture to the same point in the other is then as short as possible.
     """
-    radius = picture_radius(picture.points)
-    scale = picture_radius(onto.points) / radius if radius > 0 else 1.0
     base = aligned(onto)
-    return aligned(picture, base, scale=scale), base
+    return aligned(picture, base, scale=_scale(picture, onto)), base
+
+
+def _scale(picture: Projection, onto: Projection) -> float:
+    radius = picture_radius(picture.points)
+    return picture_radius(onto.points) / radius if radius > 0 else 1.0
 
 
 def limits(projections: Sequence[Projection]) -> np.ndarray:
@@ -81,16 +83,9 @@ def limits(projections: Sequence[Projection]) -> np.ndarray:
 
 
 def epochs(
-    snapshots: Sequence[Any] | np.ndarray,
-    method: str = "pca",
-    dimensions: int = 2,
-    seed: int = 0,
-    progress: Progress = silent,
-    *,
-    common: bool = False,
-    measure: bool = True,
+    snapshots: Sequence[Any] | np.ndarray, method: str = "pca", *, common: bool = False, measure: bool = True
 ) -> tuple[Projection, ...]:
-    """Return one projection per epoch, with the arguments of `project`; `common`: one PCA basis for all epochs.
+    """Return one projection in the plane per epoch; `common`: one PCA basis for all epochs.
 
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
     >>> [picture.points.shape for picture in epochs([rows, 2 * rows])]
@@ -101,38 +96,26 @@ def epochs(
     spaces = [checked_embeddings(each) for each in snapshots]
     if common and method != "pca":
         raise ValueError(f"common is True with method {method!r}, but only 'pca' has a basis to share")
-    if common:
-        return _with_one_basis(spaces, dimensions, seed, measure, progress)
+    if common:  # of all vectors together, around their common mean, so that a drift is visible, too
+        together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
+        basis = leading_directions(together, 2, 0).basis
+        assert basis is not None
+        return tuple(_by_basis(basis, rows, measure) for rows in spaces)
     pictures: list[Projection] = []
     start: np.ndarray | None = None
-    for number, rows in enumerate(spaces):
-        progress(number, len(spaces), "epochs")
-        picture = project(rows, method, dimensions, seed, start=start, measure=measure)
+    for rows in spaces:
+        picture = project(rows, method, start=start, measure=measure)
         start = picture.points if method in STARTED else None  # in the method's own unit
-        radius = picture_radius(picture.points)
-        scale = picture_radius(pictures[0].points) / radius if pictures and method != "pca" and radius > 0 else 1.0
+        scale = _scale(picture, pictures[0]) if pictures and method != "pca" else 1.0
         pictures.append(aligned(picture, pictures[-1] if pictures else None, scale=scale))
-    progress(len(spaces), len(spaces), "epochs")
     return tuple(pictures)
 
 
-def _with_one_basis(
-    spaces: list[Any], dimensions: int, seed: int, measure: bool, progress: Progress
-) -> tuple[Projection, ...]:
-    """Run PCA on the vectors of all epochs together, around their common mean, so that a drift is visible, too."""
-    together = sparse.vstack(spaces).tocsr() if sparse.issparse(spaces[0]) else np.concatenate(spaces)
-    basis = leading_directions(together, dimensions, seed).basis
-    assert basis is not None
-    settings = {"dimensions": dimensions, "seed": seed, "common": True}
-    pictures = []
-    for number, rows in enumerate(spaces):
-        progress(number, len(spaces), "epochs")
-        points = basis(rows)
-        shown = variance_shown(rows, points)
-        kept = quality(rows, points, seed=seed, shown=shown) if measure else None
-        pictures.append(Projection("PCA", points, shown, None, "pca", settings, kept, basis))
-    progress(len(spaces), len(spaces), "epochs")
-    return tuple(pictures)
+def _by_basis(basis: Basis, rows: Any, measure: bool) -> Projection:
+    points = basis(rows)
+    shown, settings = variance_shown(rows, points), {"dimensions": 2, "seed": 0, "common": True}
+    kept = quality(rows, points, shown=shown) if measure else None
+    return Projection("PCA", points, shown, None, "pca", settings, kept, basis)
 
 
 # --- a run's journey ---------------------------------------------------------------------------------------------
@@ -158,15 +141,9 @@ class Journey:
 
     def rows(self) -> list[dict[str, float | str]]:
         """Return two table rows per epoch: one for the space, one for the picture."""
+        names = ("ratio", "silhouette", "hit", "sample")
         return [
-            {
-                "epoch": epoch,
-                "measured in": where,
-                "ratio": figures.ratio,
-                "silhouette": figures.silhouette,
-                "hit": figures.hit,
-                "sample": figures.sample,
-            }
+            {"epoch": epoch, "measured in": where, **{name: getattr(figures, name) for name in names}}
             for epoch, space, drawn in zip(self.epochs, self.space, self.drawn, strict=True)
             for where, figures in (("the embedding space", space), ("the picture", drawn))
         ]

@@ -1,8 +1,4 @@
-"""What a picture is: its points, how it was made, and how far it can be trusted.
-
-`checked_embeddings` validates embeddings, dense or CSR, once for all methods. `leading_directions` is PCA, the only
-linear picture. `quality` says what a picture keeps overall, `trust` what it keeps of each point's neighbours.
-"""
+"""What a picture is: its points, how it was made, and how far it can be trusted. PCA, the only linear picture."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labkit.arrays import Vectors, same_length, vectors
-from labkit.evaluation.neighbours import MOST_ASKING, movement, nearest_others, squares
+from labkit.evaluation.neighbours import MOST_ASKING, dots, movement, nearest_others, sampled, squares
 
 if TYPE_CHECKING:
     from labkit.corpora.records import Labelled
@@ -141,15 +137,12 @@ def quality(
     """
     from sklearn.manifold import trustworthiness  # takes a second, and stored pictures need none
 
-    n = len(points)
-    taken = np.arange(n)
-    if n > SAMPLE:
-        taken = np.sort(np.random.default_rng(seed).choice(n, SAMPLE, replace=False))
+    taken = sampled(np.arange(len(points)), SAMPLE, seed)
     k = min(NEIGHBOURS, (len(taken) - 1) // 2)
     original, picture = rows[taken], points[taken]
     kept = float(trust(original, picture, k).mean())
     measured = trustworthiness(original.astype(np.float64), picture.astype(np.float64), n_neighbors=k)
-    return Quality(float(measured), kept, k, len(taken), n, kl, shown)
+    return Quality(float(measured), kept, k, len(taken), len(points), kl, shown)
 
 
 def trust(embeddings: Any, points: np.ndarray, k: int | None = None) -> np.ndarray:
@@ -213,14 +206,9 @@ def atlas_bytes(picture: Projection, shown: Labelled, embeddings: Any, *, k: int
     if 1 < count <= MOST_ASKING:
         near = nearest_others(embeddings, min(k, count - 1))
         columns["neighbors"] = [
-            {"ids": ids.tolist(), "distances": (1 - _cosines(embeddings, row, ids)).tolist()}
+            {"ids": ids.tolist(), "distances": (1 - dots(embeddings[ids], embeddings[[row]]).ravel()).tolist()}
             for row, ids in enumerate(near)
         ]
     file = io.BytesIO()
     pq.write_table(pa.table(columns), file)
     return file.getvalue()
-
-
-def _cosines(embeddings: Any, row: int, others: np.ndarray) -> np.ndarray:
-    cosines = embeddings[others] @ embeddings[[row]].T
-    return np.asarray(cosines if isinstance(cosines, np.ndarray) else cosines.toarray()).ravel()

@@ -59,7 +59,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if projection.basis is not None:
         return Placement(projection.basis(fresh), "PCA's own basis, exactly")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
-    from labkit.sbert_lp.weights import mixed, mixtures  # imports scikit-learn, which takes a second
+    from labkit.sbert_lp.graph import mixed, mixtures  # imports scikit-learn, which takes a second
 
     k = min(int(wanted), rows.shape[0])
     copy_within = COPY * np.sqrt(abs(rows).max() ** 2 * rows.shape[1])
@@ -128,7 +128,7 @@ def _knows(method: Any) -> Callable[[str], bool]:
     if hasattr(method, "vectors"):
         numbers, known = method.vectors.vocabulary.numbers, method.vectors.known
         return lambda word: bool(known[numbers.get(word, 1)])
-    reader = method.reading.reader if hasattr(method, "reading") else getattr(method, "reader", None)
+    reader = getattr(method, "reader", None)
     if reader is not None:
         knows: Callable[[str], bool] = reader.knows
         return knows

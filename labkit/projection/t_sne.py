@@ -38,10 +38,10 @@ def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
     n = rows.shape[0]
     k = min(n - 1, math.ceil(3 * perplexity))
     nearest, distances = nearest_rows(rows, rows, k + 1)
-    own = nearest == np.arange(n)[:, None]
-    own[~own.any(axis=1), -1] = True  # with more than k copies, the row itself may be missing
-    p = conditional(distances[~own].reshape(n, k) ** 2, perplexity)
-    one_sided = sparse.csr_array((p.ravel(), nearest[~own], np.arange(0, n * k + 1, k)), shape=(n, n))
+    others = nearest != np.arange(n)[:, None]
+    others[others.all(axis=1), -1] = False  # with more than k copies, the row itself may be missing
+    p = conditional(distances[others].reshape(n, k) ** 2, perplexity)
+    one_sided = sparse.csr_array((p.ravel(), nearest[others], np.arange(0, n * k + 1, k)), shape=(n, n))
     return sparse.csr_array((one_sided + one_sided.T) / (2 * n))
 
 
@@ -78,8 +78,7 @@ _ONE = np.float32(1)
 
 
 def forces(P: sparse.csr_array) -> Forces:
-    """Return a function of points float32 (n, 2) that gives attraction and repulsion (n, 2) and Z for this P (n, n),
-    exactly.
+    """Return the exact forces for this P (n, n), as a function of points float32 (n, 2).
 
         q_ij = 1 / (1 + |y_i - y_j|²)                       Z = Σ_{i≠j} q_ij
         ∂KL/∂y_i = 4 Σ_j (p_ij - q_ij / Z) q_ij (y_i - y_j) = 4 (pull_i - push_i / Z)    (van der Maaten & Hinton: 5)
@@ -157,7 +156,6 @@ def _push(points):  # type: ignore[no-untyped-def]
 # --- the way down ------------------------------------------------------------------------------------------------
 
 LONGEST_STEP = 5.0  # of a point, in the picture's units, so that none is thrown out of it
-REPORTED_EVERY = 10  # iterations between two progress updates
 
 
 @dataclass(frozen=True)
@@ -182,11 +180,7 @@ def phases_for(count: int, *, near: bool = False) -> tuple[Phase, ...]:
 
 
 def descend(
-    P: sparse.csr_array,
-    start: np.ndarray,
-    phases: Sequence[Phase] | None = None,
-    *,
-    progress: Progress = silent,
+    P: sparse.csr_array, start: np.ndarray, phases: Sequence[Phase] | None = None, *, progress: Progress = silent
 ) -> tuple[np.ndarray, float]:
     """Run gradient descent with momentum and a gain per coordinate from a start (n, 2): the points, and their KL.
 
@@ -208,8 +202,7 @@ def descend(
             Y = Y + speed
             Y -= Y.mean(axis=0)
             done += 1
-            if done % REPORTED_EVERY == 0 or done == total:
-                progress(done, total, "t-SNE")
+            progress(done, total, "t-SNE")
     return Y, divergence(P, Y, at(Y)[2])
 
 
@@ -218,7 +211,6 @@ def descend(
 EXACT = 20_000  # most points; `benchmarks.projection` compares both forms
 SMALL = 1e-4  # spread of a start, so small that clusters can still pass through one another
 EARLY, LATE = 250, 500  # openTSNE's iterations
-OPENTSNE_REPORTS = 50  # iterations between two progress updates
 
 
 def arrange(
@@ -260,16 +252,15 @@ def _opentsne(
     from openTSNE import TSNEEmbedding, affinity  # slow to import, and few pictures are so large
 
     P = affinity.PerplexityBasedNN(rows, perplexity=perplexity, n_jobs=1, random_state=seed)
-    total = (EARLY if afresh else 0) + LATE
-    done = 0
-
-    def report(iteration: int, error: float, embedding: Any) -> None:
-        progress(min(done + iteration, total), total, "t-SNE")
-
     model = TSNEEmbedding(first.astype(np.float64), P, n_jobs=1, random_state=seed)
-    settings: dict[str, Any] = {"callbacks": report, "callbacks_every_iters": OPENTSNE_REPORTS, "inplace": True}
-    if afresh:
-        model.optimize(EARLY, exaggeration=12, momentum=0.8, **settings)
-        done = EARLY
-    model.optimize(LATE, momentum=0.8, **settings)
+    rounds = ([(EARLY, 12)] if afresh else []) + [(LATE, 1)]
+    total, done = sum(count for count, _ in rounds), 0
+    for count, exaggeration in rounds:
+
+        def report(iteration: int, error: float, embedding: Any, done: int = done) -> None:
+            progress(min(done + iteration, total), total, "t-SNE")
+
+        how: dict[str, Any] = {"callbacks": report, "callbacks_every_iters": 50, "inplace": True}
+        model.optimize(count, exaggeration=exaggeration, momentum=0.8, **how)
+        done += count
     return np.asarray(model, dtype=np.float32), float(model.kl_divergence)

@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labkit.text import Vocabulary, words
 from labkit.training.reader import Reader
 from labkit.vectors import WordVectors, file_words, load_vectors, ppmi_vectors, random_vectors
+
+if TYPE_CHECKING:
+    from labkit.pthought.method import PThoughtSettings
 
 # --- pairs -------------------------------------------------------------------------------------------------------
 
@@ -53,11 +57,6 @@ class Paraphrases:
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)
         cut = sum(length > max_length for length in lengths)
         return cls(texts, first, np.repeat(sizes, sizes), len(distinct) - len(kept), cut)
-
-    @property
-    def pairs(self) -> int:
-        """The number of ordered pairs."""
-        return int((self.size - 1).sum())
 
     def partner(self, rows: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """The sentence `shift` places further on in the same group, cyclically."""
@@ -94,52 +93,30 @@ def epoch_batches(
 # --- vocabulary --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A reader; the decoders may output its first `writable` numbers."""
+def reading(texts: Sequence[str], settings: PThoughtSettings, seed: int) -> tuple[Reader, int, WordVectors]:
+    """The reader, how many of its first numbers can be written, and all its words' vectors, scaled for a GRU.
 
-    reader: Reader
-    writable: int
-
-    def unknown(self, sentence: str) -> list[str]:
-        """Its words without a vector, which are read as the unknown word."""
-        return [word for word in words(sentence) if word not in self.reader.vocabulary.numbers]
-
-    def expanded(self, sentence: str) -> list[str]:
-        """Its words outside the training data, which are read through their vectors but never written."""
-        return [word for word in words(sentence) if self.reader.vocabulary.numbers.get(word, 0) >= self.writable]
-
-    def cut(self, sentence: str) -> int:
-        """How many of its last words are not read."""
-        return max(0, len(words(sentence)) - self.reader.max_length)
-
-
-def reading(
-    texts: Sequence[str], *, vectors: str, dimension: int, min_count: int, max_length: int, expansion: int, seed: int
-) -> tuple[Reading, WordVectors]:
-    """The reader, and the vectors of all words it can read, scaled for a GRU.
-
-    `vectors`: "ppmi" computes them from the training sentences, "random" draws them, anything else is a file. The
-    training vocabulary has the words that occur `min_count` times; a file adds its first `expansion` others.
+    The training vocabulary has the words that occur `min_count` times; a file adds its first `expansion` others.
     """
-    tokenised = [words(text) for text in texts]
-    if vectors == "ppmi":
-        table = ppmi_vectors(tokenised, dimension=dimension, min_count=min_count, seed=seed)
-        return Reading(Reader(table.vocabulary, "words", max_length), len(table.vocabulary)), at_unit_size(table)
-    vocabulary = Vocabulary.of(tokenised, min_count=min_count)
-    if len(vocabulary) == 2:
-        raise ValueError(f"no word occurs {min_count} times in the training texts; lower `min_count`")
-    if vectors == "random":
-        table = random_vectors(vocabulary, dimension, seed=seed)
+    tokenised, source, least = [words(text) for text in texts], settings.vectors, settings.min_count
+    if source == "ppmi":
+        table = ppmi_vectors(tokenised, dimension=settings.dimension, min_count=least, seed=seed)
+        vocabulary = table.vocabulary
     else:
-        further = (word for word in file_words(vectors) if word not in vocabulary.numbers and words(word) == [word])
-        both = Vocabulary((*vocabulary.words, *islice(dict.fromkeys(further), expansion)))
-        table = load_vectors(vectors, both, seed=seed)
-    reader = Reader(table.vocabulary, "words", max_length)
-    return Reading(reader, len(vocabulary)), at_unit_size(table, len(vocabulary))
+        vocabulary = Vocabulary.of(tokenised, min_count=least)
+        if len(vocabulary) == 2:
+            raise ValueError(f"no word occurs {least} times in the training texts; lower `min_count`")
+        if source == "random":
+            table = random_vectors(vocabulary, settings.dimension, seed=seed)
+        else:
+            further = (word for word in file_words(source) if word not in vocabulary.numbers and words(word) == [word])
+            both = Vocabulary((*vocabulary.words, *islice(dict.fromkeys(further), settings.expansion)))
+            table = load_vectors(source, both, seed=seed)
+    reader = Reader(table.vocabulary, "words", settings.max_length)
+    return reader, len(vocabulary), at_unit_size(table, len(vocabulary))
 
 
-def at_unit_size(vectors: WordVectors, count: int | None = None) -> WordVectors:
+def at_unit_size(vectors: WordVectors, count: int) -> WordVectors:
     """Scale all vectors by one factor, so that the numbers of the first `count` words have a mean square of 1.
 
     Small vectors hardly move a GRU's gates: all sentences would start with the same vector.

@@ -8,7 +8,7 @@ minus between groups), because the loss depends on λ and a collapsed encoder ha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,10 +22,11 @@ from labkit.evaluation import p_coherence
 from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import setting, texts
 from labkit.progress import Progress, note, silent
-from labkit.pthought.batches import Paraphrases, Reading, epoch_batches, reading
+from labkit.pthought.batches import Paraphrases, epoch_batches, reading
 from labkit.pthought.network import DECODERS, FORMS, Decoder, GruEncoder, Model, objective
-from labkit.pthought.writing import Paraphrased, Search, write_paraphrases
+from labkit.pthought.writing import Paraphrased, Search, Written, beam, greedy
 from labkit.settings import EPOCHS, Conditions
+from labkit.text import words
 from labkit.training import EncoderTraining
 from labkit.training.encoders import Encoder, Words, embed, encode, vector_parts
 from labkit.training.loop import Dev
@@ -61,15 +62,12 @@ class PThoughtSettings(EncoderTraining):
         """Training settings need epochs; a file has its own word vectors."""
         made_here = self.vectors in ("ppmi", "random")
         trained: Conditions = dict.fromkeys(("partners", "dropout", "tune"), (self.epochs > 0, EPOCHS))
-        return (
-            super().conditions(shape, has_dev)
-            | trained
-            | {
-                "emphasis": (self.epochs > 0 and self.decoders == "both", f"{EPOCHS} and decoders=both"),
-                "dimension": (made_here, "with vectors=ppmi or random"),
-                "expansion": (not made_here, "with vectors from a file"),
-            }
-        )
+        own: Conditions = {
+            "emphasis": (self.epochs > 0 and self.decoders == "both", f"{EPOCHS} and decoders=both"),
+            "dimension": (made_here, "with vectors=ppmi or random"),
+            "expansion": (not made_here, "with vectors from a file"),
+        }
+        return super().conditions(shape, has_dev) | trained | own
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,28 +94,17 @@ class PThought(TrainedReader):
     writable: int  # the first words of the vocabulary, which can be written
     word_table = "encoder.words.table.weight"
 
-    @property
-    def reading(self) -> Reading:
-        """The reader, and which words can be written."""
-        return Reading(self.reader, self.writable)
-
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> ParaphraseTask:
         settings: PThoughtSettings = self.settings
         source = Paraphrases.of(groups_of(corpus.part("train")), max_length=settings.max_length)
-        note_left_out(source, settings.max_length)
+        if source.alone:
+            note(f"{source.alone} groups of one sentence are skipped: they have no paraphrase", stacklevel=2)
+        if source.cut:
+            note(f"{source.cut} sentences of more than {settings.max_length} words are truncated", stacklevel=2)
         progress(0, None, "word vectors")
-        how, vectors = reading(
-            train_sentences(corpus),
-            vectors=settings.vectors,
-            dimension=settings.dimension,
-            min_count=settings.min_count,
-            max_length=settings.max_length,
-            expansion=settings.expansion,
-            seed=seed,
-        )
-        self.reader, self.writable = how.reader, how.writable
+        self.reader, self.writable, vectors = reading(train_sentences(corpus), settings, seed)
         self.network = self._started(seed, lambda: self._network(vectors))
-        return ParaphraseTask(self.network, how, source, settings, seed)
+        return ParaphraseTask(self, source, seed)
 
     def _network(self, vectors: WordVectors) -> Model:
         settings: PThoughtSettings = self.settings
@@ -163,18 +150,39 @@ class PThought(TrainedReader):
         for row, text in enumerate(sentences):
             if not text.strip():
                 raise ValueError(f"sentences[{row}] is {text!r}, expected a non-empty text; fill it in or drop it")
-        paraphrases: list[Paraphrased] = []
+        paraphrases, numbers = list[Paraphrased](), self.reader.vocabulary.numbers
         for start in range(0, len(sentences), batch_size):
             part = sentences[start : start + batch_size]
             vectors = torch.from_numpy(self.encode(part)).to(self.network.encoder.words.table.weight.device)
-            paraphrases += write_paraphrases(self.network, self.reading, part, vectors, search)
+            written = {name: self._written(name, vectors, search) for name in self.network.decoders}
+            for row, text in enumerate(part):
+                met = words(text)
+                unknown = tuple(word for word in met if word not in numbers)
+                expanded = tuple(word for word in met if numbers.get(word, 0) >= self.writable)
+                cut = max(0, len(met) - self.reader.max_length)
+                found = {name: rows[row] for name, rows in written.items()}
+                paraphrases.append(Paraphrased(text, unknown, expanded, cut, found))
         return paraphrases
+
+    def _written(self, name: str, vectors: Tensor, search: Search | None) -> list[tuple[Written, ...]]:
+        """The sentences that one decoder writes from each of these vectors (n, size)."""
+        decoder, table = self.network.decoder(name), self.network.encoder.words.table.weight
+        if search is None:
+            plain = Search(max_length=self.reader.max_length)
+            written = [[one] for one in greedy(decoder, table, vectors, plain)]
+        else:
+            written = [beam(decoder, table, vector, search) for vector in vectors]
+        spelled = self.reader.vocabulary.words
+        return [
+            tuple(replace(one, text=" ".join(spelled[number] for number in one.words)) for one in found)
+            for found in written
+        ]
 
     def losses(self, corpus: Corpus, *, split: str = "dev") -> dict[str, float]:
         """Each decoder's mean -log p per token, over the ordered pairs of a split."""
         self._known()
         source = Paraphrases.of(groups_of(corpus.part(split)), max_length=self.settings.max_length)
-        return ParaphraseTask(self.network, self.reading, source, self.settings, 0).held_out()
+        return ParaphraseTask(self, source, 0).held_out()
 
 
 # --- what the training loop trains ------------------------------------------------------------------------------
@@ -183,12 +191,10 @@ class PThought(TrainedReader):
 class ParaphraseTask:
     """Batches of ordered pairs, and the loss of writing both sentences of a pair from the vector of the first."""
 
-    def __init__(
-        self, model: Model, reading: Reading, source: Paraphrases, settings: PThoughtSettings, seed: int
-    ) -> None:
-        self.module = model
-        self._reading, self._source, self._settings, self._seed = reading, source, settings, seed
-        self._rows = [reading.reader.numbers(text) for text in source.texts]
+    def __init__(self, method: PThought, source: Paraphrases, seed: int) -> None:
+        self.module, self._reader, self._settings = method.network, method.reader, method.settings
+        self._source, self._seed = source, seed
+        self._rows = [method.reader.numbers(text) for text in source.texts]
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         return self._epoch(epoch, self._settings.partners)
@@ -203,8 +209,10 @@ class ParaphraseTask:
         Only the sum of the losses matters, so each row has an equal part.
         """
         read, write = ([self._rows[row] for row in side] for side in batch[rows].T.tolist())
-        vectors = embed(self.module.encoder, *self._reading.reader.batch(read), amp=self._settings.amp)
-        costs = self._costs(vectors, read, write)
+        vectors = embed(self.module.encoder, *self._reader.batch(read), amp=self._settings.amp)
+        device, sides = vectors.device.type, {"auto": read, "paraphrase": write}
+        with torch.autocast(device, torch.bfloat16, enabled=self._settings.amp and device == "cuda"):
+            costs = torch.stack([self.module.written(name, vectors, sides[name]) for name in self.module.decoders])
         return torch.cat([vectors, (costs / len(read)).expand(len(read), -1)], 1)
 
     def loss(self, outputs: Tensor, batch: np.ndarray) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
@@ -217,26 +225,13 @@ class ParaphraseTask:
     def held_out(self) -> dict[str, float]:
         """Mean -log p per token of each decoder, over all ordered pairs, without training."""
         self.module.eval()
-        sums: dict[str, float] = {}
-        tokens: dict[str, int] = {}
+        names = list(self.module.decoders)
+        costs, tokens = np.zeros(len(names)), np.zeros(len(names))
         with torch.inference_mode():
             for batch in self._epoch(1, 0):
-                count = self._tokens(batch)
-                costs = self.outputs(batch)[:, -len(count) :].sum(0).tolist()
-                for name, cost in zip(count, costs, strict=True):
-                    sums[name] = sums.get(name, 0.0) + cost
-                    tokens[name] = tokens.get(name, 0) + count[name]
-        return {name: total / tokens[name] for name, total in sums.items()}
-
-    def _costs(self, vectors: Tensor, read: list[list[int]], write: list[list[int]]) -> Tensor:
-        """-log p of everything each decoder writes from these vectors, (decoders,)."""
-        device = vectors.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self._settings.amp and device == "cuda"):
-            sums = [
-                self.module.written(name, vectors, write if name == "paraphrase" else read)
-                for name in self.module.decoders
-            ]
-        return torch.stack(sums)
+                costs += self.outputs(batch)[:, -len(names) :].sum(0).tolist()
+                tokens += list(self._tokens(batch).values())
+        return dict(zip(names, (costs / tokens).tolist(), strict=True))
 
     def _tokens(self, batch: np.ndarray) -> dict[str, int]:
         """The number of tokens each decoder writes, including sentence ends."""
@@ -245,7 +240,7 @@ class ParaphraseTask:
 
     def encoded(self, sentences: list[str]) -> np.ndarray:
         """Encode sentences with the current network."""
-        return encode(self.module.encoder, self._reading.reader, sentences, 256, silent)
+        return encode(self.module.encoder, self._reader, sentences, 256, silent)
 
 
 def groups_of(corpus: Corpus) -> list[list[str]]:
@@ -270,16 +265,6 @@ def lift(encode: Callable[[list[str]], np.ndarray], corpus: Corpus) -> float:
     groups = groups_of(corpus)
     texts = [text for group in groups for text in group]
     return p_coherence(encode(texts), [number for number, group in enumerate(groups) for _ in group]).lift
-
-
-def note_left_out(source: Paraphrases, max_length: int) -> None:
-    """Report how many groups are skipped and how many sentences are truncated."""
-    left_out = [
-        f"{source.alone} groups of one sentence are skipped: they have no paraphrase" * bool(source.alone),
-        f"{source.cut} sentences of more than {max_length} words are truncated" * bool(source.cut),
-    ]
-    if any(left_out):
-        note("; ".join(filter(None, left_out)), stacklevel=2)
 
 
 def _figures(losses: dict[str, Tensor], vectors: Tensor) -> dict[str, Tensor]:

@@ -12,8 +12,8 @@ is a fixed weight. L itself changes with λ, so a held-out score must choose λ.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -190,9 +190,7 @@ class Model(nn.Module):
 
     def decoder(self, name: str) -> Decoder:
         """The decoder of this name."""
-        decoder = self.decoders[name]
-        assert isinstance(decoder, Decoder)
-        return decoder
+        return cast(Decoder, self.decoders[name])
 
     def written(self, name: str, vectors: Tensor, rows: Sequence[Sequence[int]]) -> Tensor:
         """The cost of writing these sentences from these vectors (n, size) with this decoder: -Σ log p of all tokens.
@@ -200,20 +198,12 @@ class Model(nn.Module):
         The end of a sentence is a token, too. A word that the decoder cannot write counts as the unknown word.
         """
         decoder = self.decoder(name)
-        read, write, lengths = taught([writable(row, decoder.out.out_features) for row in rows])
+        count = decoder.out.out_features
+        read, write, lengths = taught([[number if number < count else 1 for number in row] for row in rows])
         words = self.encoder.words.table(read.to(vectors.device))
         states = decoder.states(vectors, words, lengths)
         targets = without_padding(write, lengths).data.to(vectors.device)
         return token_loss(states, decoder.out.weight, decoder.out.bias, targets)
-
-
-def writable(row: Iterable[int], words: int) -> list[int]:
-    """Replace numbers outside the decoders' vocabulary with 1, the unknown word.
-
-    >>> writable([4, 9, 2], 6)
-    [4, 1, 2]
-    """
-    return [number if number < words else 1 for number in row]
 
 
 def objective(losses: Mapping[str, Tensor], emphasis: float) -> Tensor:

@@ -1,8 +1,4 @@
-"""P-coherence with its companion scores, and figure 3 of the paper: groups of paraphrases in the plane.
-
-`labkit.evaluation.p_coherence` computes the scores. This module explains them, and warns if all vectors point the same
-way, because P-coherence is then high but meaningless.
-"""
+"""P-coherence with its companion scores, which warn of a collapsed encoder, and groups of paraphrases to look at."""
 
 from __future__ import annotations
 
@@ -32,12 +28,11 @@ CLOSE = 0.9  # mean cosine of unrelated sentences above which a warning appears
 
 @dataclass(frozen=True, eq=False)
 class Companions:
-    """The scores; cosines of pairs within groups and, up to a limit, between; how many sentences had no vector."""
+    """The scores; the cosines of pairs within groups and, up to a limit, between groups."""
 
     figures: Coherence
     within: np.ndarray
     between: np.ndarray
-    left_out: int = 0
 
     @property
     def warning(self) -> str | None:
@@ -57,7 +52,7 @@ class Companions:
 
 
 def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed: int = 0) -> Companions:
-    """Score vectors (n, d) with their groups; sentences with a vector of zeros are skipped and counted.
+    """Score vectors (n, d) with their groups; sentences with a vector of zeros are skipped.
 
     >>> beside = companions([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], "xxyy")
     >>> round(beside.figures.within, 2), beside.warning
@@ -67,17 +62,14 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
     known = np.flatnonzero(rows.any(axis=1))
     rows, names = unit(rows[known].astype(np.float64)), [groups[row] for row in known.tolist()]
     figures = p_coherence(rows, names)
-    members: dict[Any, list[int]] = {}
-    for row, name in enumerate(names):
-        members.setdefault(name, []).append(row)
-    squares = [rows[group] @ rows[group].T for group in members.values() if len(group) > 1]
-    within = [square[np.triu_indices(len(square), 1)] for square in squares]  # every pair once
     codes = np.unique(np.asarray(names, dtype=str), return_inverse=True)[1]
+    squares = [rows[codes == code] @ rows[codes == code].T for code in dict.fromkeys(codes.tolist())]
+    within = [square[np.triu_indices(len(square), 1)] for square in squares]  # every pair once
     random = np.random.default_rng(seed)
     a, b = random.integers(len(rows), size=(2, 2 * most))
     other = np.flatnonzero(codes[a] != codes[b])[:most]
     between = np.einsum("nd,nd->n", rows[a[other]], rows[b[other]])
-    return Companions(figures, np.concatenate(within), between, len(groups) - len(known))
+    return Companions(figures, np.concatenate(within), between)
 
 
 # --- groups in the plane -----------------------------------------------------------------------------------------

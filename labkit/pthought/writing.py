@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from labkit.pthought.batches import Reading
-from labkit.pthought.network import END, Decoder, Model
+from labkit.pthought.network import END, Decoder
 
 # --- search ------------------------------------------------------------------------------------------------------
 
@@ -109,22 +108,12 @@ def beam(decoder: Decoder, table: Tensor, vector: Tensor, search: Search) -> lis
 
 
 def _forbid(likely: Tensor, begun: Sequence[Sequence[int]], repeat: int) -> None:
-    """Set log p of forbidden next words to -inf, in place."""
+    """Set log p to -inf, in place, for the unknown word and words that would complete a run of `repeat` words again."""
     likely[:, UNKNOWN_WORD] = -math.inf
-    for row, words in enumerate(begun):
-        likely[row, _again(words, repeat)] = -math.inf
-
-
-def _again(words: Sequence[int], repeat: int) -> list[int]:
-    """The words that would complete a run of `repeat` words a second time.
-
-    >>> _again([4, 5, 6, 4, 5], 3), _again([4, 5], 1), _again([4, 4], 0)
-    ([6], [4, 5], [])
-    """
-    if not repeat:
-        return []
-    tail = tuple(words[len(words) - repeat + 1 :])
-    return [words[i + repeat - 1] for i in range(len(words) - repeat + 1) if tuple(words[i : i + repeat - 1]) == tail]
+    for row, words in enumerate(begun if repeat else ()):
+        tail = words[len(words) - repeat + 1 :]
+        ends = range(repeat - 1, len(words))
+        likely[row, [words[end] for end in ends if words[end - repeat + 1 : end] == tail]] = -math.inf
 
 
 def _settled(ended: Sequence[Written], live: float, search: Search) -> bool:
@@ -155,30 +144,6 @@ class Paraphrased:
     written: Mapping[str, tuple[Written, ...]]
 
 
-def write_paraphrases(
-    model: Model, reading: Reading, sentences: Sequence[str], vectors: Tensor, search: Search | None
-) -> list[Paraphrased]:
-    """The sentences every decoder writes from the vectors (n, size); greedy if `search` is None."""
-    table = model.encoder.words.table.weight
-    generated: dict[str, list[list[Written]]] = {}
-    for name in model.decoders:
-        if search is None:
-            plain = Search(max_length=reading.reader.max_length)
-            generated[name] = [[one] for one in greedy(model.decoder(name), table, vectors, plain)]
-        else:
-            generated[name] = [beam(model.decoder(name), table, vector, search) for vector in vectors]
-    return [
-        Paraphrased(
-            sentence,
-            tuple(reading.unknown(sentence)),
-            tuple(reading.expanded(sentence)),
-            reading.cut(sentence),
-            {name: tuple(_spelled(one, reading) for one in rows[row]) for name, rows in generated.items()},
-        )
-        for row, sentence in enumerate(sentences)
-    ]
-
-
 def described(paraphrased: Paraphrased) -> str:
     """Describe the paraphrases of one sentence in lines of text."""
     lines = [paraphrased.sentence]
@@ -193,8 +158,3 @@ def described(paraphrased: Paraphrased) -> str:
             label = name if place == 0 else ""
             lines.append(f"  {label:10}  {one.log_probability:7.2f}  {one.text}{'' if one.ended else ' ...'}")
     return "\n".join(lines)
-
-
-def _spelled(sentence: Written, reading: Reading) -> Written:
-    words = reading.reader.vocabulary.words
-    return replace(sentence, text=" ".join(words[number] for number in sentence.words))

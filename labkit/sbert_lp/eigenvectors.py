@@ -84,12 +84,11 @@ ZERO = 1e-10  # an eigenvalue below this belongs to the null space
 
 @dataclass(frozen=True, eq=False)
 class Eigenpairs:
-    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst; the filter's degree."""
+    """Eigenvalues (p,), rising, and vectors (n, p); |M v - λ v| of the worst."""
 
     values: np.ndarray
     vectors: np.ndarray
     residual: float
-    degree: int = 0
 
 
 def smallest(
@@ -117,9 +116,9 @@ def smallest(
     progress(0, None, "the spectrum's shape")
     cut, highest = cut_for(product, size, SPARE * count, random)
     while True:
-        filtered = ChebyshevFilter(degree_for(cut, highest), cut, highest)
+        filtered = ChebyshevFilter(product, degree_for(cut, highest), cut, highest)
         progress(0, None, f"{count} eigenvectors of {size:,} rows, filter of degree {filtered.degree}")
-        pairs = _lanczos(product, count, filtered, apart, random)
+        pairs = _lanczos(filtered, count, apart, random)
         if pairs.values[-1] < cut or cut >= highest / 2:
             break
         cut = min(2 * cut, highest / 2)
@@ -129,14 +128,13 @@ def smallest(
         missing = min(zeros, count) - int((pairs.values < ZERO).sum())
         more = min(max(AGAIN[0], missing + 4), AGAIN[1], size - known.shape[1] - 1)
         bound = pairs.values[-1] * (1 - SAME) - ZERO
-        if more < 1 or not _below(product, bound, filtered, known, random):
+        if more < 1 or not _below(filtered, bound, known, random):
             break
-        new = _lanczos(product, more, filtered, known, random)
+        new = _lanczos(filtered, more, known, random)
         if new.values[0] >= bound:
             break
-        joined = np.concatenate([pairs.vectors, new.vectors], axis=1)
-        pairs = _settled(product, joined, count, pairs.degree)
-    return _polished(product, pairs, cut, highest, apart)
+        pairs = _settled(product, np.concatenate([pairs.vectors, new.vectors], axis=1), count)
+    return _polished(filtered, pairs, apart)
 
 
 def degree_for(cut: float, highest: float) -> int:
@@ -146,38 +144,35 @@ def degree_for(cut: float, highest: float) -> int:
 
 @dataclass(frozen=True)
 class ChebyshevFilter:
-    """The polynomial that stays within ±1 on [cut, highest] and grows steeply below."""
+    """The polynomial of M that stays within ±1 on [cut, highest] and grows steeply below."""
 
+    product: Product
     degree: int
     cut: float
     highest: float
 
-    def __call__(self, product: Product, x: np.ndarray) -> np.ndarray:
+    def __call__(self, x: np.ndarray) -> np.ndarray:
         """T_deg((M - c)/e) x / T_deg(-c/e), by the three-term recurrence, scaled to stay finite."""
         c, e = (self.highest + self.cut) / 2, (self.highest - self.cut) / 2
         sigma = first = -e / c
-        before, now = x, (product(x) - c * x) * (sigma / e)
+        before, now = x, (self.product(x) - c * x) * (sigma / e)
         for _ in range(2, self.degree + 1):
             after = 1 / (2 / first - sigma)
-            before, now = now, (product(now) - c * now) * (2 * after / e) - (sigma * after) * before
+            before, now = now, (self.product(now) - c * now) * (2 * after / e) - (sigma * after) * before
             sigma = after
         return now
 
 
-def _lanczos(
-    product: Product, count: int, filtered: ChebyshevFilter, apart: np.ndarray, random: np.random.Generator
-) -> Eigenpairs:
+def _lanczos(filtered: ChebyshevFilter, count: int, apart: np.ndarray, random: np.random.Generator) -> Eigenpairs:
     """`count` eigenpairs orthogonal to `apart`, the smallest of M except for copies that one search cannot find."""
-    _, vectors = _largest(product, count, filtered, apart, TOLERANCE, random)
+    _, vectors = _largest(filtered, count, apart, TOLERANCE, random)
     if vectors.shape[1] < count:
         filler = random.standard_normal((len(apart), count - vectors.shape[1]))
-        vectors = np.concatenate([vectors, filtered(product, filler)], axis=1)
-    return _settled(product, vectors - apart @ (apart.T @ vectors), count, filtered.degree)
+        vectors = np.concatenate([vectors, filtered(filler)], axis=1)
+    return _settled(filtered.product, vectors - apart @ (apart.T @ vectors), count)
 
 
-def _below(
-    product: Product, bound: float, filtered: ChebyshevFilter, known: np.ndarray, random: np.random.Generator
-) -> bool:
+def _below(filtered: ChebyshevFilter, bound: float, known: np.ndarray, random: np.random.Generator) -> bool:
     """Whether M has a further eigenvalue below the bound.
 
     The filter's value decides, not a Rayleigh quotient of M, in which remnants of large eigenvalues would hide a small
@@ -185,25 +180,19 @@ def _below(
     """
     if bound <= 0:
         return False
-    values, _ = _largest(product, 1, filtered, known, GLANCE, random)
-    return not len(values) or bool(values[-1] > filtered(lambda x: bound * x, np.ones(1))[0])
+    values, _ = _largest(filtered, 1, known, GLANCE, random)
+    return not len(values) or bool(values[-1] > replace(filtered, product=lambda x: bound * x)(np.ones(1))[0])
 
 
 def _largest(
-    product: Product,
-    count: int,
-    filtered: ChebyshevFilter,
-    apart: np.ndarray,
-    tolerance: float,
-    random: np.random.Generator,
+    filtered: ChebyshevFilter, count: int, apart: np.ndarray, tolerance: float, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """The filter's largest eigenvalues, rising, and vectors, orthogonal to `apart`; as many as converged."""
     size = len(apart)
 
     def applied(x: np.ndarray) -> np.ndarray:
         x = x.ravel()
-        x = x - apart @ (apart.T @ x)
-        x = filtered(product, x)
+        x = filtered(x - apart @ (apart.T @ x))
         return x - apart @ (apart.T @ x)
 
     operator = LinearOperator((size, size), matvec=applied, dtype=np.float64)
@@ -215,7 +204,7 @@ def _largest(
         return stopped.eigenvalues, stopped.eigenvectors
 
 
-def _settled(product: Product, vectors: np.ndarray, count: int, degree: int) -> Eigenpairs:
+def _settled(product: Product, vectors: np.ndarray, count: int) -> Eigenpairs:
     """The best eigenpairs within the span of some vectors (Rayleigh-Ritz)."""
     basis = linalg.qr(vectors, mode="economic", check_finite=False)[0]
     image = product(basis)
@@ -223,17 +212,17 @@ def _settled(product: Product, vectors: np.ndarray, count: int, degree: int) -> 
     values, within = linalg.eigh((small + small.T) / 2, subset_by_index=[0, count - 1])
     best = basis @ within
     residual = np.linalg.norm(image @ within - best * values, axis=0).max()
-    return Eigenpairs(values, best, float(residual), degree)
+    return Eigenpairs(values, best, float(residual))
 
 
-def _polished(product: Product, pairs: Eigenpairs, cut: float, highest: float, apart: np.ndarray) -> Eigenpairs:
+def _polished(filtered: ChebyshevFilter, pairs: Eigenpairs, apart: np.ndarray) -> Eigenpairs:
     """Apply the filter to all vectors again, until no residual exceeds the tolerance."""
     for _ in range(5):
         if pairs.residual <= 10 * TOLERANCE:
             break
-        vectors = ChebyshevFilter(pairs.degree, max(cut, 1.5 * pairs.values[-1]), highest)(product, pairs.vectors)
+        vectors = replace(filtered, cut=max(filtered.cut, 1.5 * pairs.values[-1]))(pairs.vectors)
         vectors -= apart @ (apart.T @ vectors)
-        better = _settled(product, vectors, len(pairs.values), pairs.degree)
+        better = _settled(filtered.product, vectors, len(pairs.values))
         if better.residual >= pairs.residual:
             break
         pairs = better

@@ -22,8 +22,7 @@ from labkit.device import cuda_or_cpu
 from labkit.evaluation.neighbours import foreseen, nearest_others
 from labkit.progress import Progress, note, silent
 from labkit.sbert_lp.eigenvectors import Spectrum, bottom
-from labkit.sbert_lp.graph import copies, weight_matrix
-from labkit.sbert_lp.weights import reconstruction_weights
+from labkit.sbert_lp.graph import copies, reconstruction_weights, weight_matrix
 
 CALLER = 3  # stack frames up: the caller of `fit`
 

@@ -10,7 +10,7 @@ without words known to the base is a row of zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,8 +26,7 @@ from labkit.explanation import LEFT_OUT, Parts
 from labkit.method import History, Keeper, Method, setting, texts
 from labkit.progress import Progress, silent
 from labkit.sbert_lp.estimator import LocalityPreserving
-from labkit.sbert_lp.graph import COPY, radius
-from labkit.sbert_lp.weights import mixed, mixtures
+from labkit.sbert_lp.graph import COPY, mixed, mixtures, radius
 
 # --- embedded sentences ------------------------------------------------------------------------------------------
 
@@ -70,26 +69,10 @@ class EmbeddedSentences:
         points = np.zeros((len(rows), self.embedding.shape[1]), np.float32)
         known = np.flatnonzero(rows.any(axis=1))
         if len(known):
-            points[known] = mixed(self.embedding, *self._mixtures(rows[known]))
+            points[known] = mixed(self.embedding, *self.mixtures(rows[known]))
         return points
 
-    def neighbourhood(self, sentence: str, vector: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The rows that rebuild a sentence, embedded or new, and their weights, (k,) each, the largest first.
-
-        `vector` returns the row (1, d) of a new sentence; a row of zeros has no neighbours.
-        """
-        if sentence in self.number:
-            row = self.number[sentence]
-            near, weights = self.neighbours[row], self.weights[row].astype(np.float64)
-        else:
-            rows = vector()
-            if not rows.any():
-                return np.zeros(0, np.int64), np.zeros(0)
-            near, weights = (each[0] for each in self._mixtures(rows))
-        order = np.argsort(-np.abs(weights), kind="stable")
-        return near[order], weights[order]
-
-    def _mixtures(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def mixtures(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """New rows (n, d) as mixtures of these; a copy has its original alone."""
         within = COPY * radius(self.rows)
         return mixtures(rows, self.rows, self.neighbours.shape[1], copy_within=within, reg=self.reg)
@@ -139,15 +122,7 @@ class SbertLp(Method):
         return History()
 
     @classmethod
-    def over(
-        cls,
-        base: Method,
-        sentences: list[str],
-        settings: SbertLpSettings,
-        *,
-        seed: int = 0,
-        progress: Progress = silent,
-    ) -> SbertLp:
+    def over(cls, base: Method, sentences: list[str], settings: SbertLpSettings, *, seed: int = 0) -> SbertLp:
         """A method over a fitted base, with these sentences embedded together, ready to encode.
 
         This tries many neighbourhoods and dimensions without refitting the base; the settings `base` and `embedded`
@@ -179,13 +154,8 @@ class SbertLp(Method):
                 f"of {len(sentences)} sentences base {self.base.name!r} knows {len(known)}, but at least two are "
                 "needed; add sentences or use another base"
             )
-        model = LocalityPreserving(
-            n_neighbors=settings.neighbours,
-            n_components=settings.dimension,
-            reg=settings.reg,
-            device=cuda_or_cpu(settings.device),
-            random_state=seed,
-        )
+        options: dict[str, Any] = {"reg": settings.reg, "device": cuda_or_cpu(settings.device), "random_state": seed}
+        model = LocalityPreserving(settings.neighbours, settings.dimension, **options)
         model.fit(rows[known], progress=progress)
         return EmbeddedSentences(
             [sentences[row] for row in known],
@@ -203,10 +173,8 @@ class SbertLp(Method):
 
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
         points, known = self.space.of(sentences)
-        new = np.flatnonzero(~known)
-        if len(new):
-            rows = self._vectors([sentences[row] for row in new], batch_size, progress)
-            points[new] = self.space.placed(rows)
+        if len(new := np.flatnonzero(~known)):
+            points[new] = self.space.placed(self._vectors([sentences[row] for row in new], batch_size, progress))
         return points
 
     @property
@@ -215,10 +183,18 @@ class SbertLp(Method):
 
     def _parts(self, sentence: str, way: str, steps: int) -> Parts:
         """The points of its neighbours, each with its weight; the eigenvectors' correction is the rest."""
-        near, weights = self.space.neighbourhood(sentence, lambda: self._vectors([sentence], BATCH, silent))
-        first = self.space.first_of_row()
-        names = tuple(self.space.sentences[first[row]] for row in near.tolist())
-        rows = self.space.embedding[near].astype(np.float64) * weights[:, None]
+        space = self.space
+        if sentence in space.number:
+            row = space.number[sentence]
+            near, weights = space.neighbours[row], space.weights[row].astype(np.float64)
+        elif (rows := self._vectors([sentence], BATCH, silent)).any():
+            near, weights = (each[0] for each in space.mixtures(rows))
+        else:  # a row of zeros has no neighbours
+            near, weights = np.zeros(0, np.int64), np.zeros(0)
+        order = np.argsort(-np.abs(weights), kind="stable")
+        near, weights, first = near[order], weights[order], space.first_of_row()
+        names = tuple(space.sentences[first[row]] for row in near.tolist())
+        rows = space.embedding[near].astype(np.float64) * weights[:, None]
         vector = self._encode([sentence], 1, silent)[0].astype(np.float64)
         return Parts(names, rows, vector - rows.sum(axis=0), vector, tuple(weights.tolist()))
 
@@ -231,9 +207,8 @@ class SbertLp(Method):
         self.base = unpacked(arrays, words)
         own = {name: arrays[name] for name in ARRAYS}
         n, k = own["weights"].shape
-        require_shapes(
-            own, place=(len(set(words["sentences"])),), rows=(n, None), embedding=(n, None), neighbours=(n, k)
-        )
-        if len(own["place"]) != len(words["sentences"]):
+        m = len(set(words["sentences"]))
+        require_shapes(own, place=(m,), rows=(n, None), embedding=(n, None), neighbours=(n, k))
+        if m < len(words["sentences"]):
             raise ValueError("vocabulary.json has repeated sentences")
         self.space = EmbeddedSentences(words["sentences"], **own, reg=self.settings.reg)

@@ -2,7 +2,6 @@
 
     raw                                the vectors as they are
     pca, whitening, all-but-the-top    of each size given
-    prefix                             their first numbers, best if trained with `matryoshka_dims`
     lp                                 locality preserving, every k with every p
 
 LP knows only sentences embedded together, so a choice made on dev is `transformed` again on the test rows, and so are
@@ -12,9 +11,9 @@ on test, is optimistic.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,12 +31,7 @@ Judge: TypeAlias = Callable[[np.ndarray], float]  # vectors of all compared sent
 
 RAW, LP = "raw", "lp"
 AFFINE: dict[str, Callable[[np.ndarray, int], Affine]]
-AFFINE = {
-    "pca": pca,
-    "whitening": whitening,
-    "all-but-the-top": all_but_the_top,
-    "prefix": lambda rows, size: Affine(np.zeros(1, np.float32), np.eye(rows.shape[1], size, dtype=np.float32)),
-}
+AFFINE = {"pca": pca, "whitening": whitening, "all-but-the-top": all_but_the_top}
 TRANSFORMS = (RAW, *AFFINE, LP)
 
 
@@ -58,7 +52,6 @@ class Grid:
     neighbours: Sequence[int] = (10, 15, 30, 60)
     dimensions: Sequence[int] = (16, 32, 64, 128, 256)
     removed: Sequence[int] = (1, 2, 4, 8)
-    prefixes: Sequence[int] = ()
     reg: float = 1e-3
 
 
@@ -67,9 +60,9 @@ def sweep(
 ) -> tuple[Point, ...]:
     """One point for each transform and size of the grid, except those that need more rows."""
     rows, grid = vectors("rows", rows, keep_single=True).astype(np.float32, copy=False), grid or Grid()
-    points, directions = [Point(RAW, judge(rows))], len(principal_axes(rows).variances)
+    points, directions = [Point(RAW, judge(rows))], principal_axes(rows)[1].size
     for name in AFFINE:
-        for size in {"all-but-the-top": grid.removed, "prefix": grid.prefixes}.get(name, grid.dimensions):
+        for size in grid.removed if name == "all-but-the-top" else grid.dimensions:
             if size < directions:
                 progress(len(points), None, f"{name} {size}")
                 points.append(Point(name, judge(AFFINE[name](rows, size)(rows)), size))
@@ -136,18 +129,11 @@ def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.nda
 # --- scores by the shape of a corpus -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Compared:
     """The `rows` of one split, their distinct `sentences`, and the index of each row's texts there, (n, texts)."""
 
-    rows: Corpus
-    sentences: list[str]
-    places: np.ndarray
-
-    @classmethod
-    def of(cls, rows: Corpus) -> Compared:
-        """These rows with their distinct sentences."""
-        return cls(rows, *rows.numbered())
+    def __init__(self, rows: Corpus) -> None:
+        self.rows, (self.sentences, self.places) = rows, rows.numbered()
 
     @property
     def measure(self) -> str:
@@ -188,7 +174,7 @@ class Compared:
         kept = np.flatnonzero(known[self.places].all(axis=1))
         if not len(kept):
             raise ValueError("all vectors are zero, because the base knows none of the words; use another base")
-        left = Compared.of(self.rows.take(kept.tolist()))
+        left = Compared(self.rows.take(kept.tolist()))
         number = {text: row for row, text in enumerate(self.sentences)}
         return left, vectors[[number[text] for text in left.sentences]]
 
@@ -211,15 +197,15 @@ def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compar
         of_row = np.array([number[group] for group in part.groups])
         ends = np.bincount(of_row).cumsum()
         count = ends[max(0, int((ends <= most).sum()) - 1)]
-        return Compared.of(part.take(np.argsort(of_row, kind="stable")[:count].tolist()))
+        return Compared(part.take(np.argsort(of_row, kind="stable")[:count].tolist()))
     fit = min(len(part), max(1, most // len(part.TEXTS)))
-    return Compared.of(part.take((np.arange(fit) * len(part) // fit).tolist()))
+    return Compared(part.take((np.arange(fit) * len(part) // fit).tolist()))
 
 
 # --- does it help? -----------------------------------------------------------------------------------------------
 
 
-SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128), prefixes=(8, 16, 32, 64, 128))
+SMALL = Grid(neighbours=(5, 10, 20, 40), dimensions=(8, 16, 32, 64, 128))
 
 
 @dataclass(frozen=True)
@@ -230,7 +216,6 @@ class Tried:
     points: tuple[Point, ...]
     chosen: tuple[Point, ...]
     test: tuple[float, ...]
-    sentences: tuple[int, int]  # of dev, of test
     noise: float  # standard error of the raw vectors' score on test
 
     @property
@@ -246,12 +231,6 @@ class Tried:
             f"they are ({gap:+.3f}, where ± {self.noise:.3f} is chance)."
         )
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per transform and size, with test scores for the selected ones."""
-        test = dict(zip(self.chosen, self.test, strict=True))
-        for point in self.points:
-            yield {**asdict(point), "test": test.get(point)}
-
 
 def tried(
     base: Method, corpus: Corpus, grid: Grid = SMALL, *, most: int = 800, seed: int = 0, progress: Progress = silent
@@ -266,5 +245,4 @@ def tried(
     chosen = tuple(best(points, name) for name in names)
     progress(len(points), len(points), "what was chosen, on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
-    counts = (len(dev.sentences), len(test.sentences))
-    return Tried(dev.measure, points, chosen, values, counts, test.noise(values[names.index(RAW)]))
+    return Tried(dev.measure, points, chosen, values, test.noise(values[names.index(RAW)]))

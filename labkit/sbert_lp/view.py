@@ -1,8 +1,7 @@
 """The effect of SBERT-LP on sentences embedded together: the neighbours of a sentence, and pairs that changed order.
 
 `around` has a sentence's k nearest before (in the base) and after (by cosine in the new space), and the weights that
-rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j. `changed` is the paper's table 4. `sweeps` tests whether the
-embedding helps.
+rebuild it from them: d ≈ Σ w_j d_j, y ≈ Σ v_j y_j. `changed` is the paper's table 4.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ import numpy as np
 from labkit.arrays import unit
 from labkit.corpora.records import Pairs
 from labkit.evaluation import Reversal, Reversals, correlation, reversals
+from labkit.sbert_lp.graph import reconstruction_weights
 from labkit.sbert_lp.method import EmbeddedSentences
 from labkit.sbert_lp.sweeps import Compared, pair_cosines
-from labkit.sbert_lp.weights import reconstruction_weights
 
 # --- one sentence ------------------------------------------------------------------------------------------------
 
@@ -37,18 +36,12 @@ class Spoke:
 
 @dataclass(frozen=True)
 class Around:
-    """A sentence, its neighbours before and after, and the residuals as shares of its squared length.
-
-    `kept` is |y - Σ w_j y_j|² / |y|² with the weights from before, which the method minimises.
-    """
+    """A sentence, and its neighbours before and after."""
 
     number: int
     text: str
     before: tuple[Spoke, ...]
     after: tuple[Spoke, ...]
-    error_before: float
-    error_after: float
-    kept: float
 
     @property
     def shared(self) -> int:
@@ -72,23 +65,15 @@ def around(space: EmbeddedSentences, sentence: str) -> Around:
         raise ValueError(
             f"sentence {sentence[:60]!r} is not one of the {len(space.sentences)} embedded together; embed it with them"
         )
-    row = space.number[sentence]
-    d, y = (rows.astype(np.float64) for rows in (space.rows, space.embedding))
-    old, new = unit(d), unit(y)
-    k = space.neighbours.shape[1]
+    row, y = space.number[sentence], space.embedding.astype(np.float64)
+    old, new = unit(space.rows.astype(np.float64)), unit(y)
     near_old = space.neighbours[row]
-    near_new = np.argsort(-np.where(np.arange(len(new)) == row, -np.inf, new @ new[row]), kind="stable")[:k]
-    v = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)[0]
-    w = space.weights[row].astype(np.float64)
-    return Around(
-        number=space.sentences.index(sentence),
-        text=sentence,
-        before=_spokes(space, near_old, w, old[near_old] @ old[row], near_new),
-        after=_spokes(space, near_new, v, new[near_new] @ new[row], near_old),
-        error_before=float(_shares(d[row] - w @ d[near_old], d[row])),
-        error_after=float(_shares(y[row] - v @ y[near_new], y[row])),
-        kept=float(_shares(y[row] - w @ y[near_old], y[row])),
-    )
+    cosines = np.where(np.arange(len(new)) == row, -np.inf, new @ new[row])
+    near_new = np.argsort(-cosines, kind="stable")[: len(near_old)]
+    weights = reconstruction_weights(y[[row]], y, near_new[None], reg=space.reg)[0]
+    before = _spokes(space, near_old, space.weights[row].astype(np.float64), old[near_old] @ old[row], near_new)
+    after = _spokes(space, near_new, weights, new[near_new] @ new[row], near_old)
+    return Around(space.sentences.index(sentence), sentence, before, after)
 
 
 def _spokes(
@@ -104,11 +89,6 @@ def _spokes(
     )
 
 
-def _shares(left: np.ndarray, whole: np.ndarray) -> Any:
-    """|left|² / |whole|² of a row, or row by row."""
-    return np.square(left).sum(axis=-1) / np.square(whole).sum(axis=-1)
-
-
 # --- pairs -------------------------------------------------------------------------------------------------------
 
 
@@ -122,18 +102,14 @@ class Changed:
 
     found: Reversals
     pairs: Pairs
-    before: np.ndarray
-    after: np.ndarray
     spearman: tuple[float, float]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Two rows for each example, the pair with the higher grade first, as in table 4."""
-        numbers = {"mended": 0, "spoilt": 0}
         for kind, example in self.examples:
-            numbers[kind] += 1
             for side, pair in enumerate((example.higher, example.lower)):
                 yield {
-                    "what": f"{kind} {numbers[kind]}",
+                    "what": kind,
                     "should be": ("closer", "farther")[side],
                     "sentence 0": self.pairs.text_a[pair],
                     "sentence 1": self.pairs.text_b[pair],
@@ -144,9 +120,9 @@ class Changed:
 
     @property
     def examples(self) -> tuple[tuple[str, Reversal], ...]:
-        """Every example with its kind, mended or spoilt."""
-        mended = [("mended", example) for example in self.found.mended_examples]
-        return (*mended, *(("spoilt", example) for example in self.found.spoilt_examples))
+        """Every example with its name, such as "mended 1" or "spoilt 2"."""
+        kinds = {"mended": self.found.mended_examples, "spoilt": self.found.spoilt_examples}
+        return tuple((f"{kind} {n}", example) for kind, found in kinds.items() for n, example in enumerate(found, 1))
 
 
 def changed(
@@ -165,11 +141,5 @@ def changed(
         )
     a, b = sample.places.T.tolist()
     scores = [pair_cosines(rows, a, b) for rows in (before, after)]
-    gold = pairs.values
-    return Changed(
-        found=reversals(gold, *scores, examples=examples, least=least),
-        pairs=pairs,
-        before=scores[0],
-        after=scores[1],
-        spearman=(correlation(scores[0], gold).spearman, correlation(scores[1], gold).spearman),
-    )
+    before_and_after = correlation(scores[0], pairs.values).spearman, correlation(scores[1], pairs.values).spearman
+    return Changed(reversals(pairs.values, *scores, examples=examples, least=least), pairs, before_and_after)

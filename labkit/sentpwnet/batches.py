@@ -8,9 +8,9 @@
     graded      both sentences of B pairs with their grades, for a loss that needs grades
     any shape   B sentences, each twice, for a loss without labels: the positive is the sentence's twin
 
-In: the training split, and what the loss needs: "masks", "grades" or "texts". Out: a `BatchSource`, which makes the
-batches of any epoch from a seed alone. Except for the last kind, no batch holds a sentence twice, even spelt
-differently: "Why is it?" and "why is it?" would be false negatives.
+`batch_source` makes the source of a training split, which gives the batches of any epoch from a seed alone. Except for
+the last kind, no batch holds a sentence twice, even spelt differently: "Why is it?" and "why is it?" would be false
+negatives.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -97,15 +97,6 @@ class Batch:
         return [torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T for pairs in (self.positive, self.negative)]
 
 
-class BatchSource(Protocol):
-    """The training sentences, and the batches of an epoch."""
-
-    texts: list[str]
-
-    def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        """All batches of one epoch; given the `lengths` of the texts, a batch holds sentences of similar length."""
-
-
 def batch_source(
     corpus: Corpus, *, per_class: int, in_batch: bool = False, labelled: bool = False, needs: str = "masks"
 ) -> BatchSource:
@@ -116,9 +107,7 @@ def batch_source(
         raise corpus.without_labels(
             "this loss needs to know which sentences belong together (loss=simcse with dropout=0.1 does not)"
         )
-    if isinstance(corpus, Articles):
-        corpus = opened(corpus)
-    corpus = in_one_spelling(corpus)
+    corpus = in_one_spelling(opened(corpus) if isinstance(corpus, Articles) else corpus)
     if isinstance(corpus, Triplets):
         return triplet_source(corpus, in_batch=in_batch)
     if isinstance(corpus, Pairs) and corpus.graded and needs == "grades":
@@ -140,9 +129,10 @@ def in_one_spelling(corpus: Corpus) -> Corpus:
 
 @dataclass
 class RowSource:
-    """Batches of rows: pairs, graded pairs or triplets.
+    """Rows (pairs, graded pairs or triplets) with their sentences by number, and a function that makes a batch of some.
 
-    `sentences` has the sentence numbers of each row; `batch` makes a batch from rows.
+    Like the other sources it has `texts` and `batches(lengths, size, seed)`, all batches of one epoch; with the
+    `lengths` of the texts, a batch holds sentences of similar length.
     """
 
     texts: list[str]
@@ -151,8 +141,14 @@ class RowSource:
     contradictions: int = 0  # pairs labelled 0 whose sentences are connected by pairs labelled 1
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(lengths[sentence] for sentence in row) for row in self.sentences]
+        longest = [max(map(lengths.__getitem__, row)) for row in self.sentences]
         return [self.batch(rows) for rows in buckets(longest, size, seed=seed)]
+
+
+def _once(rows: Iterable[Iterable[int]]) -> tuple[list[int], dict[int, int]]:
+    """The distinct sentences of these rows, and the place of each."""
+    sentences = list(dict.fromkeys(sentence for row in rows for sentence in row))
+    return sentences, {sentence: place for place, sentence in enumerate(sentences)}
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------
@@ -172,11 +168,12 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
             "two are needed"
         )
     pairs, classes = ends.tolist(), component.tolist()
+    told = list(zip(*ends.T.tolist(), same.tolist(), strict=True)) if labelled else []
 
     def batch(rows: list[int]) -> Batch:
         if labelled:
-            return labelled_batch([(*pairs[row], bool(same[row])) for row in rows])
-        sentences = list(dict.fromkeys(sentence for row in rows for sentence in pairs[row]))
+            return labelled_batch([told[row] for row in rows])
+        sentences, _ = _once(pairs[row] for row in rows)
         return Batch(sentences, [classes[sentence] for sentence in sentences])
 
     joined = component[ends[:, 0]] == component[ends[:, 1]]
@@ -185,11 +182,11 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
 
 def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     """Only these pairs, in both directions: (sentence, sentence, same?). If a pair has both labels, "same" wins."""
-    sentences = list(dict.fromkeys(sentence for a, b, _ in pairs for sentence in (a, b)))
-    place = {sentence: number for number, sentence in enumerate(sentences)}
+    sentences, place = _once((a, b) for a, b, _ in pairs)
     kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
     for a, b, same in pairs:
-        kinds[same] |= {(place[a], place[b]), (place[b], place[a])} if a != b else set()
+        if a != b:
+            kinds[same].update(((place[a], place[b]), (place[b], place[a])))
     return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
 
 
@@ -219,9 +216,8 @@ def graded_source(corpus: Pairs) -> RowSource:
             f"corpus {corpus.name!r} has only one grade among {len(corpus)} training pairs, but at least two are needed"
         )
     middle = (min(among) + max(among)) / 2
-    return RowSource(
-        texts, [(a, b) for a, b, _ in pairs], lambda rows: graded_batch([pairs[row] for row in rows], middle)
-    )
+    ends_of = [(a, b) for a, b, _ in pairs]
+    return RowSource(texts, ends_of, lambda rows: graded_batch([pairs[row] for row in rows], middle))
 
 
 def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
@@ -235,8 +231,7 @@ def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int,
 
 def graded_batch(pairs: Sequence[tuple[int, int, float]], middle: float) -> Batch:
     """Only these pairs, each with its grade: positive from `middle` up, else negative."""
-    sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
-    row = {sentence: place for place, sentence in enumerate(sentences)}
+    sentences, row = _once((a, b) for a, b, _ in pairs)
     high = [pair for pair in pairs if pair[2] >= middle]
     low = [pair for pair in pairs if pair[2] < middle]
     positive, negative = ([(row[a], row[b]) for a, b, _ in kind] for kind in (high, low))
@@ -306,17 +301,13 @@ def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
         for pair, far in negatives.items()
         for start in range(0, len(far), NEGATIVES)
     ]
-    return RowSource(
-        texts,
-        [(a, p, *far) for a, p, far in triplets],
-        lambda rows: triplet_batch([triplets[row] for row in rows], in_batch=in_batch),
-    )
+    sentences = [(a, p, *far) for a, p, far in triplets]
+    return RowSource(texts, sentences, lambda rows: triplet_batch([triplets[row] for row in rows], in_batch=in_batch))
 
 
 def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batch: bool) -> Batch:
     """Anchors with a positive and negatives each; with `in_batch` the sentences of other anchors are negatives, too."""
-    sentences = list(dict.fromkeys(number for a, p, far in triplets for number in (a, p, *far)))
-    row = {sentence: place for place, sentence in enumerate(sentences)}
+    sentences, row = _once((a, p, *far) for a, p, far in triplets)
     positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
     negative = {(row[a], row[n]) for a, _, far in triplets for n in far if a != n}
     crossed: tuple[list[int], list[int]] = ([], [])
@@ -341,3 +332,6 @@ class TwiceSource:
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
         return [Batch([*rows, *rows], twice=True) for rows in buckets(lengths, size, seed=seed)]
+
+
+BatchSource: TypeAlias = RowSource | ClassSource | TwiceSource

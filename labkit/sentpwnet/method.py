@@ -6,17 +6,15 @@
     bag         labelled pairs only, contrastive loss; the mean of learned word-piece vectors
     static      the same, but the vectors are initially distilled from a sentence-transformers model
 
-The first three share encoder, batches and epochs; they differ only in miner and loss. The losses are in
-`labkit.pairs.losses`; their needs determine the batches. The bag is the simplest learned model: a network that does not
-beat it brings no gain. `static` with epochs=0 is Model2Vec: as fast as a bag, and not trained here.
+The first three share encoder, batches and epochs; they differ only in miner and loss. The bag is the simplest learned
+model: a network that does not beat it brings no gain. `static` with epochs=0 is Model2Vec: not trained here.
 
 Eq. 8 with eq. 11 and 12 is the multi-similarity loss with its miner (Wang et al., Multi-Similarity Loss with General
 Pair Weighting for Deep Metric Learning, CVPR 2019), usually with λ 0.5, β 50, ε 0.1; ours are in `settings.py`.
 
 A batch of more than 2,048 sentences is computed without an m x m matrix (`labkit.pairs.large_batch`) and encoded in
 chunks (`embed_in_chunks`). The result is the same up to rounding, except that dropout draws its numbers chunk by chunk.
-Smaller batches use the matrices (about ten, 17 MB each), which saves a second pass of the encoder. A loss that is not a
-mean over anchors is limited to 2,048 sentences.
+A loss that is not a mean over anchors is limited to 2,048 sentences.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ from labkit.training.trained import Network, TrainedReader, arrays_of
 from labkit.training.transformer import TRANSFORMER, ModelReader, Transformer
 from labkit.vectors import WordVectors
 
-FEW_KEPT = 0.2  # share of the positive pairs; a training that keeps fewer at its start learns little
+FEW_KEPT = 0.2  # share of the positive pairs; a run that keeps fewer at its start learns little
 TEMPERATURE = "log_temperature"  # of the network's parameters, if it is learned
 LARGE = 2048  # sentences in a batch above which no m x m matrix is built
 
@@ -94,16 +92,16 @@ class SentPWNet(TrainedReader):
     def _source(self, corpus: Corpus, seed: int) -> BatchSource:
         """The source of the batches: all of train; a method that uses a share of the labels draws it by the seed."""
         settings: PairSettings = self.settings
-        return batch_source(
-            corpus.part("train"),
-            per_class=settings.per_class,
-            in_batch=settings.in_batch,
-            labelled=settings.labelled,
-            needs=LOSSES[settings.loss].needs if settings.epochs else "texts",  # without training no labels are needed
-        )
+        needs = LOSSES[settings.loss].needs if settings.epochs else "texts"  # without training no labels are needed
+        options: dict[str, Any] = {
+            "per_class": settings.per_class,
+            "in_batch": settings.in_batch,
+            "labelled": settings.labelled,
+        }
+        return batch_source(corpus.part("train"), **options, needs=needs)
 
     def _seen(self, corpus: Corpus, source: BatchSource) -> Iterable[str]:
-        """The sentences that the training reads repeatedly."""
+        """The sentences that training reads repeatedly."""
         return dict.fromkeys([*source.texts, *(corpus.part("dev").sentences() if "dev" in corpus.splits else ())])
 
     def _keep(self, keeper: Keeper | None, history: History, snapshots: Snapshots) -> None:
@@ -119,11 +117,9 @@ class SentPWNet(TrainedReader):
 
     def _model_network(self) -> Transformer:
         settings: PairSettings = self.settings
-        device = device_of(settings.device, insist=False)
+        device, longest = device_of(settings.device, insist=False), settings.max_length
         model = opened_model(model_source(settings.model), str(device)).eval()
-        self.reader = ModelReader(
-            model.tokenizer, min(settings.max_length, model.max_seq_length or settings.max_length)
-        )
+        self.reader = ModelReader(model.tokenizer, min(longest, model.max_seq_length or longest))
         self.weights = sum_of_weights(model)
         return self._with_temperature(Transformer(model, layers=settings.layers, rank=settings.adapters))
 
@@ -220,11 +216,10 @@ def note_few_kept(settings: PairSettings, share: float, when: str) -> None:
         note(f"only {share:.0%} of the positive pairs were kept in {when}: {settings.if_idle}", stacklevel=2)
 
 
-def loss_of(settings: PairSettings, temperature: Tensor | None = None) -> partial[Tensor]:
-    """The loss (S, P, N) -> scalar of these settings; a learned temperature replaces theirs."""
+def loss_of(settings: PairSettings) -> partial[Tensor]:
+    """The loss (S, P, N) -> scalar of these settings."""
     loss = LOSSES[settings.loss]
-    values: dict[str, Any] = {name: getattr(settings, name) for name in loss.hyperparameters}
-    return partial(loss.function, **values | ({} if temperature is None else {"temperature": temperature}))
+    return partial(loss.function, **{name: getattr(settings, name) for name in loss.hyperparameters})
 
 
 def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -241,8 +236,8 @@ def miner_of(settings: PairSettings) -> Callable[[Tensor, Tensor, Tensor], tuple
 def mined_loss(
     settings: PairSettings, S: Tensor, P: Tensor, N: Tensor, grades: Tensor | None, temperature: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of the pairs that the miner keeps, and their masks."""
-    loss = loss_of(settings, temperature)
+    """The loss of the pairs that the miner keeps, and their masks; a learned temperature replaces that of settings."""
+    loss = loss_of(settings) if temperature is None else partial(loss_of(settings), temperature=temperature)
     if grades is not None:  # graded pairs are all compared with each other: there are no anchors for a miner
         return loss(S, P, N, grades=grades), P, N
     kept = miner_of(settings)(S.detach().clamp(-1, 1), P, N)
@@ -252,25 +247,16 @@ def mined_loss(
 class PairTask:
     """Batches of sentences, all their similarities, and the loss of the pairs that the miner keeps."""
 
-    def __init__(
-        self,
-        encoder: Encoder | Transformer,
-        reader: Reader | ModelReader,
-        source: BatchSource,
-        settings: PairSettings,
-        seed: int,
-    ) -> None:
-        self.module, self._settings = encoder, settings
-        self._source, self._seed = source, seed
+    def __init__(self, encoder: Any, reader: Any, source: BatchSource, settings: PairSettings, seed: int) -> None:
+        self.module, self._source, self._settings, self._seed = encoder, source, settings, seed
         self._rows = Rows(map(reader.numbers, source.texts))
         self._lengths = self._rows.lengths.tolist()
-        self._miner = miner_of(settings)
         self._log_temperature = encoder.get_parameter(TEMPERATURE) if settings.learns_temperature else None
 
     def batches(self, epoch: int) -> Sequence[Batch]:
         settings = self._settings
         batches = self._source.batches(self._lengths, settings.batch, self._seed * 100_003 + epoch)
-        largest = max((len(batch.sentences) for batch in batches), default=0)
+        largest = max((len(batch) for batch in batches), default=0)
         symmetric = settings.symmetric and settings.loss == "infonce"
         if largest > LARGE and (symmetric or not LOSSES[settings.loss].by_anchor):
             raise ValueError(
@@ -278,7 +264,7 @@ class PairTask:
                 f"loss={settings.loss}{' with symmetric=yes' if symmetric else ''} allows at most {LARGE:,}, because "
                 f"it compares the pairs of all anchors at once. Lower batch, which is {settings.batch:,}"
             )
-        return [batch for batch in batches if len(batch.sentences) > 1]  # a single sentence has no pair
+        return [batch for batch in batches if len(batch) > 1]  # a single sentence has no pair
 
     def outputs(self, batch: Batch, rows: slice = slice(None)) -> Tensor:
         """The vectors of the batch's sentences, (m, d)."""
@@ -296,9 +282,10 @@ class PairTask:
                 f"setting matryoshka_dims is {self._settings.matryoshka_dims!r}, but the numbers must be below "
                 f"{embeddings.shape[1]}, the length of the sentence vectors"
             )
-        value, note = self._loss_of(embeddings, batch, temperature, 1 + len(cuts))
+        loss_of_rows = self._loss_of_large if len(batch) > LARGE else self._loss_of
+        value, note = loss_of_rows(embeddings, batch, temperature, 1 + len(cuts))
         for cut in cuts:
-            value = value + self._loss_of(F.normalize(embeddings[:, :cut], dim=1), batch, temperature, 1)[0]
+            value = value + loss_of_rows(F.normalize(embeddings[:, :cut], dim=1), batch, temperature, 1)[0]
         noted = {} if temperature is None else {"temperature": temperature.detach()}
         return value / (1 + len(cuts)), lambda: {**note(), **noted}
 
@@ -306,9 +293,6 @@ class PairTask:
         self, embeddings: Tensor, batch: Batch, temperature: Tensor | None, parts: int
     ) -> tuple[Tensor, Callable[[], Figures]]:
         """The loss of normalised vectors, divided by `parts` for the gradient but not in the statistics."""
-        if len(batch.sentences) > LARGE:
-            loss, figures = self._loss_of_large(embeddings, batch, temperature)
-            return loss, lambda: figures
         S = embeddings @ embeddings.T
         if S.requires_grad:
             S.retain_grad()
@@ -317,17 +301,17 @@ class PairTask:
         value, kept_P, kept_N = mined_loss(self._settings, S, P, N, grades, temperature)
         return value, lambda: _figures(S, P, N, kept_P, kept_N, parts)
 
-    def _loss_of_large(self, embeddings: Tensor, batch: Batch, temperature: Tensor | None) -> tuple[Tensor, Figures]:
+    def _loss_of_large(
+        self, embeddings: Tensor, batch: Batch, temperature: Tensor | None, parts: int
+    ) -> tuple[Tensor, Callable[[], Figures]]:
         settings = self._settings
-        if batch.classes is None or (settings.loss, settings.miner) != ("locality", "informative"):
+        if batch.classes is not None and (settings.loss, settings.miner) == ("locality", "informative"):
+            scales = {name: getattr(settings, name) for name in ("alpha", "beta", "base", "epsilon")}
+            value, figures = noted_locality(embeddings, batch.classes, **scales)
+        else:
             masks = partial(batch.masks, embeddings.device)
-            return by_anchors(embeddings, masks, self._miner, _with_temperature(settings), temperature)
-        scales = {"alpha": settings.alpha, "beta": settings.beta, "base": settings.base}
-        return noted_locality(embeddings, batch.classes, **scales, epsilon=settings.epsilon)
-
-
-def _with_temperature(settings: PairSettings) -> Callable[..., Tensor]:
-    return lambda S, P, N, *temperature: loss_of(settings, *temperature)(S, P, N)
+            value, figures = by_anchors(embeddings, masks, miner_of(settings), loss_of(settings), temperature)
+        return value, lambda: figures
 
 
 def _figures(S: Tensor, P: Tensor, N: Tensor, kept_P: Tensor, kept_N: Tensor, parts: int) -> dict[str, Tensor]:

@@ -106,7 +106,7 @@ class PairSettings(EncoderTraining):
     in_batch: bool = setting(False, "use the sentences of the batch's other anchors as negatives too")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # one training for two names of a loss
+        object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # two names of a loss are one setting
         super().__post_init__()
         object.__setattr__(self, "matryoshka_dims", ",".join(map(str, self.cuts)))  # one spelling
         if not self.temperature:
@@ -132,14 +132,16 @@ class PairSettings(EncoderTraining):
             losses = [each for each, loss in LOSSES.items() if name in loss.hyperparameters]
             conditions[name] = (trained and self.loss in losses, f"with loss={' or '.join(losses)}")
         learning = " or ".join(name for name, loss in LOSSES.items() if loss.learns_temperature)
+        for names, used in (
+            ("learning_rate dropout tune", (trained and not model, own)),
+            ("model layers", (model, of_model)),
+            ("loss miner matryoshka_dims", (trained, EPOCHS)),
+            ("unit vectors", (not model, own)),
+        ):
+            conditions |= dict.fromkeys(names.split(), used)
         return conditions | {
-            "learning_rate": (trained and not model, own),
-            "model": (model, of_model),
-            "layers": (model, of_model),
             "adapters": (model and self.layers > 0, f"{of_model} and layers above 0"),
             "layer_rate": (trained and model, of_model),
-            "loss": (trained, EPOCHS),
-            "miner": (trained, EPOCHS),
             "learn_temperature": (trained and LOSSES[self.loss].learns_temperature, f"with loss={learning}"),
             "symmetric": (
                 trained and self.loss == "infonce" and directed,
@@ -147,26 +149,15 @@ class PairSettings(EncoderTraining):
             ),
             "epsilon": (trained and self.miner == "informative", "with miner=informative"),
             "share": (trained and self.miner == "random", "with miner=random"),
-            "matryoshka_dims": (trained, EPOCHS),
             "size": (self.encoder not in ("bag", TRANSFORMER), f"with an encoder other than bag or {TRANSFORMER}"),
-            "dropout": (trained and not model, own),
-            "unit": (not model, own),
-            "vectors": (not model, own),
             "dimension": (made_here and not model, f"with vectors=auto, ppmi, random or {DISTILLED}MODEL, {own}"),
             "pieces": (pieces, "with unit=pieces, unless vectors are distilled"),
             "vocab_size": (pieces and self.pieces == TAUGHT, f"with unit=pieces and pieces={TAUGHT}"),
-            "tune": (trained and not model, own),
             "sparse": (trained and self.tune and not model, f"with tune=yes, {own}"),
             "min_count": (self.unit != "pieces" and not model, f"with unit=words or characters, {own}"),
-            "per_class": (
-                taught and shape in (None, "Labelled", "Groups"),
-                f"on classes or groups, {labels}",
-            ),
+            "per_class": (taught and shape in (None, "Labelled", "Groups"), f"on classes or groups, {labels}"),
             "labelled": (taught and shape in (None, "Pairs"), f"on pairs, {labels}"),
-            "in_batch": (
-                taught and shape in (None, "Triplets", "Articles"),
-                f"on triplets or articles, {labels}",
-            ),
+            "in_batch": (taught and shape in (None, "Triplets", "Articles"), f"on triplets or articles, {labels}"),
         }
 
     @property

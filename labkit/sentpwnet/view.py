@@ -1,17 +1,18 @@
-"""How a miner and a loss treat every pair of a batch, as records; nothing here learns.
+"""How a miner and a loss treat every pair of a batch, as records and in words; nothing here learns.
 
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
     anchor_curves     one anchor -> weight against similarity for each loss
+    pair_rows         one anchor -> a table row for each of its pairs: whether and why it is kept, and its weight
+    weight_in_latex   one pair -> its weight as a formula, and as a formula with numbers (never with text)
 
-Settings (`PairSettings`), miner and loss are the same as in training. `wording.py` puts a pair into words; the
-mathematics is in `labkit.pairs`.
+Settings (`PairSettings`), miner and loss are the same as in training; the mathematics is in `labkit.pairs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,7 @@ class SentenceBatch:
         """
         if anchor == other:
             return "itself"
-        masks = ((self.positive, "positive"), (self.negative, "negative"))
-        return next((name for mask, name in masks if mask[anchor, other]), "unknown")
+        return "positive" if self.positive[anchor, other] else "negative" if self.negative[anchor, other] else "unknown"
 
 
 def sentence_batch(
@@ -75,19 +75,14 @@ def sentence_batch(
     batch = max(batches, key=lambda batch: len(batch.sentences) > 1)  # the first batch with a pair
     positive, negative = (mask.numpy() for mask in batch.masks(torch.device("cpu")))
     texts = [source.texts[number] for number in batch.sentences]
-    classes = _classes(part, texts, positive)
+    if named := dict(zip(*part.classified(), strict=True)):
+        classes = [named[text] for text in texts]
+    else:
+        classes = [f"group {number + 1}" for number in connected(len(texts), *positive.nonzero()).tolist()]
     rows = sorted(range(len(texts)), key=lambda row: classes.index(classes[row]))  # sorted by class
     cut = np.ix_(rows, rows)
-    return SentenceBatch(
-        tuple(texts[row] for row in rows), tuple(classes[row] for row in rows), positive[cut], negative[cut]
-    )
-
-
-def _classes(part: Corpus, texts: list[str], positive: np.ndarray) -> list[str]:
-    """The corpus's class names, or else numbers of the components connected by positive pairs."""
-    if named := dict(zip(*part.classified(), strict=True)):
-        return [named[text] for text in texts]
-    return [f"group {number + 1}" for number in connected(len(texts), *positive.nonzero()).tolist()]
+    texts, classes = ([column[row] for row in rows] for column in (texts, classes))
+    return SentenceBatch(tuple(texts), tuple(classes), positive[cut], negative[cut])
 
 
 # --- examined ----------------------------------------------------------------------------------------------------
@@ -118,25 +113,18 @@ class Examined:
 
     def share_kept(self, kind: str) -> float:
         """The share of the batch's positive or negative pairs that is kept; NaN if it has none."""
-        mask, kept = {
-            "positive": (self.batch.positive, self.kept_positive),
-            "negative": (self.batch.negative, self.kept_negative),
-        }[kind]
-        return float(kept.sum() / mask.sum()) if mask.any() else float("nan")
+        mask = self.batch.positive if kind == "positive" else self.batch.negative
+        return float(self.kept[mask].mean()) if mask.any() else float("nan")
 
     def floor(self, anchor: int) -> float:
         """`min_{k∈P} S_ik - ε` of eq. 11: a negative above it is kept. +∞ for an anchor without a positive."""
-        return (
-            float(np.min(self.similarity[anchor], where=self.batch.positive[anchor], initial=np.inf))
-            - self.settings.epsilon
-        )
+        positives = self.similarity[anchor][self.batch.positive[anchor]]
+        return float(positives.min(initial=np.inf)) - self.settings.epsilon
 
     def ceiling(self, anchor: int) -> float:
         """`max_{k∈N} S_ik + ε` of eq. 12: a positive below it is kept. -∞ for an anchor without a negative."""
-        return (
-            float(np.max(self.similarity[anchor], where=self.batch.negative[anchor], initial=-np.inf))
-            + self.settings.epsilon
-        )
+        negatives = self.similarity[anchor][self.batch.negative[anchor]]
+        return float(negatives.max(initial=-np.inf)) + self.settings.epsilon
 
 
 def cosines(vectors: Any) -> np.ndarray:
@@ -152,23 +140,14 @@ def cosines(vectors: Any) -> np.ndarray:
 def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings) -> Examined:
     """Examine all pairs of a batch, given its cosines (m, m)."""
     S, P, N = (torch.as_tensor(array) for array in (similarity, batch.positive, batch.negative))
-    kept_P, kept_N = miner_of(settings)(S, P, N)
+    P, N = miner_of(settings)(S, P, N)
     loss = loss_of(settings)
     own = relative = np.full(similarity.shape, np.nan)
     if settings.loss == "locality":
-        parts = weight_parts(S, kept_P, kept_N, alpha=settings.alpha, beta=settings.beta, base=settings.base)
+        parts = weight_parts(S, P, N, alpha=settings.alpha, beta=settings.beta, base=settings.base)
         own, relative = parts.own.numpy(), parts.relative.numpy()
-    return Examined(
-        batch=batch,
-        settings=settings,
-        similarity=similarity,
-        kept_positive=kept_P.numpy(),
-        kept_negative=kept_N.numpy(),
-        weight=pair_weights(loss, S, kept_P, kept_N).numpy(),
-        own=own,
-        relative=relative,
-        value=float(loss(S, kept_P, kept_N)),
-    )
+    weight, value = pair_weights(loss, S, P, N).numpy(), float(loss(S, P, N))
+    return Examined(batch, settings, similarity, P.numpy(), N.numpy(), weight, own, relative, value)
 
 
 # --- curves ------------------------------------------------------------------------------------------------------
@@ -217,9 +196,10 @@ def anchor_curves(examined: Examined, anchor: int, *, losses: Sequence[str] = PA
     They show the anchor's own term, so InfoNCE is taken in one direction only.
     """
     S, curves = examined.similarity[anchor], []
+    kept_P, kept_N = examined.kept_positive[anchor], examined.kept_negative[anchor]
     hardest = {  # kind -> its kept pairs, and the hardest of them
-        "positive": (examined.kept_positive[anchor], int(np.where(examined.kept_positive[anchor], S, 2.0).argmin())),
-        "negative": (examined.kept_negative[anchor], int(np.where(examined.kept_negative[anchor], S, -2.0).argmax())),
+        "positive": (kept_P, int(np.where(kept_P, S, 2.0).argmin())),
+        "negative": (kept_N, int(np.where(kept_N, S, -2.0).argmax())),
     }
     for loss in checked_losses(losses):
         settings = replace(examined.settings, loss=loss, symmetric=False)
@@ -258,11 +238,7 @@ def checked_losses(losses: Sequence[str]) -> list[str]:
 
 
 def one_triplet(
-    positive: float,
-    negative: float,
-    settings: PairSettings,
-    *,
-    losses: Sequence[str] = ("contrastive", "soft-triplet", "locality"),
+    positive: float, negative: float, settings: PairSettings, *, losses: Sequence[str] = (*PAPER[1:], PAPER[0])
 ) -> tuple[WeighedTriplet, ...]:
     """One anchor with one positive and one negative at these similarities, under each loss."""
     S = torch.tensor([[positive, negative]], dtype=torch.float64)
@@ -272,3 +248,128 @@ def one_triplet(
         weight = pair_weights(loss_of(replace(settings, loss=loss, symmetric=False)), S, P, N)
         triplets.append(WeighedTriplet(loss, positive, negative, *weight[0].tolist()))
     return tuple(triplets)
+
+
+# --- in words ----------------------------------------------------------------------------------------------------
+
+DERIVATIVE = r"w_{ij} = m\,\Big|\frac{\partial L}{\partial S_{ij}}\Big|"
+PRINTED = {  # the weights that SentPWNet prints: eq. 9 and 10, 7, and 5 with its factor
+    ("locality", "positive"): r"w = 1 / (e^{\alpha(S_{ij}-\lambda)} + \sum_{k\in P_i} e^{\alpha(S_{ij}-S_{ik})})",
+    ("locality", "negative"): r"w = 1 / (e^{\beta(\lambda-S_{ij})} + \sum_{k\in N_i} e^{\beta(S_{ik}-S_{ij})})",
+    ("contrastive", "positive"): r"w = 1",
+    ("contrastive", "negative"): r"w = [\,S_{ij} > \text{margin}\,]",
+    ("soft-triplet", "positive"): r"w = \sum_{n\in N_i} \sigma((S_{in}-S_{ij})/\tau)",
+    ("soft-triplet", "negative"): r"w = \sum_{p\in P_i} \sigma((S_{ij}-S_{ip})/\tau)",
+}
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """One pair of an anchor. `own` and `relative` are NaN for a weight without these parts."""
+
+    number: int
+    text: str
+    group: str
+    similarity: float
+    kind: str
+    kept: bool
+    why: str
+    weight: float
+    own: float
+    relative: float
+    sum: str
+
+
+def pair_rows(examined: Examined, anchor: int) -> tuple[PairRow, ...]:
+    """All other sentences of the batch, by falling weight, then by falling similarity."""
+    others = [row for row in range(len(examined.batch)) if row != anchor]
+    others.sort(key=lambda row: (-examined.weight[anchor, row], -examined.similarity[anchor, row]))
+    rows = []
+    for other in others:
+        kept, weight = bool(examined.kept[anchor, other]), float(examined.weight[anchor, other])
+        own, relative = (float(part[anchor, other]) if kept else np.nan for part in (examined.own, examined.relative))
+        rows.append(
+            PairRow(
+                number=other,
+                text=examined.batch.texts[other],
+                group=examined.batch.classes[other],
+                similarity=float(examined.similarity[anchor, other]),
+                kind=examined.batch.kind(anchor, other),
+                kept=kept,
+                why=reason(examined, anchor, other),
+                weight=weight,
+                own=own,
+                relative=relative,
+                sum=f"1 / ({own:.4g} + {relative:.4g}) = {weight:.4g}" if np.isfinite(own) else f"{weight:.4g}",
+            )
+        )
+    return tuple(rows)
+
+
+def batch_rows(examined: Examined) -> list[dict[str, Any]]:
+    """One table row per pair of the batch."""
+    texts = examined.batch.texts
+    return [
+        {"anchor": anchor, "anchor_text": texts[anchor], **asdict(row)}
+        for anchor in range(len(texts))
+        for row in pair_rows(examined, anchor)
+    ]
+
+
+def reason(examined: Examined, anchor: int, other: int) -> str:
+    """Why the miner keeps or drops the pair, with the two numbers it compares."""
+    kind, miner = examined.batch.kind(anchor, other), examined.settings.miner
+    if kind in ("itself", "unknown"):
+        return "not a pair: it is the anchor" if kind == "itself" else "not a pair: unknown whether they mean the same"
+    kept = bool(examined.kept[anchor, other])
+    verdict = "kept" if kept else "dropped"
+    if miner == "hardest":
+        place = "the least similar positive" if kind == "positive" else "the most similar negative"
+        why = f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"
+        return f"{verdict}: {why}"
+    if miner != "informative":
+        return f"{verdict}: {'every pair is' if miner == 'none' else 'drawn by lot'}"
+    limit = examined.floor(anchor) if kind == "negative" else examined.ceiling(anchor)
+    missing, sign = ("positive", ">" if kept else "≤") if kind == "negative" else ("negative", "<" if kept else "≥")
+    if np.isinf(limit):
+        return f"dropped: the anchor has no {missing} in this batch to compare with"
+    bound = "its least similar positive - ε" if kind == "negative" else "its most similar negative + ε"
+    return f"{verdict}: {examined.similarity[anchor, other]:.3f} {sign} {limit:.3f}, {bound}"
+
+
+def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, ...]:
+    """The weight of a pair in LaTeX: the formula, and the formula with numbers. Empty if there is no pair."""
+    kind = examined.batch.kind(anchor, other)
+    if kind not in ("positive", "negative"):
+        return ()
+    settings, weight = examined.settings, latex_number(examined.weight[anchor, other])
+    formula = PRINTED.get((settings.loss, kind), DERIVATIVE)
+    if not examined.kept[anchor, other]:
+        return (formula, r"w = 0 \quad\text{: the miner dropped the pair, so the loss does not see it}")
+    if settings.loss != "locality":
+        return (formula, f"w = {weight}")
+    S, base = (
+        f"({value:.3f})" if value < 0 else f"{value:.3f}"
+        for value in (examined.similarity[anchor, other], settings.base)
+    )
+    alone = rf"{settings.alpha:g}\,({S} - {base})" if kind == "positive" else rf"{settings.beta:g}\,({base} - {S})"
+    own, relative = (latex_number(part[anchor, other]) for part in (examined.own, examined.relative))
+    count = int((examined.kept_positive if kind == "positive" else examined.kept_negative)[anchor].sum())
+    return (
+        formula,
+        rf"\text{{own part}} = e^{{{alone}}} = {own}",
+        rf"\text{{relative part ({count} kept {kind}{'s' * (count != 1)})}} = {relative}",
+        rf"w = 1 / ({own} + {relative}) = {weight}",
+    )
+
+
+def latex_number(value: float) -> str:
+    """A number of any size in LaTeX.
+
+    >>> latex_number(0.25), latex_number(13400.0), latex_number(7.7e-05)
+    ('0.25', '1.34\\\\cdot 10^{4}', '7.7\\\\cdot 10^{-5}')
+    """
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
+        return f"{value:.4g}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return rf"{float(mantissa):g}\cdot 10^{{{int(exponent)}}}"

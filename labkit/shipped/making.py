@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,13 @@ from labkit.atomic import write_text
 from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
 from labkit.corpora.records import SPLITS, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.evaluation.comparison import lead_of
-from labkit.evaluation.scores import Scores, score
+from labkit.evaluation.scores import score
 from labkit.experiment import Experiment
 from labkit.figure_names import spoken
-from labkit.progress import Progress, silent
+from labkit.progress import Progress, terminal
 from labkit.projection import project
-from labkit.shipped.pictures import SHAPES, Origin, pictured, write_pictures
-from labkit.shipped.runs import BASELINE, DEMONSTRATIONS, Standing
+from labkit.shipped.pictures import SHAPES, Origin, pictured, write_known, write_pictures
+from labkit.shipped.runs import BASELINE, DEMONSTRATIONS, Standing, model_checksum
 from labkit.text import words
 
 if TYPE_CHECKING:  # torch takes seconds
@@ -118,17 +119,28 @@ def main(folder: Path = DATA) -> None:
 def standing_of(method: Method, corpus: Corpus) -> Standing:
     """Compare the method on test with mean word vectors and with its base, by the corpus's own metric."""
     ours, base = score(method, corpus, apart=True), getattr(method, "base", None)
-    own = None if base is None else _beside(ours, base, corpus, f"its base {base.name}")
-    return replace(_beside(ours, Experiment(BASELINE, corpus).fit(), corpus, Standing.beside), base=own)
+
+    def beside(other: Method, name: str) -> Standing:
+        theirs = score(other, corpus, apart=True)
+        lead = lead_of([ours.parts[ours.measure]], [theirs.parts[ours.measure]])
+        return Standing(ours.measure, ours.headline, theirs.headline, lead, name)
+
+    own = None if base is None else beside(base, f"its base {base.name}")
+    return replace(beside(Experiment(BASELINE, corpus).fit(), Standing.beside), base=own)
 
 
-def _beside(ours: Scores, other: Method, corpus: Corpus, name: str) -> Standing:
-    theirs = score(other, corpus, apart=True)
-    lead = lead_of([ours.parts[ours.measure]], [theirs.parts[ours.measure]])
-    return Standing(ours.measure, ours.headline, theirs.headline, lead, name)
+def draw_all(trained: Iterable[tuple[Method, Corpus]], corpora: Iterable[Corpus], folder: Path) -> None:
+    """Write the pictures of runs, and of `PLAIN` fitted to every corpus; others in the folder are removed."""
+    plain = [Experiment(name, corpus) for corpus in corpora for name in PLAIN]
+    fitted = ((one.fit(), one.opened()) for one in plain)
+    with terminal("picture") as progress:
+        drawn = {_draw(method, corpus, folder, progress) for method, corpus in chain(trained, fitted)}
+    write_known((Origin.unfitted(one.method, one.opened()) for one in plain), folder)
+    for old in set(folder.glob("*.npz")) - drawn:
+        old.unlink()
 
 
-def draw_pictures(method: Method, corpus: Corpus, folder: Path, progress: Progress = silent) -> Path:
+def _draw(method: Method, corpus: Corpus, folder: Path, progress: Progress) -> Path:
     """Write all pictures of a fitted method's vectors of the corpus's test sentences to one file.
 
     PCA of sparse rows is left out: its basis is as long as the vocabulary, and it is computed in a moment.
@@ -143,36 +155,28 @@ def draw_pictures(method: Method, corpus: Corpus, folder: Path, progress: Progre
     return write_pictures(Origin.of(method), shown.texts, projections, folder)
 
 
-def plain_methods(corpora: Mapping[str, Corpus]) -> Iterator[tuple[Method, Corpus]]:
-    """Every corpus with every method that needs no training, fitted."""
-    for corpus in corpora.values():
-        for name in PLAIN:
-            yield Experiment(name, corpus).fit(), corpus
-
-
 def write_standings(standings: Mapping[str, Standing], runs: Path) -> None:
     """Write `standings.json`, with the checksum of each run's model, and the table in the folder's README."""
-    records = {name: each.to_json(runs / name) for name, each in standings.items()}
+    records = {name: {"model": model_checksum(runs / name), **asdict(each)} for name, each in standings.items()}
     write_text(runs / "standings.json", json.dumps(records, indent=2) + "\n")
     page = runs / "README.md"
     before = page.read_text("utf-8") if page.is_file() else "# The bundled runs\n"
-    write_text(page, between_marks(before, runs_table(standings, lambda name: runs / name)))
+    write_text(page, between_marks(before, runs_table(standings, runs)))
 
 
-def runs_table(standings: Mapping[str, Standing], folder: Callable[[str], Path]) -> str:
-    """The runs as a table in Markdown."""
+def runs_table(standings: Mapping[str, Standing], runs: Path) -> str:
+    """The runs in this folder as a table in Markdown."""
     lines = [
         "| run | made by | epochs | kB | measure on test | figure | mean word vectors | difference, 95 % |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for name, standing in standings.items():
-        epochs = max(0, (folder(name) / "history.csv").read_text("utf-8").count("\n") - 1) or "-"
-        size = sum(path.stat().st_size for path in folder(name).iterdir()) / 1000
-        base = standing.base
-        more = f"; with {base.beside} ({base.baseline:.3f}): {_difference(base)}" if base else ""
+    for name, each in standings.items():
+        epochs = max(0, (runs / name / "history.csv").read_text("utf-8").count("\n") - 1) or "-"
+        size = sum(path.stat().st_size for path in (runs / name).iterdir()) / 1000
+        more = f"; with {each.base.beside} ({each.base.baseline:.3f}): {_difference(each.base)}" if each.base else ""
         lines.append(
-            f"| {name} | `{DEMONSTRATIONS[name].command}` | {epochs} | {size:,.0f} | {spoken(standing.measure)} "
-            f"| {standing.figure:.3f} | {standing.baseline:.3f} | {_difference(standing)}{more} |"
+            f"| {name} | `{DEMONSTRATIONS[name].command}` | {epochs} | {size:,.0f} | {spoken(each.measure)} "
+            f"| {each.figure:.3f} | {each.baseline:.3f} | {_difference(each)}{more} |"
         )
     return "\n".join(lines)
 

@@ -2,8 +2,7 @@
 
 In: the origin of the vectors (`Origin`) and their sentences. Out: the stored `Projection` of exactly these, normalised,
 or None. A picture's file is named by a hash of its inputs, so that no other is ever shown. The origins of baseline
-vectors are stored, because the table of methods needs torch, which takes seconds to import; a test compares them with
-the methods.
+vectors are stored, because the table of methods needs torch, which takes seconds to import.
 
     shown = pictured(corpus)                                       the sentences of test, with their classes
     picture(Origin.of(method), shown.texts, "umap")                None if there is none; compute it with `project`
@@ -40,10 +39,7 @@ FORMAT = 1  # raised when the pictures change
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of vectors: a method with its decisive settings, the fingerprint of the corpus it saw, and a seed.
-
-    It describes existing vectors as an `Experiment` describes a future training.
-    """
+    """The origin of vectors: a method with its decisive settings, the fingerprint of the corpus it saw, and a seed."""
 
     method: str
     settings: Mapping[str, Any]
@@ -79,14 +75,13 @@ def write_pictures(
     origin: Origin, texts: Sequence[str], pictures: Sequence[Projection], folder: Path = PICTURES
 ) -> Path:
     """Write all pictures of these vectors to one file: points in float16, exact to 1/2000 of a picture's width."""
-    arrays: dict[str, np.ndarray] = {}
-    about: dict[str, Any] = {}
+    arrays, about = dict[str, np.ndarray](), {}
     for each in pictures:
         name = f"{each.method}{each.points.shape[1]}"
         arrays[name] = each.points.astype(np.float16)
         if each.basis is not None:
             arrays |= {f"{name}.{part}": array.astype(np.float32) for part, array in vars(each.basis).items()}
-        quality = None if each.quality is None else asdict(each.quality)
+        quality = each.quality and asdict(each.quality)
         about[name] = {"name": each.name, "method": each.method, "settings": dict(each.settings), "quality": quality}
     file = folder / _name(origin, texts)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -100,20 +95,17 @@ def _read(file: Path) -> Mapping[str, Projection]:
     """name -> picture; the arrays are read-only, because they are shared."""
     with np.load(file, allow_pickle=False) as archive:
         arrays = dict(archive)
-    for array in arrays.values():
-        array.flags.writeable = False
-    return {name: _picture(name, known, arrays) for name, known in json.loads(str(arrays["about"])).items()}
-
-
-def _picture(name: str, known: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Projection:
-    points = arrays[name].astype(np.float32)
-    points.flags.writeable = False
-    quality = None if known["quality"] is None else Quality(**known["quality"])
-    basis = None
-    if f"{name}.centre" in arrays:
-        basis = Basis(*(arrays[f"{name}.{part.name}"] for part in fields(Basis)))
-    shown, kl = (quality.shown, quality.kl) if quality else (None, None)
-    return Projection(known["name"], points, shown, kl, known["method"], known["settings"], quality, basis)
+    pictures = {}
+    for name, known in json.loads(str(arrays["about"])).items():
+        points = arrays[name].astype(np.float32)
+        points.flags.writeable = False
+        quality = known["quality"] and Quality(**known["quality"])
+        parts = [arrays.get(f"{name}.{part.name}") for part in fields(Basis)]
+        basis = None if parts[0] is None else Basis(*parts)  # type: ignore[arg-type]
+        shown, kl = (quality.shown, quality.kl) if quality else (None, None)
+        how = known["method"], known["settings"], quality, basis
+        pictures[name] = Projection(known["name"], points, shown, kl, *how)
+    return pictures
 
 
 def _name(origin: Origin, texts: Sequence[str]) -> str:

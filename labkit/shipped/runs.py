@@ -9,7 +9,7 @@ its base if it has one.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -108,9 +108,11 @@ class Standing:
         difference = f"{self.margin:+.3f}, 95 % from {low:+.3f} to {high:+.3f}"
         return f"{said} {self.beside} ({self.baseline:.3f}; {difference})"
 
-    def to_json(self, folder: Path) -> dict[str, Any]:
-        """The record for a file, with the checksum of the model in `folder`."""
-        return {"model": model_checksum(folder), **asdict(self)}
+    @classmethod
+    def of_json(cls, record: dict[str, Any]) -> Standing:
+        """The standing of a record made by `asdict`."""
+        base = record["base"] and cls.of_json(record["base"])
+        return cls(**record | {"lead": Lead(**record["lead"]), "base": base})
 
 
 def standing(name: str) -> Standing | None:
@@ -121,8 +123,7 @@ def standing(name: str) -> Standing | None:
     record = json.loads(STANDINGS.read_text("utf-8")).get(name) if shipped.here and STANDINGS.is_file() else None
     if not record or record.pop("model") != model_checksum(shipped.folder):
         return None
-    base = record["base"] and Standing(**record["base"] | {"lead": Lead(**record["base"]["lead"])})
-    return Standing(**record | {"lead": Lead(**record["lead"]), "base": base})
+    return Standing.of_json(record)
 
 
 def model_checksum(folder: Path) -> str:

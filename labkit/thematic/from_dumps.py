@@ -121,7 +121,11 @@ def write_shards(
         manifest = scale.manifest(folder)
         return manifest, Funnel({(rule, unit): count for rule, unit, count in manifest["funnel"]})
     work = (folder / scale.WORK).resolve()
-    cut = [piece for path in sources for piece in _pieces(path, size, limit)]
+    cut = [
+        piece
+        for path in sources
+        for piece in (pieces(path, size) if is_dump(path) and limit is None else [Piece(str(path))])
+    ]
     first = {scale.part(work, n, ending): Share(piece, plan, work / f"{n}.json", limit) for n, piece in enumerate(cut)}
     # a single piece is made in this process, which can report progress
     inside, outside = (progress, silent) if len(first) == 1 and ray is None else (silent, progress)
@@ -154,17 +158,11 @@ def _file_of(name: str) -> Path:
         return path
     if name not in CORPORA:
         load(name)  # raises an error that says what is wrong
-        raise ValueError(f"{name} is not a file; give a .jsonl or a dump (list the files of a folder one by one)")
-    place, shape = CORPORA[name].here(), CORPORA[name].shape
-    if shape != "Articles":
+    elif (shape := CORPORA[name].shape) != "Articles":
         raise ValueError(f"corpus {name!r} has the shape {shape}, expected Articles: titles, sections, paragraphs")
-    if place is None or not place.is_file():
-        raise ValueError(f"corpus {name!r} is not a file of articles; give a .jsonl or a dump")
-    return place
-
-
-def _pieces(path: Path, size: int, limit: int | None) -> list[Piece]:
-    return pieces(path, size) if is_dump(path) and limit is None else [Piece(str(path))]
+    elif (place := CORPORA[name].here()) and place.is_file():
+        return place
+    raise ValueError(f"{name} is not a file of articles; give a .jsonl or a dump (list a folder's files one by one)")
 
 
 def _noted(share: Share) -> dict[str, Any]:

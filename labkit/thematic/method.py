@@ -12,11 +12,11 @@ encoded only once; a batch still mixes many articles. Triplets in a folder of Ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,16 +35,13 @@ from labkit.progress import Progress, note, silent
 from labkit.runs import Snapshots
 from labkit.text import UNKNOWN
 from labkit.thematic.network import DISTANCES, LOSSES, ThematicSettings, network_of, sif_vectors, word_weights
-from labkit.training.encoders import Encoder, embed, encode, vector_parts
+from labkit.training.encoders import embed, encode, vector_parts
 from labkit.training.loop import Dev
-from labkit.training.reader import Reader
 from labkit.training.trained import PROBE, TrainedReader, probe_of
 from labkit.vectors import WordVectors
 
 SAMPLED = 200_000  # triplets sampled from a corpus on disk to learn words
 MEASURED = 100_000  # triplets of its dev split that are scored
-
-CorpusOfAShape = TypeVar("CorpusOfAShape", bound=Corpus)
 
 # --- method ------------------------------------------------------------------------------------------------------
 
@@ -74,33 +71,20 @@ class Thematic(TrainedReader):
     name = "thematic"
     Settings = ThematicSettings
 
-    network: nn.ModuleList  # one encoder, or for `both` one for sentences and one for titles
+    network: nn.ModuleList
     word_table = "0.words.table.weight"
 
     def _task(self, corpus: Corpus, seed: int, progress: Progress) -> TripletTask:
-        settings: ThematicSettings = self.settings
-        triplets = triplets_of_rule(corpus, settings.rule, seed, progress)
+        triplets, a = triplets_of_rule(corpus, self.settings.rule, seed, progress), self.settings.a
         if corpus.mapped:
             corpus = spread(corpus.part("train"), SAMPLED)  # to learn the words from
         vectors = self._read(corpus, "words", seed, progress)
-        frequencies = shares(vectors, train_sentences(corpus)) if settings.a else np.ones(len(vectors.vocabulary))
-        self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, settings.a)))
-        task = MappedTask if triplets[0].mapped else TripletTask
-        return task(self.encoders, triplets, self.reader, settings, seed=seed)
+        frequencies = shares(vectors, train_sentences(corpus)) if a else np.ones(len(vectors.vocabulary))
+        self.network = self._started(seed, lambda: self._network(sif_vectors(vectors, frequencies, a)))
+        return (MappedTask if triplets[0].mapped else TripletTask)(self, triplets, seed)
 
     def _network(self, vectors: WordVectors) -> nn.ModuleList:
-        settings: ThematicSettings = self.settings
-        return nn.ModuleList(
-            network_of(
-                vectors,
-                encoder=settings.encoder,
-                size=settings.size,
-                pace=settings.pace,
-                dropout=settings.dropout,
-                normalised=settings.distance == "cosine",
-            )
-            for _ in _kinds(settings.rule)
-        )
+        return nn.ModuleList(network_of(vectors, self.settings) for _ in _kinds(self.settings.rule))
 
     def _dev(self, corpus: Corpus, task: TripletTask) -> Dev | None:
         return task.dev if task.dev_triplets else None
@@ -137,16 +121,13 @@ class Thematic(TrainedReader):
 
     def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         """Compare each row of `a` with the same row of `b`, (n,)."""
-        if self.settings.distance == "cosine":
-            return super().similarity_pairwise(a, b)
-        a, b = (np.asarray(self.embedded(rows), np.float64) for rows in (a, b))
-        if a.shape != b.shape:
-            raise ValueError(f"a has shape {a.shape} and b {b.shape}, expected equal shapes; give pairs row by row")
-        return -np.abs(a - b).sum(axis=1)
+        a, b = self.embedded(a), self.embedded(b)
+        cosines = super().similarity_pairwise(a, b)  # refuses rows that do not fit
+        return cosines if self.settings.distance == "cosine" else -np.abs(a.astype(np.float64) - b).sum(axis=1)
 
     @property
     def similarity_name(self) -> str:  # type: ignore[override]
-        return {"cosine": "cosine", "l1": "manhattan"}[self.settings.distance]
+        return "cosine" if self.settings.distance == "cosine" else "manhattan"
 
     def attend(self, sentence: str, *, network: int = 0) -> Attended:
         """The attention of a network; for `both`, network 0 was trained on sentences, 1 on titles."""
@@ -161,9 +142,9 @@ class Thematic(TrainedReader):
         return Attended(tuple(words), weights, parts)
 
     @property
-    def encoders(self) -> list[Encoder]:
+    def encoders(self) -> list[Any]:
         """The networks: one, or for `both` one for sentences and one for titles."""
-        return [network for network in self.network if isinstance(network, Encoder)]
+        return list(self.network)
 
 
 def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = silent) -> list[Triplets]:
@@ -184,10 +165,9 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
     return [corpus]
 
 
-def spread(corpus: CorpusOfAShape, count: int) -> CorpusOfAShape:
+def spread(corpus: Any, count: int) -> Any:
     """At most `count` rows, evenly spaced over the corpus."""
-    rows = np.linspace(0, len(corpus) - 1, min(count, len(corpus))).round().astype(np.int64)
-    return corpus.take(rows)
+    return corpus.take(np.linspace(0, len(corpus) - 1, min(count, len(corpus))).round().astype(np.int64))
 
 
 def sections_of(corpus: Articles) -> Snapshots:
@@ -235,29 +215,15 @@ def batches(triplets: np.ndarray, size: int, neighbours: int, *, seed: int, netw
     return of_epoch
 
 
-def of_like_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Cut sentences into groups of similar length, to save padding; returns their positions."""
-    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
-    return (order[start : start + PART] for start in range(0, len(order), PART))
-
-
 # --- task --------------------------------------------------------------------------------------------------------
 
 
 class TripletTask:
     """Batches of triplets, each for one network, and their mean loss."""
 
-    def __init__(
-        self,
-        encoders: Sequence[Encoder],
-        triplets: Sequence[Triplets],
-        reader: Reader,
-        settings: ThematicSettings,
-        *,
-        seed: int,
-    ) -> None:
-        self.module = nn.ModuleList(encoders)
-        self._encoders, self._reader, self._settings, self._seed = encoders, reader, settings, seed
+    def __init__(self, method: Thematic, triplets: Sequence[Triplets], seed: int) -> None:
+        self.module, self._encoders, self._seed = method.network, method.encoders, seed
+        self._reader, self._settings = method.reader, method.settings
         self.dev_triplets = [dev_part(corpus).numbered() for corpus in triplets if "dev" in corpus.sizes]
         self._open([corpus.part("train") for corpus in triplets])
 
@@ -271,14 +237,9 @@ class TripletTask:
         right = []
         for encoder, (texts, triplets) in zip(self._encoders, self.dev_triplets, strict=True):
             vectors = torch.from_numpy(encode(encoder, self._reader, texts, 256, silent))
-            near, far = self._distances(*self._sides(vectors, triplets))
+            near, far = self._distances(*sides_of(vectors, triplets))
             right.append(triplet_accuracy(-near.numpy(), -far.numpy()))
         return "dev_triplets", float(np.mean(right))
-
-    def _sides(self, vectors: Tensor, triplets: np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
-        """The vectors of anchors, positives and negatives, (n, d) each."""
-        anchors, positives, negatives = torch.from_numpy(triplets).to(vectors.device).T
-        return vectors[anchors], vectors[positives], vectors[negatives]
 
     def _distances(self, anchors: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
         """d⁺ and d⁻, (n,) each."""
@@ -297,23 +258,26 @@ class TripletTask:
 
     def loss(self, outputs: Tensor, batch: TripletBatch) -> tuple[Tensor, Callable[[], dict[str, Tensor]]]:
         scale, loss = self._settings.scale, LOSSES[self._settings.loss]
-        sides = self._sides(outputs, batch.triplets)
+        sides = sides_of(outputs, batch.triplets)
         near, far = self._distances(*sides)
         return loss(scale * near, scale * far).mean(), partial(_figures, near, far, *sides)
 
     def outputs(self, batch: TripletBatch, rows: slice = slice(None)) -> Tensor:
-        """The vectors of the batch's sentences, (m, d), encoded in groups of similar length."""
-        numbers = self._numbers_of(batch)[rows]
-        pieces = list(of_like_length([len(row) for row in numbers]))
-        encoder, amp = self._encoders[batch.network], self._settings.amp
-        padded = [self._reader.batch([numbers[place] for place in piece]) for piece in pieces]
-        vectors = torch.cat([embed(encoder, *each, amp=amp) for each in padded])
-        back = torch.tensor([place for piece in pieces for place in piece]).argsort()
-        return vectors[back.to(vectors.device)]
+        """The vectors of the batch's sentences, (m, d), encoded in groups of similar length to save padding."""
+        numbers, encoder, amp = self._numbers_of(batch)[rows], self._encoders[batch.network], self._settings.amp
+        order = sorted(range(len(numbers)), key=lambda place: len(numbers[place]))
+        pieces = [[numbers[place] for place in order[start : start + PART]] for start in range(0, len(order), PART)]
+        vectors = torch.cat([embed(encoder, *self._reader.batch(piece), amp=amp) for piece in pieces])
+        return vectors[torch.tensor(order).argsort().to(vectors.device)]
 
     def _numbers_of(self, batch: TripletBatch) -> list[list[int]]:
         """The word numbers of each sentence."""
         return [self._numbers[batch.network][sentence] for sentence in batch.sentences]
+
+
+def sides_of(vectors: Tensor, triplets: np.ndarray) -> tuple[Tensor, ...]:
+    """The vectors of anchors, positives and negatives, (n, d) each."""
+    return tuple(vectors[column] for column in torch.from_numpy(triplets).to(vectors.device).T)
 
 
 def dev_part(corpus: Triplets) -> Triplets:

@@ -29,8 +29,6 @@ from labkit.vectors import WordVectors
 
 # --- network -----------------------------------------------------------------------------------------------------
 
-BODIES = ("attention", "bilstm")
-
 
 class WordAttention(Attending):
     """Attention over the word vectors, then a linear map: `M Σ a_t x_t` with `a = softmax(u · tanh(W x_t + b))`.
@@ -51,6 +49,9 @@ class WordAttention(Attending):
         return self.out(super().forward(x, lengths))
 
 
+BODIES = {"attention": WordAttention, "bilstm": BiLstm}
+
+
 class Paced(Words):
     """Word vectors that move at `pace` times the step size of the other parameters; 0: frozen.
 
@@ -65,12 +66,11 @@ class Paced(Words):
         return self.pace * super().forward(numbers, lengths)
 
 
-def network_of(
-    vectors: WordVectors, *, encoder: str, size: int, pace: float, dropout: float, normalised: bool
-) -> Encoder:
+def network_of(vectors: WordVectors, settings: ThematicSettings) -> Encoder:
     """Make one network, with new weights from torch's generator."""
-    body = {"attention": WordAttention, "bilstm": BiLstm}[encoder](vectors.dimension, size)
-    return Encoder(Paced(vectors, pace), body, dropout=dropout, normalised=normalised)
+    body = BODIES[settings.encoder](vectors.dimension, settings.size)
+    normalised = settings.distance == "cosine"
+    return Encoder(Paced(vectors, settings.pace), body, dropout=settings.dropout, normalised=normalised)
 
 
 def sif_vectors(vectors: WordVectors, shares: np.ndarray, a: float) -> WordVectors:
@@ -110,30 +110,15 @@ def ratio(near: Tensor, far: Tensor) -> Tensor:
     return 2 * torch.sigmoid(near - far)
 
 
-def softplus(near: Tensor, far: Tensor) -> Tensor:
-    """Compute log(1 + exp(d⁺ - d⁻)) of each triplet, (n,)."""
-    return F.softplus(near - far)
-
-
-def hinge(near: Tensor, far: Tensor) -> Tensor:
-    """Compute [1 + d⁺ - d⁻]₊, the triplet loss that the ratio is compared with, (n,)."""
-    return (1 + near - far).clamp(min=0)
-
-
-LOSSES: dict[str, Loss] = {"ratio": ratio, "softplus": softplus, "hinge": hinge}
-
-
-def l1(a: Tensor, b: Tensor) -> Tensor:
-    """Σ |a - b| of each row, (n,): the paper's distance."""
-    return (a - b).abs().sum(-1)
-
-
-def cosine(a: Tensor, b: Tensor) -> Tensor:
-    """1 - a · b of each row, (n,), for rows of length 1."""
-    return 1 - (a * b).sum(-1)
-
-
-DISTANCES: dict[str, Loss] = {"l1": l1, "cosine": cosine}
+LOSSES: dict[str, Loss] = {
+    "ratio": ratio,
+    "softplus": lambda near, far: F.softplus(near - far),
+    "hinge": lambda near, far: (1 + near - far).clamp(min=0),
+}
+DISTANCES: dict[str, Loss] = {
+    "l1": lambda a, b: (a - b).abs().sum(-1),  # the paper's
+    "cosine": lambda a, b: 1 - (a * b).sum(-1),  # for rows of length 1
+}
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
@@ -148,7 +133,7 @@ class ThematicSettings(EncoderTraining):
     batch: int = setting(256, "triplets per step", minimum=2, maximum=100_000)
     neighbours: int = setting(16, "consecutive triplets kept in one batch; they share sentences", minimum=1)
     rule: str = setting("adjacent", "where negatives come from; both: adjacent and titles", choices=RULES)
-    encoder: str = setting("attention", "how words become a sentence vector", choices=BODIES)
+    encoder: str = setting("attention", "how words become a sentence vector", choices=tuple(BODIES))
     loss: str = setting("ratio", "loss function of a triplet's two distances", choices=tuple(LOSSES))
     distance: str = setting(
         "cosine", "distance between two sentences; cosine: between vectors of length 1", choices=tuple(DISTANCES)

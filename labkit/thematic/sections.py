@@ -3,8 +3,8 @@
 In: an article and the vectors of its sentences. Out: `Sectioned`, `Themes`. Clusters are numbered like their sections,
 by the one-to-one assignment with the most common sentences; the rest follow.
 
-`section_agreement` is the sentence clustering benchmark (table 4): mean and spread over all unseen articles with a
-suitable number of sections, for k-means on unit vectors and Iclust on their cosines.
+`section_agreement` is the sentence clustering benchmark (table 4) over all unseen articles with a suitable number of
+sections, for k-means on unit vectors and Iclust on their cosines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ from labkit.evaluation.iclust import mean_similarity
 from labkit.method import Method
 from labkit.progress import Progress, silent
 
-# --- sections ----------------------------------------------------------------------------------------------------
+SECTIONS = (5, 12)  # sections of an article in the benchmark, at least and at most (section 3.3)
+ALGORITHMS = ("kmeans", "iclust")
+FIGURES = ("mi", "ami", "ri", "ari")
+
+# --- one article -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +40,6 @@ class Sectioned:
     sections: tuple[str, ...]
     sentences: tuple[str, ...]
     truth: np.ndarray
-
-    def of(self, section: int) -> tuple[str, ...]:
-        """The sentences of one section."""
-        return tuple(text for text, place in zip(self.sentences, self.truth.tolist(), strict=True) if place == section)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +68,11 @@ class Clustering:
 
 @dataclass(frozen=True, eq=False)
 class Themes:
-    """An article with the results of both algorithms; k-means has no temperature."""
+    """An article with the results of both algorithms."""
 
     article: Sectioned
     kmeans: Clustering
     iclust: Clustering
-    temperature: float
 
     def figures(self) -> Iterator[dict[str, Any]]:
         """One row per algorithm."""
@@ -85,36 +84,21 @@ class Themes:
         """One row per sentence."""
         columns = (self.article.sentences, self.article.truth, self.kmeans.found, self.iclust.found)
         for text, section, means, info in zip(*columns, strict=True):
-            yield {
-                "sentence": text,
-                "section": self.article.sections[section],
-                "number": int(section) + 1,
-                "k-means": int(means) + 1,
-                "Iclust": int(info) + 1,
-            }
+            numbers = {"number": int(section) + 1, "k-means": int(means) + 1, "Iclust": int(info) + 1}
+            yield {"sentence": text, "section": self.article.sections[section]} | numbers
 
 
 def sectioned(article: Article) -> Sectioned:
     """The sentences of 5 to 50 tokens that open a paragraph."""
-    sections = _sectioned(article)
-    if not sections.sections:
+    told = eligible(article)
+    if not told:
         raise ValueError(
             f"article {article.title!r} has fewer than five sections (without the lead) with sentences of 5 to 50 "
             "words; choose another article"
         )
-    return sections
-
-
-def _sectioned(article: Article) -> Sectioned:
-    """Collect the sentences of an article; none if it has fewer than five sections."""
-    told = eligible(article)
-    sentences = [(place, text) for place, (_, of_section) in enumerate(told) for _, text in of_section]
-    return Sectioned(
-        article.title,
-        tuple(title for title, _ in told),
-        tuple(text for _, text in sentences),
-        np.array([place for place, _ in sentences], dtype=np.int64),
-    )
+    truth = np.repeat(np.arange(len(told)), [len(of_section) for _, of_section in told])
+    sentences = tuple(text for _, of_section in told for _, text in of_section)
+    return Sectioned(article.title, tuple(title for title, _ in told), sentences, truth)
 
 
 def themes(
@@ -135,15 +119,15 @@ def themes(
     k, starts = len(article.sections), warm_restarts if temperature else restarts
     _, cosines = _compared(article, vectors)
     clusters = iclust(cosines, k, temperature=temperature, seed=seed, restarts=starts)
-    by_cosines = _set_against("Iclust", article.truth, clusters, k, cosines)
-    return Themes(article, by_means or means(article, vectors, seed=seed, restarts=restarts), by_cosines, temperature)
+    by_cosines = _matched("Iclust", article, clusters, cosines)
+    return Themes(article, by_means or means(article, vectors, seed=seed, restarts=restarts), by_cosines)
 
 
 def means(article: Sectioned, vectors: Any, *, seed: int = 0, restarts: int = 10) -> Clustering:
     """The k-means clusters of the vectors (n, d)."""
     rows, cosines = _compared(article, vectors)
-    k = len(article.sections)
-    return _set_against("k-means", article.truth, kmeans(rows, k, seed=seed, restarts=restarts), k, cosines)
+    clusters = kmeans(rows, len(article.sections), seed=seed, restarts=restarts)
+    return _matched("k-means", article, clusters, cosines)
 
 
 def _compared(article: Sectioned, vectors: Any) -> tuple[Any, np.ndarray]:
@@ -157,67 +141,37 @@ def _compared(article: Sectioned, vectors: Any) -> tuple[Any, np.ndarray]:
     return rows, cosines.toarray() if sparse.issparse(cosines) else np.asarray(cosines)
 
 
-def _set_against(name: str, truth: np.ndarray, labels: np.ndarray, k: int, cosines: np.ndarray) -> Clustering:
+def _matched(name: str, article: Sectioned, labels: np.ndarray, cosines: np.ndarray) -> Clustering:
     """Renumber the clusters: each gets the number of its matched section."""
+    k, truth = len(article.sections), article.truth
     counts = np.zeros((k, k), np.int64)
     np.add.at(counts, (truth, labels), 1)
-    sections, clusters = linear_sum_assignment(counts, maximize=True)
-    number = np.empty(k, np.int64)
-    number[clusters] = sections
+    clusters = linear_sum_assignment(counts, maximize=True)[1]  # of section 0, 1, ...
     return Clustering(
         name=name,
-        found=number[labels],
-        counts=counts[:, clusters[np.argsort(sections)]],
+        found=np.argsort(clusters)[labels],
+        counts=counts[:, clusters],
         agreement=clustering_agreement(truth, labels),
         similarity=mean_similarity(cosines, np.eye(k)[labels]),
     )
 
 
-# --- clustering --------------------------------------------------------------------------------------------------
-
-SECTIONS = (5, 12)  # sections of an article, at least and at most (section 3.3)
-ALGORITHMS = ("kmeans", "iclust")
-FIGURES = ("mi", "ami", "ri", "ari")
+# --- all articles ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class SectionAgreement:
-    """The clustered articles, and how many were skipped for too few or too many sections."""
+    """The clustered articles."""
 
     articles: tuple[Themes, ...]
-    left_out: int
 
     def values(self, algorithm: str, figure: str) -> np.ndarray:
         """One score for all articles, (n,): algorithm kmeans or iclust, score mi, ami, nmi, ri, ari or purity."""
         return np.array([getattr(getattr(article, algorithm).agreement, figure) for article in self.articles])
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per article and algorithm."""
-        for one in self.articles:
-            told = one.article
-            about = {"title": told.title, "sentences": len(told.sentences), "sections": len(told.sections)}
-            for algorithm in ALGORITHMS:
-                yield about | {"algorithm": algorithm} | asdict(getattr(one, algorithm).agreement)
-
-    def __str__(self) -> str:
-        """One line per algorithm: mean ± standard deviation over the articles."""
-        lines = []
-        for algorithm in ALGORITHMS:
-            columns = {figure: self.values(algorithm, figure) for figure in FIGURES}
-            figures = ", ".join(
-                f"{name.upper()} {values.mean():.3f} ± {values.std():.3f}" for name, values in columns.items()
-            )
-            lines.append(f"{algorithm}: {figures} ({len(self.articles)} articles)")
-        return "\n".join(lines)
-
 
 def section_agreement(
-    method: Method,
-    articles: Articles,
-    *,
-    seed: int = 0,
-    restarts: int = 10,
-    progress: Progress = silent,
+    method: Method, articles: Articles, *, seed: int = 0, restarts: int = 10, progress: Progress = silent
 ) -> SectionAgreement:
     """Cluster the sentences of each article that has 5 to 12 sections, and compare.
 
@@ -226,7 +180,7 @@ def section_agreement(
     """
     least, most = SECTIONS
     whole("restarts", restarts, 1, 10_000, "how many starts to choose the best of")
-    kept = [one for one in map(_sectioned, articles.articles) if least <= len(one.sections) <= most]
+    kept = [sectioned(one) for one in articles.articles if least <= len(eligible(one)) <= most]
     if not kept:
         raise ValueError(
             f"articles {articles.name!r} has {len(articles)} articles, but none with {least} to {most} sections that "
@@ -240,4 +194,4 @@ def section_agreement(
         clustered.append(themes(one, part, seed=seed, restarts=restarts))
         start += len(one.truth)
         progress(len(clustered), len(kept), "clustering articles")
-    return SectionAgreement(tuple(clustered), len(articles) - len(kept))
+    return SectionAgreement(tuple(clustered))

@@ -47,7 +47,7 @@ def joined() -> Iterator[None]:
         if size() == 1 or "onnection" not in str(error):  # gloo and nccl name the connection if another process is gone
             raise
         raise ValueError(
-            "another process of this training has ended; see its error, and resume from the last checkpoint"
+            "another process of this run has ended; see its error, and resume from the last checkpoint"
         ) from error
 
 

@@ -28,7 +28,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from labkit.explanation import LEFT_OUT, Parts, merged
 from labkit.progress import Progress
 from labkit.training.loop import generators_of
-from labkit.training.reader import Reads, Rows
+from labkit.training.reader import Rows
 from labkit.vectors import WordVectors
 
 # --- encoders ----------------------------------------------------------------------------------------------------
@@ -69,22 +69,18 @@ class BagOfWords(nn.Module):
         return self.of_means(x.sum(1) / lengths[:, None])  # padding adds zeros to the sum and is not counted
 
     def of_means(self, means: Tensor) -> Tensor:
-        """The sentence vectors for given means of word vectors, (n, d)."""
+        """The sentence vectors for given means of word vectors: (n, d) -> (n, d), or (n, size) after a map."""
         return means
 
 
-class Mean(nn.Module):
+class Mean(BagOfWords):
     """The mean of the word vectors, followed by a linear map."""
 
     def __init__(self, dimension: int, size: int) -> None:
-        super().__init__()
+        super().__init__(dimension, size)
         self.out = nn.Linear(dimension, size)
 
-    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.of_means(x.sum(1) / lengths[:, None])
-
     def of_means(self, means: Tensor) -> Tensor:
-        """The sentence vectors for given means of word vectors: (n, d) -> (n, size)."""
         return self.out(means)
 
 
@@ -172,7 +168,7 @@ class Encoder(nn.Module):
         self.normalised = normalised
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        if isinstance(self.body, BagOfWords | Mean) and not (self.training and self.dropout.p):
+        if isinstance(self.body, BagOfWords) and not (self.training and self.dropout.p):
             vectors = self.body.of_means(self.words.means(numbers, lengths)).float()  # equal, three times as fast
         else:
             vectors = self.body(self.dropout(self.words(numbers, lengths)), lengths).float()
@@ -200,13 +196,7 @@ def joined(a: list[int], b: list[int]) -> list[int]:
     return [*a, 0, *b]
 
 
-ENCODERS: dict[str, type[nn.Module]] = {
-    "bag": BagOfWords,
-    "mean": Mean,
-    "cnn": Cnn,
-    "lstm": Lstm,
-    "bilstm": BiLstm,
-}
+ENCODERS: dict[str, type[nn.Module]] = {"bag": BagOfWords, "mean": Mean, "cnn": Cnn, "lstm": Lstm, "bilstm": BiLstm}
 
 
 def inside(lengths: Tensor, longest: int) -> Tensor:
@@ -267,26 +257,22 @@ class _Chunks(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[None, ...]:
         encoder, rows, chunks, amp = ctx.rest
-        tables = [table.weight for table in encoder.modules() if isinstance(table, nn.Embedding)]
         generators = generators_of(encoder)
         now = [generator.get_state() for generator in generators]
-        _set_states(generators, ctx.drawn)
+        for generator, state in zip(generators, ctx.drawn, strict=True):
+            generator.set_state(state)
         with torch.enable_grad():
             for chunk, slope in zip(chunks, upstream.split(CHUNK), strict=True):
                 embed(encoder, *rows.batch(chunk), amp=amp).backward(slope)
-                for table in tables:
-                    if table.grad is not None and table.grad.is_sparse:
-                        table.grad = table.grad.coalesce()  # otherwise it has a row for each word of the batch
-        _set_states(generators, now)
+                for parameter in encoder.parameters():
+                    if parameter.grad is not None and parameter.grad.is_sparse:
+                        parameter.grad = parameter.grad.coalesce()  # else it has a row for each word of the batch
+        for generator, state in zip(generators, now, strict=True):
+            generator.set_state(state)
         return None, None, None, None, None
 
 
-def _set_states(generators: list[torch.Generator], states: list[Tensor]) -> None:
-    for generator, state in zip(generators, states, strict=True):
-        generator.set_state(state)
-
-
-def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
+def encode(encoder: nn.Module, reader: Any, sentences: list[str], batch_size: int, progress: Progress) -> np.ndarray:
     """Encode sentences to rows (n, d) in their order; sentences of similar length together, to save padding."""
     if encoder.training:
         encoder.eval()
@@ -297,7 +283,7 @@ def encode(encoder: nn.Module, reader: Reads, sentences: list[str], batch_size: 
         for start in range(0, len(order), batch_size):
             batch = order[start : start + batch_size]
             part = embed(encoder, *rows.batch(batch)).cpu().numpy()  # (b, d)
-            vectors = np.empty((len(rows), part.shape[1]), part.dtype) if vectors is None else vectors
+            vectors = np.empty((len(order), part.shape[1]), part.dtype) if vectors is None else vectors
             vectors[batch] = part
             progress(min(start + batch_size, len(order)), len(order), "encoding")
     assert vectors is not None
@@ -316,7 +302,7 @@ def ways_of(encoder: str) -> tuple[str, ...]:
     return ("exact", LEFT_OUT) if linear else ("integrated", *(["attention"] if attending else []), LEFT_OUT)
 
 
-def vector_parts(encoder: Encoder, reader: Reads, sentence: str, way: str, steps: int = 0) -> Parts:
+def vector_parts(encoder: Encoder, reader: Any, sentence: str, way: str, steps: int = 0) -> Parts:
     """The unnormalised vector of one sentence, in parts by words."""
     encoder.eval()
     body = encoder.body

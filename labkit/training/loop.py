@@ -1,13 +1,12 @@
 """The training loop. In: a task (a module, its batches, their loss). Out: a history, and the module's best weights.
 
-Every random number comes from (seed, epoch, batch). So a training that resumes from a checkpoint makes the same steps
-as an uninterrupted one, bit for bit on a CPU.
-
-The optimiser and the settings of every training come first.
+Every random number comes from (seed, epoch, batch). So a run that resumes from a checkpoint makes the same steps as an
+uninterrupted one, bit for bit on a CPU.
 """
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -28,19 +27,39 @@ from labkit.training import distributed
 # --- optimiser ---------------------------------------------------------------------------------------------------
 
 
+class RowAdam(torch.optim.SparseAdam):
+    """torch's SparseAdam, bit for bit, in little more than half the time: it reads and writes rows by number."""
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        for table in self.param_groups[0]["params"]:
+            if table.grad is None:
+                continue
+            state, gradient, (beta, beta2) = self.state[table], table.grad.coalesce(), self.param_groups[0]["betas"]
+            rows, values = gradient.indices()[0], gradient.values()  # (r,), (r, d)
+            if not state:
+                state.update(step=0, exp_avg=torch.zeros_like(table), exp_avg_sq=torch.zeros_like(table))
+            state["step"] += 1
+            mean, square = state["exp_avg"].index_select(0, rows), state["exp_avg_sq"].index_select(0, rows)
+            mean = values.sub(mean).mul_(1 - beta).add_(mean)
+            square = values.pow(2).sub_(square).mul_(1 - beta2).add_(square)
+            state["exp_avg"].index_copy_(0, rows, mean)
+            state["exp_avg_sq"].index_copy_(0, rows, square)
+            size = self.param_groups[0]["lr"] * math.sqrt(1 - beta2 ** state["step"]) / (1 - beta ** state["step"])
+            table.index_add_(0, rows, -size * mean.div_(square.sqrt_().add_(self.param_groups[0]["eps"])))
+
+
 class Adam:
     """Adam in two halves: fused for dense gradients, sparse for word tables with gradients for a few rows."""
 
     def __init__(self, module: nn.Module, rate: float) -> None:
         sparse = {id(table.weight) for table in module.modules() if isinstance(table, nn.Embedding) and table.sparse}
         learned = [parameter for parameter in module.parameters() if parameter.requires_grad]
-        dense = [parameter for parameter in learned if id(parameter) not in sparse]
-        tables = [parameter for parameter in learned if id(parameter) in sparse]
         self._halves: list[torch.optim.Optimizer] = []
-        if dense:
+        if dense := [parameter for parameter in learned if id(parameter) not in sparse]:
             self._halves.append(torch.optim.Adam(dense, lr=rate, fused=dense[0].device.type in ("cpu", "cuda")))
-        if tables:
-            self._halves.append(torch.optim.SparseAdam(tables, lr=rate))
+        if tables := [parameter for parameter in learned if id(parameter) in sparse]:
+            self._halves.append(RowAdam(tables, lr=rate))
 
     def step(self) -> None:
         for half in self._halves:
@@ -48,8 +67,7 @@ class Adam:
 
     def clear(self) -> None:
         for half in self._halves:
-            for parameter in half.param_groups[0]["params"]:
-                parameter.grad = None
+            half.zero_grad()
 
     def state(self) -> dict[str, np.ndarray]:
         """`half.parameter.name` -> array; a step count is a 0-dimensional array."""
@@ -72,28 +90,23 @@ class Adam:
             half.load_state_dict({"state": state, "param_groups": half.state_dict()["param_groups"]})
 
 
-def gradient_length(module: nn.Module) -> Tensor:
-    """The Euclidean norm of all gradients together, including sparse ones."""
-    lengths = [torch.linalg.vector_norm(values) for values in _gradients(module)]
-    return torch.linalg.vector_norm(torch.stack(lengths)) if lengths else torch.zeros(())
-
-
-def clip_(module: nn.Module, length: Tensor, longest: float) -> None:
-    """Scale the gradients from norm `length` down to `longest`; shorter ones stay."""
-    factor = (longest / (length + 1e-12)).clamp(max=1.0)
-    for values in _gradients(module):
-        values.mul_(factor)
-
-
-def _gradients(module: nn.Module) -> list[Tensor]:
+def clip_(module: nn.Module, longest: float) -> Tensor:
+    """Scale all gradients, including sparse ones, down to this Euclidean norm (0: never); return the norm before."""
     gradients = []
     for parameter in module.parameters():
-        if parameter.grad is None:
-            continue
-        if parameter.grad.is_sparse:
+        if parameter.grad is not None and parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()  # merge repeated rows
-        gradients.append(parameter.grad._values() if parameter.grad.is_sparse else parameter.grad)
-    return gradients
+            gradients.append(parameter.grad._values())
+        elif parameter.grad is not None:
+            gradients.append(parameter.grad)
+    if not gradients:
+        return torch.zeros(())
+    length = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(values) for values in gradients]))
+    if longest:
+        factor = (longest / (length + 1e-12)).clamp(max=1.0)
+        for values in gradients:
+            values.mul_(factor)
+    return length
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
@@ -175,7 +188,7 @@ class Task(Protocol):
 
 @dataclass
 class _Position:
-    """The progress of a training: `epoch - 1` whole epochs, and `batch` batches of the next."""
+    """The progress of a run: `epoch - 1` whole epochs, and `batch` batches of the next."""
 
     epoch: int = 1
     batch: int = 0
@@ -203,9 +216,9 @@ def train(
     gives the sentences of `probe` are stored before training and after each epoch. `after_epoch` is called with the
     history while the module holds the best weights so far.
     """
-    loop = _Loop(task, settings, seed, progress, store, dev, probe or Snapshots((), ()), encode)
+    loop = _Loop(task, settings, seed, progress, store, dev, probe or Snapshots((), ()), encode, after_epoch)
     with torch.random.fork_rng():  # dropout draws from torch's global generator, which is restored afterwards
-        return loop.run(after_epoch)
+        return loop.run()
 
 
 @dataclass
@@ -218,13 +231,16 @@ class _Loop:
     dev: Dev | None
     snapshots: Snapshots
     encode: Callable[[list[str]], np.ndarray] | None
+    after_epoch: Callable[[History, Snapshots], None]
 
     def __post_init__(self) -> None:
-        self.adam = Adam(self.task.module, getattr(self.settings, self.settings.rate_name))
+        self.module = self.task.module
+        self.rate = getattr(self.settings, self.settings.rate_name)
+        self.adam = Adam(self.module, self.rate)
         self.at = _Position()
         self.warned = False  # warn of a collapse only once
-        self.best = _copy(self.task.module)
-        self.generators = generators_of(self.task.module)
+        self.best = _copy(self.module)
+        self.generators = generators_of(self.module)
         kept = self.store.resume() if self.store else None
         self.store = self.store if distributed.rank() == 0 else None
         if kept is not None:
@@ -232,32 +248,28 @@ class _Loop:
         else:
             self._snapshot(0)
             self._checkpoint()
-        self._begin_alike()
-
-    def run(self, after_epoch: Callable[[History, Snapshots], None]) -> tuple[History, Snapshots]:
-        with interrupts.deferred():  # until the batch is complete and there is a checkpoint
-            while self.at.epoch <= self.settings.epochs and not self._given_up():
-                self._epoch()
-                self._checkpoint()
-                now = _copy(self.task.module)
-                self.task.module.load_state_dict(self.best)
-                after_epoch(self._history(), self.snapshots)
-                self.task.module.load_state_dict(now)
-                self._heed()
-        self.task.module.load_state_dict(self.best)
-        self.task.module.eval()
-        return self._history(), self.snapshots
-
-    def _begin_alike(self) -> None:
-        """Raise ValueError if processes would resume at different points, because not all see the same run folder."""
         here = (self.at.epoch, self.at.batch)
         first = distributed.agreed(here)
-        if here != first:
+        if here != first:  # not all processes see the same run folder
             raise ValueError(
                 f"process {distributed.rank() + 1} of {distributed.size()} resumes from batch {here[1]} of epoch "
                 f"{here[0]}, but the first from batch {first[1]} of epoch {first[0]}. Use a folder that all processes "
                 "share"
             )
+
+    def run(self) -> tuple[History, Snapshots]:
+        with interrupts.deferred():  # until the batch is complete and there is a checkpoint
+            while self.at.epoch <= self.settings.epochs and not self._given_up():
+                self._epoch()
+                self._checkpoint()
+                now = _copy(self.module)
+                self.module.load_state_dict(self.best)
+                self.after_epoch(History(tuple(self.at.rows)), self.snapshots)
+                self.module.load_state_dict(now)
+                self._heed()
+        self.module.load_state_dict(self.best)
+        self.module.eval()
+        return History(tuple(self.at.rows)), self.snapshots
 
     def _given_up(self) -> bool:
         waited = self.at.epoch - 1 - self.at.best_epoch
@@ -266,46 +278,48 @@ class _Loop:
     # --- an epoch --------------------------------------------------------------------------------------------
 
     def _epoch(self) -> None:
-        batches = self.task.batches(self.at.epoch)
-        if not len(batches):
+        batches, epochs = self.task.batches(self.at.epoch), self.settings.epochs
+        count = len(batches)
+        if not count:
             raise ValueError("the training split is too small for one batch; give more rows or a smaller batch")
         saved = time.monotonic()
-        self.task.module.train()
-        for number in range(self.at.batch, len(batches)):
+        self.module.train()
+        for number in range(self.at.batch, count):
             for generator in self.generators:
                 generator.manual_seed(zlib.crc32(f"{self.seed}/{self.at.epoch}/{number}".encode()))
             self._step(batches[number], number)
             self.at.batch = number + 1
-            self._refuse_idle(len(batches))
-            self._report(len(batches))
+            first = min(IDLE, count)
+            if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
+                raise ValueError(
+                    f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}"
+                )
+            done, loss = (self.at.epoch - 1) * count + self.at.batch, self.at.sums["loss"] / self.at.batch
+            self.progress(done, epochs * count, f"epoch {self.at.epoch} of {epochs}, loss {loss:.4f}")
             self._heed(self._checkpoint)
-            if time.monotonic() - saved > CHECKPOINT_SECONDS and self.at.batch < len(batches):
+            if time.monotonic() - saved > CHECKPOINT_SECONDS and self.at.batch < count:
                 self._checkpoint()
                 saved = time.monotonic()
-        self._close(len(batches))
+        self._close(count)
 
     def _step(self, batch: Any, number: int) -> None:
         self.adam.clear()
         loss, note = self.task.loss(distributed.gathered(self.task.outputs, batch), batch)
         loss.backward()
-        distributed.average_gradients(self.task.module)
-        length = gradient_length(self.task.module)
+        distributed.average_gradients(self.module)
+        length = clip_(self.module, self.settings.max_grad_norm)
         figures = {"loss": loss.detach(), **note(), "gradient": length}
         values = torch.stack([torch.as_tensor(value, dtype=torch.float64).cpu() for value in figures.values()]).tolist()
         numbers = dict(zip(figures, values, strict=True))
         if not np.isfinite(numbers["loss"]) or not np.isfinite(numbers["gradient"]):
-            raise ValueError(self._not_finite(numbers["loss"], number))
-        if self.settings.max_grad_norm:
-            clip_(self.task.module, length, self.settings.max_grad_norm)
+            kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
+            raise ValueError(
+                f"the loss is {numbers['loss']:g} at batch {number + 1} of epoch {self.at.epoch}, which is not finite. "
+                f"Lower {self.settings.rate_name} from {self.rate:g} to a tenth{kept}"
+            )
         self.adam.step()
         for name, value in numbers.items():
             self.at.sums[name] = self.at.sums.get(name, 0.0) + value
-
-    def _refuse_idle(self, batches: int) -> None:
-        """Raise ValueError if no batch so far has a gradient, because nothing would be learned."""
-        first = min(IDLE, batches)
-        if self.at.epoch == 1 and self.at.batch == first and not self.at.sums["gradient"]:
-            raise ValueError(f"nothing is learned: the first {first} batches have no gradient; {self.settings.if_idle}")
 
     def _close(self, batches: int) -> None:
         """Record the epoch's means, dev score, probe vectors and probe scores, and whether it is the best so far."""
@@ -319,14 +333,14 @@ class _Loop:
                 "another loss or miner",
                 stacklevel=2,
             )
-        self.task.module.eval()
+        self.module.eval()
         chosen = distributed.agreed(self.dev() if self.dev is not None and distributed.rank() == 0 else None)
         if chosen is not None:
             row[chosen[0]] = chosen[1]
         if chosen is None or self.at.best is None or chosen[1] > self.at.best:
             self.at.best = None if chosen is None else chosen[1]
             self.at.best_epoch = self.at.epoch
-            self.best = _copy(self.task.module)
+            self.best = _copy(self.module)
         self._snapshot(self.at.epoch)
         if len(self.snapshots.epochs):
             row |= probe_figures(self.snapshots.labels, self.snapshots.vectors[-1])
@@ -340,26 +354,9 @@ class _Loop:
         return spread < HOPELESS or spread < min(COLLAPSED, before)
 
     def _snapshot(self, epoch: int) -> None:
-        self.task.module.eval()
+        self.module.eval()
         if self.encode is not None and self.snapshots.texts:
             self.snapshots = self.snapshots.with_epoch(epoch, self.encode(list(self.snapshots.texts)))
-
-    # --- progress --------------------------------------------------------------------------------------------
-
-    def _report(self, batches: int) -> None:
-        epochs, loss = self.settings.epochs, self.at.sums["loss"] / self.at.batch
-        done = (self.at.epoch - 1) * batches + self.at.batch
-        self.progress(done, epochs * batches, f"epoch {self.at.epoch} of {epochs}, loss {loss:.4f}")
-
-    def _not_finite(self, loss: float, number: int) -> str:
-        kept = f"; the last good checkpoint (epoch {self.at.epoch - 1}) is kept" if self.store else ""
-        return (
-            f"the loss is {loss:g} at batch {number + 1} of epoch {self.at.epoch}, which is not finite. "
-            f"Lower {self.settings.rate_name} from {getattr(self.settings, self.settings.rate_name):g} to a tenth{kept}"
-        )
-
-    def _history(self) -> History:
-        return History(tuple(self.at.rows))
 
     # --- checkpoints -----------------------------------------------------------------------------------------
 
@@ -373,7 +370,7 @@ class _Loop:
     def _checkpoint(self) -> None:
         if self.store is None:
             return
-        arrays = {f"now.{name}": tensor.cpu().numpy() for name, tensor in self.task.module.state_dict().items()}
+        arrays = {f"now.{name}": tensor.cpu().numpy() for name, tensor in self.module.state_dict().items()}
         arrays |= {f"best.{name}": tensor.cpu().numpy() for name, tensor in self.best.items()}
         arrays |= {f"adam.{name}": array for name, array in self.adam.state().items()}
         arrays |= {"snapshots.epochs": self.snapshots.epochs, "snapshots.vectors": self.snapshots.vectors}
@@ -385,8 +382,8 @@ class _Loop:
         for key, array in arrays.items():
             part, name = key.split(".", 1)
             parts[part][name] = array
-        device = next(self.task.module.parameters()).device
-        self.task.module.load_state_dict({name: torch.tensor(array) for name, array in parts["now"].items()})
+        device = next(self.module.parameters()).device
+        self.module.load_state_dict({name: torch.tensor(array) for name, array in parts["now"].items()})
         self.best = {name: torch.tensor(array, device=device) for name, array in parts["best"].items()}
         self.adam.restore(parts["adam"])
         self.snapshots = Snapshots(self.snapshots.texts, self.snapshots.labels, **parts["snapshots"])

@@ -3,9 +3,8 @@
     words         from `labkit.text.words`          characters    for places: address, name and code
     pieces        the longest known parts of words, learned from the training sentences or taken from a model
 
-In: strings. Out: one non-empty list of word numbers per sentence, and batches (numbers (n, length), lengths (n,)). Only
-the lengths mark padding. So number 0 may also occur in a sentence: it is the `<PAD>` between address, name and code of
-a place, with a learned vector like any word.
+Only the lengths of rows mark padding. So number 0 may also occur in a sentence: it is the `<PAD>` between address, name
+and code of a place, with a learned vector like any word.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,22 +39,6 @@ UNITS: dict[str, Callable[[str], list[str]]] = {
     "characters": place_tokens,
     PIECES: lambda text: _WORD.findall(normalise(text)),  # to be cut further
 }
-
-
-class Reads(Protocol):
-    """Converts sentences to numbers."""
-
-    def numbers(self, text: str) -> list[int]:
-        """The sentence as numbers, at least one."""
-
-    def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Pad rows of numbers to one length: (n, length) and the lengths (n,)."""
-
-    def spelled(self, text: str) -> list[tuple[str, int]]:
-        """The sentence's words, each with its count of numbers; "" for marks that belong to no word."""
-
-    def knows(self, word: str) -> bool:
-        """Whether any part of this word is known."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +103,6 @@ class Rows:
         self._flat = np.asarray(flat)
         self.lengths = np.asarray(lengths)  # (n,)
         self._starts = np.cumsum(self.lengths, dtype=np.int64) - self.lengths
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def __getitem__(self, row: int) -> list[int]:
-        row_numbers: list[int] = self._flat[self._starts[row] :][: self.lengths[row]].tolist()
-        return row_numbers
 
     def batch(self, which: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor]:
         """The rows of these numbers, padded to one length: (n, length) and their lengths (n,)."""

@@ -4,8 +4,7 @@
     _dev(corpus, task)                the score that selects an epoch   default: its `selection` on dev, if defined
     _probe(corpus)                    what is stored in each epoch      default: the vectors of 300 sentences
 
-A `TrainedReader` also reads words and implements `_network(vectors)`; it is saved as arrays and a vocabulary. In: a
-method's task. Out: its history, and the best weights in its network. The loop is `labkit.training.loop`.
+A `TrainedReader` also reads words and implements `_network(vectors)`; it is saved as arrays and a vocabulary.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from labkit.runs import Snapshots
 from labkit.text import Vocabulary
 from labkit.training import distributed
 from labkit.training.loop import Dev, Task, train
-from labkit.training.reader import PIECES, Reader, reader_and_vectors
+from labkit.training.reader import Reader, reader_and_vectors
 from labkit.vectors import WordVectors, random_vectors
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -52,10 +51,7 @@ class Trained(Method):
         if dev is None:
             return None
         if dev.CLASSES and len(dev) > MOST_ASKING:
-            note(
-                f"dev has {len(dev):,} sentences; {MOST_ASKING:,} are the queries after each epoch",
-                stacklevel=2,
-            )
+            note(f"dev has {len(dev):,} sentences; {MOST_ASKING:,} are the queries after each epoch", stacklevel=2)
         return partial(self.selection, dev)
 
     def _probe(self, corpus: Corpus) -> Snapshots:
@@ -114,17 +110,9 @@ class TrainedReader(Trained):
     def _read(self, corpus: Corpus, unit: str, seed: int, progress: Progress) -> WordVectors:
         """Choose the reader by corpus and settings, and return the initial word vectors."""
         progress(0, None, "word vectors")
-        settings = self.settings
-        self.reader, vectors = reader_and_vectors(
-            corpus,
-            unit=unit,
-            vectors=settings.vectors,
-            dimension=settings.dimension,
-            min_count=settings.min_count,
-            max_length=settings.max_length,
-            **({"pieces": settings.pieces, "vocab_size": settings.vocab_size} if unit == PIECES else {}),
-            seed=seed,
-        )
+        names = ("vectors", "dimension", "min_count", "max_length", "pieces", "vocab_size")
+        given = {name: getattr(self.settings, name) for name in names if hasattr(self.settings, name)}
+        self.reader, vectors = reader_and_vectors(corpus, unit=unit, seed=seed, **given)
         return vectors
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -147,16 +135,12 @@ def arrays_of(module: nn.Module) -> dict[str, np.ndarray]:
 
 def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
     """Set parameters from arrays of the same names and shapes; raises ValueError if one does not fit."""
-    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    for name in wanted.keys() | arrays.keys():
-        if name not in arrays or name not in wanted:
-            raise ValueError(f"model.safetensors {'lacks' if name in wanted else 'has an unknown'} {name!r}")
-        if arrays[name].shape != wanted[name]:
-            raise ValueError(
-                f"model.safetensors: {name} has shape {arrays[name].shape}, expected {wanted[name]} from its settings "
-                "and vocabulary"
-            )
-    module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
+    try:
+        module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
+    except RuntimeError as error:
+        raise ValueError(
+            f"model.safetensors does not fit its settings and vocabulary: {' '.join(str(error).split())}"
+        ) from error
 
 
 def probe_of(corpus: Corpus) -> Snapshots:

@@ -4,8 +4,7 @@
     above     the last layers, which are trained: all their weights, or low-rank adapters
     head      if no layer is trained: a linear map after the whole model, initially the identity
 
-The cache holds the input of the trained part: the states of a sentence's tokens or, for a head, its vector. A run
-stores only the trained weights. The model is opened again, and refused if it has changed.
+A run stores only the trained weights. The model is opened again, and refused if it has changed.
 """
 
 from __future__ import annotations
@@ -104,29 +103,26 @@ class Transformer(nn.Module):
         self._kept = torch.empty(0)
 
     def remember(self, rows: Iterable[list[int]]) -> None:
-        """Compute the input of the trained part for these sentences, in a fixed order, and cache it."""
-        if self._below[0] is not None:
-            self._place, self._kept = self._read(sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row)))
+        """Compute the input of the trained part for these sentences, in a fixed order, and cache it.
 
-    def _read(self, ordered: Sequence[tuple[int, ...]]) -> tuple[dict[tuple[int, ...], int], Tensor]:
-        """Where the states of each sentence begin, and all states in sequence."""
-        places: dict[tuple[int, ...], int] = {}
+        That is the states of a sentence's tokens or, for a head, its vector.
+        """
+        if self._below[0] is None:
+            return
+        ordered = sorted({tuple(row) for row in rows}, key=lambda row: (len(row), row))
+        self._place, count, numbers = {}, 0, 0
         parts: list[Tensor] = []
-        count, numbers = 0, 0
         for start in range(0, len(ordered), _KEPT_AT_ONCE):
             part = ordered[start : start + _KEPT_AT_ONCE]
             states = self._entering(*Reader.batch(part)).cpu()
-            kept = [
-                state[: len(row)] if self.head is None else state[None] for row, state in zip(part, states, strict=True)
-            ]
-            numbers += sum(state.numel() for state in kept)
+            numbers += sum(len(row) * states.shape[2] for row in part) if self.head is None else states.numel()
             if numbers > MOST_KEPT:
                 break
-            for row, state in zip(part, kept, strict=True):
-                places[row] = count
-                count += len(state)
-            parts += kept
-        return places, torch.cat(parts) if parts else torch.empty(0)
+            for row, state in zip(part, states, strict=True):
+                self._place[row] = count  # where the states of the sentence begin
+                parts.append(state[: len(row)] if self.head is None else state[None])
+                count += len(parts[-1])
+        self._kept = torch.cat(parts) if parts else torch.empty(0)
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """Vectors of length 1, (n, size)."""
@@ -134,10 +130,7 @@ class Transformer(nn.Module):
         entering = numbers if self._below[0] is None else self._known(numbers, lengths)
         if self.head is not None:
             return nn.functional.normalize(self.head(entering).float(), dim=1)
-        assert self.above is not None
-        asked = {"input_ids": entering} if self._below[0] is None else {"inputs_embeds": entering}
-        states = self.above(**asked, attention_mask=there.long()).last_hidden_state
-        return nn.functional.normalize(_through(self.last, states, there).float(), dim=1)
+        return nn.functional.normalize(_through(self.last, _states(self.above, entering, there), there).float(), dim=1)
 
     def whole(self, model: Any) -> Any:
         """A copy of the sentence-transformers model with the trained weights, which gives the same vectors."""
@@ -174,14 +167,11 @@ class Transformer(nn.Module):
         embedded: Any = lower or self.above
 
         def vectors(x: Tensor) -> Tensor:
-            there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-            states = lower(inputs_embeds=x, attention_mask=there.long()).last_hidden_state if lower else x
+            states = _states(lower, x) if lower else x
             if self.head is not None:
-                vector: Tensor = self.head(_through(last, states, there))
+                vector: Tensor = self.head(_through(last, states))
                 return vector
-            assert self.above is not None
-            states = self.above(inputs_embeds=states, attention_mask=there.long()).last_hidden_state
-            return _through(_without_length(self.last), states, there)
+            return _through(_without_length(self.last), _states(self.above, states))
 
         return parts_of_tokens(vectors, embedded.get_input_embeddings(), reader, sentence, steps)
 
@@ -192,7 +182,9 @@ class Transformer(nn.Module):
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Restore the trained weights."""
-        return super().load_state_dict({**super().state_dict(), **state_dict}, strict, assign)
+        own = super().state_dict()
+        frozen = {name: own[name] for name in own.keys() - self.state_dict().keys()}
+        return super().load_state_dict({**frozen, **state_dict}, strict, assign)
 
     def _known(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """The input of the trained part, from the cache if it has all these sentences."""
@@ -209,9 +201,8 @@ class Transformer(nn.Module):
     def _entering(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         lower, last = self._below
         assert lower is not None
-        there = inside(lengths, numbers.shape[1])
-        device = next(lower.parameters()).device
-        states = lower(input_ids=numbers.to(device), attention_mask=there.long().to(device)).last_hidden_state
+        there, device = inside(lengths, numbers.shape[1]), next(lower.parameters()).device
+        states = _states(lower, numbers.to(device), there.to(device))
         return (_through(last, states, there.to(device)) if last else states).to(numbers.device)
 
 
@@ -234,8 +225,17 @@ class _Dropout(nn.Module):
         return nn.functional.dropout(x, self.rate, self.training)
 
 
-def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor) -> Tensor:
+def _states(model: Any, x: Tensor, there: Tensor | None = None) -> Tensor:
+    """A model's last states (n, length, d) for token numbers (n, length), or for the states of the layers below."""
+    there = torch.ones(x.shape[:2], device=x.device) if there is None else there
+    given = {"inputs_embeds" if x.is_floating_point() else "input_ids": x}
+    states: Tensor = model(**given, attention_mask=there.long()).last_hidden_state
+    return states
+
+
+def _through(modules: Iterable[nn.Module], states: Tensor, there: Tensor | None = None) -> Tensor:
     """Apply the modules after the model's layers to states (n, length, d): pooling, and a map if there is one."""
+    there = torch.ones(states.shape[:2], device=states.device) if there is None else there
     features: dict[str, Tensor] = {"token_embeddings": states, "attention_mask": there.long()}
     for module in modules:
         features = module(features)
@@ -259,13 +259,10 @@ def _parted(body: Any, layers: int) -> tuple[nn.Module, nn.Module | None]:
 def _require_same(body: Any, upper: nn.Module, lower: nn.Module | None, tokenizer: Any) -> None:
     """Raise ValueError if the two parts in sequence give other states than the whole model."""
     numbers = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=next(body.parameters()).device)
-    there = torch.ones_like(numbers)
     cause = None
     try:
-        whole = body(input_ids=numbers, attention_mask=there).last_hidden_state
-        states = None if lower is None else lower(input_ids=numbers, attention_mask=there).last_hidden_state
-        asked = {"input_ids": numbers} if states is None else {"inputs_embeds": states}
-        parts = upper(**asked, attention_mask=there).last_hidden_state
+        whole = _states(body, numbers)
+        parts = _states(upper, numbers if lower is None else _states(lower, numbers))
         same = whole.shape == parts.shape and torch.allclose(whole, parts, atol=1e-4, rtol=1e-4)
     except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         same, cause = False, error
@@ -309,13 +306,10 @@ def _adapt(above: nn.Module, rank: int) -> None:
     require("sbert", "peft")
     from peft import LoraConfig, inject_adapter_in_model
 
-    asks = [
-        name for name in ("query", "q", "q_lin") if any(each.endswith(f".{name}") for each, _ in above.named_modules())
-    ]
     values = {"query": "value", "q": "v", "q_lin": "v_lin"}
-    inject_adapter_in_model(
-        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[*asks, *(values[name] for name in asks)]), above
-    )
+    asks = [name for name in values if any(each.endswith(f".{name}") for each, _ in above.named_modules())]
+    targets = [*asks, *(values[name] for name in asks)]
+    inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=targets), above)
 
 
 # --- parts of a vector -------------------------------------------------------------------------------------------
@@ -336,10 +330,17 @@ def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
     A prompt that the model adds to every sentence belongs to the rest.
     """
     prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
+    first, *last = model.eval()
     if ways_of_model(model)[0] == "exact":
-        parts = _parts_of_table(model.eval()[0], prompt, sentence)
+        parts = _parts_of_table(first, prompt, sentence)
     else:
-        parts = _parts_of_transformer(model.eval(), prompt, sentence, steps)
+        body, pooling = first.auto_model, _without_length(last)
+
+        def vectors(x: Tensor) -> Tensor:
+            return _through(pooling, _states(body, x))
+
+        reader = ModelReader(model.tokenizer, model.max_seq_length, prompt)
+        parts = parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
     cut = model.truncate_dim
     return parts.through(lambda rows: rows[:, :cut]) if cut else parts
 
@@ -354,18 +355,6 @@ def _parts_of_table(static: Any, prompt: str, sentence: str) -> Parts:
     spelled = spelled_words(text, read.word_ids, read.offsets, begin=len(prompt))
     marks = torch.tensor([name == "" for name, count in spelled for _ in range(count)], dtype=torch.bool)
     return parts_by_words(spelled, rows, rows[marks].sum(0), rows.sum(0))
-
-
-def _parts_of_transformer(model: Any, prompt: str, sentence: str, steps: int) -> Parts:
-    first, *last = model
-    body, pooling = first.auto_model, _without_length(last)
-
-    def vectors(x: Tensor) -> Tensor:
-        there = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-        return _through(pooling, body(inputs_embeds=x, attention_mask=there.long()).last_hidden_state, there)
-
-    reader = ModelReader(model.tokenizer, model.max_seq_length, prompt)
-    return parts_of_tokens(vectors, body.get_input_embeddings(), reader, sentence, steps)
 
 
 def parts_of_tokens(

@@ -77,7 +77,7 @@ def _graded(method: Method, test: Pairs) -> _Found:
 
 def _triplets(method: Method, test: Triplets) -> _Found:
     """Anchors that are closer to their negative, shown next to it."""
-    _, near, far = triplet_similarities(method, test)
+    near, far = triplet_similarities(method, test)
     for row in np.argsort(near - far, kind="stable"):
         if near[row] > far[row]:
             return

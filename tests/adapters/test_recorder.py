@@ -17,7 +17,7 @@ from labkit.adapters.recorder import collapsed
 from labkit.arrays import unit
 from labkit.corpora import load
 from labkit.evaluation import hit_at
-from labkit.evaluation.geometry import effective_rank, mean_cosine
+from labkit.evaluation.geometry import effective_rank, mean_cosine, probe_figures
 from labkit.methods import load_run
 from labkit.runs import read_run
 from labkit.sentpwnet.method import SentPWNet
@@ -133,10 +133,9 @@ def test_an_alarm_on_a_training_that_breaks() -> None:
 
 def alarms(method: Any) -> list[int]:
     """The epochs of a run whose figures say that it collapsed."""
-    from labkit.evaluation.geometry import figures_over_epochs
-
-    start, *later = figures_over_epochs(method.snapshots).rows
-    return [int(row["epoch"]) for row in later if collapsed(start, row)]
+    kept = method.snapshots
+    start, *later = (probe_figures(kept.labels, rows) for rows in kept.vectors)
+    return [int(epoch) for epoch, row in zip(kept.epochs[1:], later, strict=True) if collapsed(start, row)]
 
 
 def test_a_trainer_is_recorded_for_a_fortieth_of_its_steps_and_by_its_first_process(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, normalizers
 
-from labkit.adapters.tokenizer import tokenizer_of
+from labkit.adapters.parts import tokenizer_of
 from labkit.corpora import load
 from labkit.text import PAD, UNKNOWN, Vocabulary
 from labkit.training.reader import UNITS, Reader, learned_pieces

@@ -72,7 +72,9 @@ RINGS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =
     + picture._fullData.filter(trace => trace.marker?.symbol === 'circle-open').length)"""
 AWAY = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
     picture.querySelectorAll('.labkit-away').length)"""
-EPOCHS = "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one._fullLayout.annotations[0].text)"
+EPOCHS = (
+    "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one.querySelector('.textpoint').textContent)"
+)
 
 
 # the clock by which pictures play goes on by a sixtieth of a second a frame: none is left out on a busy machine

@@ -46,23 +46,16 @@ def test_bundled_runs_of_the_corpus_come_first_and_then_the_newest(opened: Opene
     assert any(str(lab / "mine" / "tfidf-captions") in code.value for code in page.code)
 
 
-@pytest.mark.parametrize(("module", "box"), [("why_page", "vectors"), ("space_page", "left"), ("space_page", "right")])
-def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(
-    opened: Opened, lab: Path, module: str, box: str
-) -> None:
-    page = fine(opened(module, corpus="captions", how="pca", **{box: "run newer"}).run())
-    assert page.selectbox(key=box).value == "run newer"
-    fine(page.selectbox(key="corpus").set_value("questions").run())
-    assert "run newer" not in page.selectbox(key=box).options
-    assert "newer (captions)" in page.selectbox(key=box).help.replace("\\", "")  # the reason
-
-
-def test_runs_of_another_corpus_are_named_beside_those_to_compare(opened: Opened, lab: Path) -> None:
-    page = fine(opened("train_page", corpus="questions", view="Runs").run())
-    assert page.multiselect(key="runs").options == ["tfidf-questions"]
-    assert "newer (captions)" in page.multiselect(key="runs").help.replace("\\", "")
-    page = fine(opened("train_page", corpus="captions", view="Runs").run())
-    assert not page.multiselect(key="runs").help
+def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(opened: Opened, lab: Path) -> None:
+    for module, box in (("why_page", "vectors"), ("space_page", "left")):
+        page = fine(opened(module, corpus="captions", how="pca", **{box: "run newer"}).run())
+        assert page.selectbox(key=box).value == "run newer"
+        fine(page.selectbox(key="corpus").set_value("questions").run())
+        assert "run newer" not in page.selectbox(key=box).options
+        assert "newer (captions)" in page.selectbox(key=box).help.replace("\\", "")  # the reason
+    box = opened("train_page", corpus="questions", view="Runs").run().multiselect(key="runs")
+    assert box.options == ["tfidf-questions"]
+    assert "newer (captions)" in box.help.replace("\\", "")
 
 
 def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: Opened, lab: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.evaluation.leaderboard import Line, Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
 from labkit.methods import METHODS
@@ -56,7 +56,7 @@ def only_mine(page: AppTest) -> AppTest:
 
 
 @pytest.mark.whole
-def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> None:
+def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path, run_code: RunCode) -> None:
     page = only_mine(fine(compared(opened, runs).run()))
     methods = {"small-0": "sentpwnet", "small-1": "sentpwnet", "small-2": "sentpwnet", "lsa-5": "lsa"}
     results = [
@@ -70,6 +70,8 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path) -> 
     assert table.loc["sentpwnet"]["Hit@1, mean ± spread"] == str(expected["sentpwnet"].spread)
     dots = next(trace for trace in figure(page)["data"] if trace["type"] == "scatter")
     assert len(dots["x"]) == 3
+    fine(page.multiselect(key="baselines").set_value([]).run())
+    assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
 
 
 @pytest.mark.whole
@@ -95,17 +97,32 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
 
 
 @pytest.mark.whole
-def test_a_run_that_saw_the_test_sentences_is_marked_where_it_leads(opened: Opened) -> None:
+def test_a_run_that_saw_the_test_sentences_is_marked_and_comes_last(opened: Opened) -> None:
     if not DEMONSTRATIONS["sbert-lp-topics"].here:
         pytest.skip("needs the bundled runs")
     page = fine(opened("train_page", corpus="topics", view="Runs").run())
     assert "sbert-lp used the test sentences" in texts(page)
     table = page.dataframe[0].value
-    assert table["run"][0].startswith("sbert-lp · ")
-    assert table["verdict"][0] == "not judged: saw the test sentences"
-    assert table["verdict"][1] == "best"
+    assert table["verdict"][0] == "best"
+    assert table["run"].iloc[-1].startswith("sbert-lp · ")
+    assert table["verdict"].iloc[-1] == "not judged: saw the test sentences"
     fine(runs_box(page).set_value([]).run())
     assert "used the test sentences" not in texts(page)
+
+
+def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(opened: Opened) -> None:
+    opened("train_page")
+    from train_runs import verdict_of
+
+    means = {"a": (1.0, 0.9), "b": (1.0, 0.5), "c": (0.8, 0.4)}
+    lines = [
+        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None)
+        for name, (first, second) in means.items()
+    ]
+    said = verdict_of(lines)
+    assert said.startswith("a and b all reach 1.000")
+    assert said.endswith("Hit@1 can.")
+    assert verdict_of([lines[0], lines[2]]).startswith("a is best")
 
 
 @pytest.mark.whole
@@ -118,13 +135,6 @@ def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_cod
     assert [len(trace["x"]) for trace in traces] == [len(trace.x) for trace in run_code(page)[0].data]
     fine(page.selectbox(key="curve").set_value("loss").run())
     assert figure(page)["data"][0]["y"] != traces[0]["y"]
-
-
-@pytest.mark.whole
-def test_the_code_makes_the_picture(opened: Opened, runs: Path, run_code: RunCode) -> None:
-    page = fine(compared(opened, runs).run())
-    fine(only_mine(page).multiselect(key="baselines").set_value([]).run())
-    assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
 
 
 @pytest.mark.whole

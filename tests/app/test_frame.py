@@ -6,6 +6,7 @@ import ast
 import gc
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -17,6 +18,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from labkit.methods import load_run
 from tests.waiting import HANG
 
 from .conftest import APP, fine
@@ -69,6 +71,13 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(frame: ModuleType) 
     assert "<title>two &lt;bars> &amp; more</title>" in saved
     assert len(saved) > 1_000_000  # plotly itself is in it
     assert not re.search(r'<(script|link|img)[^>]*(src|href)="?(https?:)?//', saved)
+
+
+def test_a_saved_model_is_a_folder_that_opens(frame: ModuleType, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.zip").write_bytes(frame.zipped(run / "small"))
+    shutil.unpack_archive(tmp_path / "model.zip", tmp_path)
+    sentences = ["the oven is hot", "a bishop on the board"]
+    assert (load_run(tmp_path / "small").encode(sentences) == load_run(run / "small").encode(sentences)).all()
 
 
 def test_a_mistake_is_its_sentence_and_the_page_stays() -> None:

@@ -39,3 +39,28 @@ def test_a_rerun_leaves_the_training_as_it_is_and_a_link_opens_its_scene(address
     frame.locator("#readout").wait_for()
     assert frame.locator("#title").inner_text() == "The hardest pairs may be the wrong ones"
     listener.quiet(address)
+
+
+@pytest.mark.whole
+def test_keys_work_at_once_and_the_address_keeps_the_scene(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.view
+    view.goto(f"{address}/play")
+    title = view.frame_locator("iframe[srcdoc]").locator("#title")
+    title.wait_for()
+    until(lambda: view.evaluate("document.activeElement.localName === 'iframe'"))
+    listener.settle()
+    view.keyboard.press("ArrowRight")
+    view.keyboard.press("ArrowRight")
+    until(lambda: title.inner_text() == "Collapse")
+    assert view.url.endswith("/#scene=collapse")
+    view.reload()
+    until(lambda: title.inner_text() == "Collapse")
+    view.go_back()
+    until(lambda: title.inner_text() == "A margin within reach, and one beyond it")
+    view.get_by_role("link", name="Papers").click()
+    title.wait_for(state="detached")
+    listener.settle()
+    assert "scene" not in view.url
+    view.go_back()
+    until(lambda: title.inner_text() == "A margin within reach, and one beyond it")
+    listener.quiet(address)

@@ -80,6 +80,7 @@ def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) ->
     assert sum(numbers(trace["customdata"]).size for trace in figure(page)["data"]) == len(pictured(load(name)))
     assert list(table(page)) == ["TF-IDF", "its picture (PCA)"]
     assert np.isfinite(list(table(page).values())).all()
+    assert ("no classes" in texts(page)) == (name == "relatedness")  # its classes are made from pairs
     if name == "places":
         fine(page.slider(key="classes").set_value(5).run())
         assert len(figure(page)["data"]) == 6
@@ -227,6 +228,10 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     buttons = [button for button in page.button if button.key.startswith("together-")]
     assert [button.label.replace("*", "") for button in buttons] == [str(group) for group in groups]
     assert f"{moved.new.mean():.1f}" in texts(page)
+    labels = np.array(shown.labels)
+    was, now = (labels[near[:, 0]] == labels for near in (moved.before, moved.after))
+    assert f"for {(now & ~was).sum():,} sentences where it was not" in texts(page)
+    assert f"no longer for {(was & ~now).sum():,}" in texts(page)
     (ranked,) = named(page, "Sentences by how much of their neighbourhood")
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
@@ -540,20 +545,19 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["why_page", *(f"papers_page?try={panel}" for panel in ("film", "sbert-lp", "pthought", "thematic"))]
+    ("module", "view", "said"),
+    [
+        ("why_page", "", 1),
+        *((f"papers_page?try={panel}", "", 1) for panel in ("film", "sbert-lp", "pthought", "thematic")),
+        ("train_page", "Runs", 1),
+        ("train_page", "Data", 0),
+    ],
 )
-def test_pages_that_need_labels_say_so(opened: Opened, module: str) -> None:
-    page = pasted(opened, "\n".join(LINES), module, vectors="sif", base="sif")
+def test_what_needs_labels_says_so(opened: Opened, module: str, view: str, said: int) -> None:
+    page = pasted(opened, "\n".join(LINES), module, vectors="sif", base="sif", view=view)
     assert not page.exception
-    assert len([*page.error, *page.info]) == 1
+    assert len([*page.error, *page.info]) == said
     assert not charts(page)
-
-
-@pytest.mark.parametrize("view", ["Runs", "Data"])
-def test_a_comparison_needs_labels_and_the_data_need_none(opened: Opened, view: str) -> None:
-    page = pasted(opened, "\n".join(LINES), "train_page", view=view)
-    assert not page.exception
-    assert len([*page.error, *page.info]) == (view == "Runs")
 
 
 # --- the panels of a sentence that is read ------------------------------------------------------------------------
@@ -593,8 +597,3 @@ def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCo
     for mine, other in zip(drawn["data"], figure(page, 2)["data"], strict=True):
         assert mine["name"] == other["name"]
         np.testing.assert_allclose(numbers(mine["x"]), numbers(other["x"]), atol=1e-5)
-
-
-def test_classes_made_from_pairs_are_said_to_be_made(opened: Opened) -> None:
-    assert "no classes" in texts(fine(opened("space_page", corpus="relatedness", **QUICK).run()))
-    assert "no classes" not in texts(fine(opened("space_page", **QUICK).run()))

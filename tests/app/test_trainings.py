@@ -135,7 +135,7 @@ def test_stop_keeps_the_checkpoint_and_resume_goes_on(made: Made) -> None:
     assert len(history(first.folder)) > 0
     queue.resume(second.id)  # it never began: from the beginning
     ended(queue, second, "finished")
-    with locked(first.folder), pytest.raises(ValueError, match=f"training {first.id}"):
+    with locked(first.folder), pytest.raises(ValueError, match=f"run {first.id}"):
         queue.resume(first.id)  # the command line trains it
     queue.resume(first.id)
     until(lambda: len(log(queue)) == 4)

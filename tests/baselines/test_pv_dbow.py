@@ -65,7 +65,7 @@ def test_training_minimises_the_same_objective() -> None:
     network, rows = Paragraphs(2, 6, 3), [[2, 5], [4, 4, 3]]
     with torch.no_grad():
         network.sentences.weight.copy_(torch.tensor(random.standard_normal((2, 3))))
-    task = WordsTask(network, rows, method.shares, method.settings, 0)
+    task = WordsTask(network, rows, method, 0)
     with torch.no_grad():
         losses = [float(task.outputs([0, 1]).mean()) for _ in range(600)]
     u, d = (table.weight.detach().double().numpy() for table in (network.words, network.sentences))
@@ -77,7 +77,9 @@ def test_training_minimises_the_same_objective() -> None:
 @pytest.mark.parametrize("size", [1, 5])  # word by word, and by one product with each distinct word
 def test_products_are_the_same_however_they_are_computed(size: int) -> None:
     network = Paragraphs(4, 9, size)
-    task = WordsTask(network, [[2]] * 4, np.full(9, 1 / 9), PvDbow.Settings(), 0)
+    method = PvDbow()
+    method.shares = np.full(9, 1 / 9)
+    task = WordsTask(network, [[2]] * 4, method, 0)
     drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven words, two for each sentence
     d = torch.randn(4, size, generator=torch.Generator().manual_seed(0)).requires_grad_()
     found = task._products(d, drawn)

@@ -67,12 +67,10 @@ def test_results_are_documents(labkit: Labkit) -> None:
     ("words", "named"),
     [
         (("data", "check", "bad.csv"), "bad.csv row 3"),
-        (("data", "check", "latin.csv"), "latin.csv line 2"),
         (("data", "check", "."), ".csv"),
-        (("data", "check", "no.csv"), "no.csv"),
         (("data", "check", "qestions"), "'questions'"),
         (("data", "check", "topics", "--encoding", "latin-1"), "--encoding"),
-        (("data", "check", "good.csv", "--encoding", "klingon"), "klingon"),
+        (("data", "check", "bad.csv", "--encoding", "klingon"), "klingon"),
         (("data", "get", "stbs"), "'stsb'"),
         (("data", "make", "corpus", "topcis", "--out", "a.csv"), "'topics'"),
         (("data", "make", "corpus", "topics", "--out", "a.txt"), "a.txt"),
@@ -86,8 +84,6 @@ def test_results_are_documents(labkit: Labkit) -> None:
 )
 def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, words: tuple[str, ...], named: str) -> None:
     (tmp_path / "bad.csv").write_text("text,label\na,x\n,y\n")
-    (tmp_path / "latin.csv").write_bytes("text,label\ncafé,x\n".encode("latin-1"))
-    (tmp_path / "good.csv").write_text("text,label\na,x\nb,y\n")
     before = sorted(tmp_path.iterdir())
     assert named in labkit(*words).mistake()
     assert sorted(tmp_path.iterdir()) == before
@@ -179,11 +175,9 @@ def test_completion() -> None:
 
 
 @pytest.mark.whole
-def test_make_is_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
+def test_make_is_the_committed_file(labkit: Labkit) -> None:
     assert labkit("data", "make", "corpus", "topics", "--out", "t.csv").status == 0
     assert Path("t.csv").read_bytes() == CORPORA["topics"].here().read_bytes()
-    assert labkit("data", "make", "corpus", "places", "--rows", "500", "--seed", "9", "--out", "p.csv").status == 0
-    assert 500 <= labkit("data", "check", "p.csv", "--json").document()["rows"] < 1000
 
 
 @pytest.mark.whole

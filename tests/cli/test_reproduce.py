@@ -14,6 +14,7 @@ import pytest
 from labkit.papers import published as papers
 from labkit.papers.recipes import Case
 from labkit.papers.records import Paper, Row
+from labkit.papers.reports import NOT_EVIDENCE
 from labkit.trials.engine import Result
 from tests.cli.conftest import Labkit
 from tests.papers import fakes
@@ -90,9 +91,7 @@ def test_long_trainings_are_kept_beside_the_cells(
         folders.append(case.runs)
         return Result({"accuracy": 1.0})
 
-    row = Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False))
-    table = replace(fakes.TABLE, rows=(row,), claims=())
-    registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
+    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False)))
     assert labkit("reproduce", "fake/1").status == 0
     assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
 
@@ -115,6 +114,7 @@ def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: No
     tables = json.loads(Path("r.json").read_text())["tables"]
     assert [(table["table"], table["evidence"]) for table in tables] == [("fake/1", False), ("fake/figure-2", False)]
     assert {seed for _, seed in fakes.ASKED} == {0}
+    assert done.out.count(NOT_EVIDENCE) == 2
 
 
 @pytest.mark.whole

@@ -112,19 +112,12 @@ def test_a_sample_is_told_with_the_figures(labkit: Labkit, monkeypatch: pytest.M
     [
         (("evaluate",), "RUN"),
         (("evaluate", "mine.csv"), "mine.csv"),
-        (("evaluate", "empty"), "run.json"),
-        (("evaluate", "r", "--corpus", "qestions"), "questions"),
         (("evaluate", "r", "--split", "tset"), "split"),
-        (("evaluate", "cut"), "vocabulary.json"),
         (("evaluate", "broken"), "checksum"),
-        (("compare", "r", "none"), "none"),
         (("compare", "r", "--corpus", "gone.csv"), "gone.csv"),
     ],
 )
 def test_mistakes(labkit: Labkit, evaluated: str, words: tuple[str, ...], named: str) -> None:
-    Path("empty").mkdir()
-    shutil.copytree(evaluated, "cut")
-    Path("cut/vocabulary.json").unlink()
     shutil.copytree(evaluated, "broken")
     Path("broken/model.safetensors").write_bytes(Path("broken/model.safetensors").read_bytes()[:-3])
     assert named in labkit(*words).mistake()

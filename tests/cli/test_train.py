@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
@@ -25,12 +26,14 @@ import pytest
 import torch
 
 import labkit.cli.train as command
+from labkit import scale
 from labkit.corpora import load as load_corpus
 from labkit.evaluation.scores import score
 from labkit.locks import locked
 from labkit.methods import METHODS, load_run
 from labkit.progress import Progress
 from labkit.runs import CHECKPOINT, read_checkpoint, read_record, write_checkpoint, write_run
+from labkit.scale import check_processes
 from tests.waiting import HANG, until
 
 from .conftest import SMALL, Labkit, contents, write_pairs
@@ -194,9 +197,6 @@ def test_other_processes_write_and_say_nothing(labkit: Labkit, monkeypatch: pyte
         (("train", "tfidf", "--corpus", "no_train.csv"), "'train'"),
         ((*NO_EPOCHS, "--set", "unit"), "--set"),
         ((*NO_EPOCHS, "--set", "unti=words"), "'unit'"),
-        ((*NO_EPOCHS, "--set", "unit=x"), "unit"),
-        ((*NO_EPOCHS, "--set", "min_count=0"), "min_count"),
-        ((*NO_EPOCHS, "--set", "min_count=many"), "min_count"),
         ((*NO_EPOCHS, "--set", "min_count=2", "--set", "min_count=3"), "twice"),
         ((*NO_EPOCHS, "--epochs", "3"), "--epochs"),
         ((*NO_EPOCHS, "--device", "cuda"), "--device"),
@@ -218,13 +218,6 @@ def test_a_mistake_is_one_line_and_writes_nothing(labkit: Labkit, words: tuple[s
     before = sorted(Path().iterdir())
     assert named in labkit(*words).mistake()
     assert sorted(Path().iterdir()) == before
-
-
-def test_a_finished_run_is_not_written_over(labkit: Labkit) -> None:
-    assert labkit(*NO_EPOCHS, "--out", "r").status == 0
-    before = contents("r")
-    assert labkit(*NO_EPOCHS, "--out", "r").status == 2
-    assert contents("r") == before
 
 
 # --- stopping and resuming -------------------------------------------------------------------------------------------
@@ -371,6 +364,52 @@ def test_a_training_that_fails_takes_no_folder(labkit: Labkit, monkeypatch: pyte
 
 
 # --- several processes -----------------------------------------------------------------------------------------------
+
+
+TRIPLETS = ("data", "make", "triplets", "--articles", "articles", "--out", "shards", "--format", "parquet", "--force")
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--processes", ("train", "siamese", "--corpus", "questions", "--processes", 99_999)),
+        ("executor", (*TRIPLETS, "--executor", "local:99999")),
+        ("executor", ("data", "dedup", "shards", "--out", "shards", "--force", "--executor", "local:99999")),
+        ("executor", ("encode", "run", "shards", "--out", "shards", "--force", "--executor", "local:99999")),
+    ],
+)
+def test_a_number_that_no_machine_can_run(
+    labkit: Labkit, monkeypatch: pytest.MonkeyPatch, option: str, words: tuple[object, ...]
+) -> None:
+    def start(*_: object, **__: object) -> None:
+        pytest.fail("a process was started")
+
+    monkeypatch.setattr("torch.distributed.run.run", start)
+    monkeypatch.setattr("labkit.scale.ProcessPoolExecutor", start)
+    Path("shards").mkdir()
+    Path("shards/manifest.json").write_text("{}", encoding="utf-8")
+    said = labkit(*words).mistake()
+    assert option in said
+    assert "99999" in said
+    assert Path("shards/manifest.json").is_file()
+
+
+def test_four_processes_per_core_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    for count in (1, 8):
+        check_processes("--processes", count)
+    for count in (0, 9):
+        with pytest.raises(ValueError, match="--processes"):
+            check_processes("--processes", count)
+        with pytest.raises(ValueError, match="workers"):
+            scale.each(print, {}, workers=count)
+
+
+@pytest.mark.whole
+def test_the_launcher_leaves_no_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert command.launched(1, ["--version"]) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.whole

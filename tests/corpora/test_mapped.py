@@ -96,8 +96,6 @@ def test_a_column_is_read_across_files_in_any_order(tmp_path: Path, monkeypatch:
     some = column.take(np.array([5, 0, 3, 0]))
     assert list(some) == [None, "a", "d", "a"]
     assert list(some.take(np.array([2, 1]))) == ["d", "a"]
-    assert some.rows_of("a").tolist() == [1, 3]
-    assert column.rows_of("z").tolist() == []
     assert "d" in column
     with pytest.raises(IndexError):
         column[6]

@@ -31,8 +31,7 @@ from labkit.course.plans import PLANS, main
 from labkit.course.variants import PartlyLabelled
 from labkit.method import Method
 from labkit.papers import fair
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import Cell
+from labkit.papers.cells import Cell, Store
 from labkit.papers.data import Desk
 from labkit.papers.published import tables
 from labkit.papers.recipes import Case

@@ -17,7 +17,6 @@ from labkit.evaluation.geometry import (
     class_alignment,
     cosines_over_epochs,
     effective_rank,
-    figures_over_epochs,
     mean_cosine,
     probe_figures,
     singular_shares,
@@ -120,9 +119,6 @@ def test_figures_of_a_probe() -> None:
     found = probe_figures(probe.labels, rows)
     wanted = precision_at_r(rows, probe.labels) | {"alignment": class_alignment(rows, probe.labels)}
     assert found == {f"probe_{name}": value for name, value in (wanted | space_figures(rows)).items()}
-    history = figures_over_epochs(probe)
-    assert history.column("epoch") == [0, 1, 2]
-    assert history.rows[1] == {"epoch": 1, **found}
     # rows of zeros are left out, with their labels
     holed = np.vstack([rows, np.zeros((1, 3))])
     assert probe_figures((*probe.labels, "c"), holed) == found
@@ -162,7 +158,6 @@ def test_cosines_over_the_epochs_as_loops() -> None:
                 counts[int((cosine + 1) / 2 * geometry.BINS)] += 1
             assert shares[epoch] == pytest.approx(np.array(counts) / len(kinds[same]))
             assert mean == pytest.approx(np.mean(kinds[same]))
-        assert found.spectra[epoch] == pytest.approx(singular_shares(probe.vectors[epoch]))
     lines = found.rows()
     assert len(lines) == 3 * geometry.BINS
     assert sum(line["share of positives"] for line in lines) == pytest.approx(3)

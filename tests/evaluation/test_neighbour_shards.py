@@ -34,10 +34,6 @@ def answers(folder: Path) -> tuple[np.ndarray, ...]:
     return tuple(np.array([row[name] for row in rows]) for name in ("row", "neighbours", "cosines"))
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("ASKED", 150), ("TILE", 70), ("TOGETHER", 40)):
@@ -96,15 +92,6 @@ def test_another_question_does_not_resume_the_first(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="out"):
             write_neighbours(place, tmp_path / "out", queries=asking, count=count)
     assert write_neighbours(base, tmp_path / "out", queries=queries, count=2) == first
-
-
-@pytest.mark.weekly
-def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
-    base = saved(tmp_path / "base.npy", 2 * neighbour_shards.ASKED + 5, dimension=2)
-    queries = saved(tmp_path / "queries.npy", neighbour_shards.ASKED + 5, dimension=2)
-    write_neighbours(base, tmp_path / "one", queries=queries, count=2)
-    write_neighbours(base, tmp_path / "two", queries=queries, count=2, workers=2)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
 def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(

@@ -151,7 +151,7 @@ def test_what_sets_a_selection_apart_by_hand() -> None:
     assert [(each.name, each.inside, each.elsewhere) for each in found.classes] == [("hardware", 11, 9)]
     assert (found.size, found.rest) == (14, 500)
     assert (found.length, found.rest_length) == pytest.approx((37 / 14, 2500 / 500))
-    assert all(each.g >= RARE for each in found.words)
+    assert all(g_of(each.inside, each.elsewhere, 14, 500) >= RARE for each in found.words)
 
 
 def test_what_is_as_frequent_elsewhere_sets_nothing_apart() -> None:

@@ -20,7 +20,7 @@ EVIL = "<b onclick=x>bad</b> <img src=//a>"
 def an_around() -> Around:
     before = (Spoke(3, EVIL, 1, 0.9, 0.8, True), Spoke(5, "five", 2, 0.1, 0.5, False))
     after = (Spoke(3, EVIL, 1, 1.2, 0.99, True), Spoke(9, "nine", 2, -0.2, -0.1, False))
-    return Around(0, EVIL, before, after, 0.1, 0.01, 0.05)
+    return Around(0, EVIL, before, after)
 
 
 def a_try() -> Tried:
@@ -29,7 +29,7 @@ def a_try() -> Tried:
         Point("all-but-the-top", 0.51, 1), Point("lp", 0.3, 8, 5), Point("lp", 0.45, 16, 5), Point("lp", 0.47, 8, 10),
     )  # fmt: skip
     chosen = (points[0], points[2], points[3], points[4], points[7])
-    return Tried("Hit@1", points, chosen, (0.5, 0.51, 0.52, 0.53, 0.44), (10, 20), 0.02)
+    return Tried("Hit@1", points, chosen, (0.5, 0.51, 0.52, 0.53, 0.44), 0.02)
 
 
 def a_change() -> Changed:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from labkit.evaluation.geometry import PROBED, cosines_over_epochs, figures_over_epochs
+from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.figures import cosine_ridges, training_curves
 from labkit.figures.epochs import curve_columns
 from labkit.runs import History, Snapshots
@@ -32,6 +32,20 @@ def test_curves_are_the_histories() -> None:
         training_curves({"tfidf": History()})
 
 
+def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> None:
+    ends = {"high": 0.9, "near": 0.899, "low": 0.1}
+    histories = {
+        name: History(({"epoch": 1, "dev_auc": 0.0}, {"epoch": 2, "dev_auc": end})) for name, end in ends.items()
+    }
+    figure = training_curves(histories, ["dev_auc"], height=390)
+    labels = [label for label in figure.layout.annotations if label.x == 2]
+    assert [label.text.split()[-1] for label in labels] == ["high", "near", "low"]
+    assert [label.y for label in labels] == [0.9, 0.899, 0.1]
+    assert labels[1].yshift < -10 < labels[0].yshift == labels[2].yshift == 0
+    alone = training_curves({"high": histories["high"]}, ["dev_auc"]).layout.annotations
+    assert [label.text for label in alone if label.x == 2] == ["0.9"]
+
+
 def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) -> Snapshots:
     snapshots, random = Snapshots(tuple("vwxyz"), labels), np.random.default_rng(0)
     for epoch in range(epochs):
@@ -40,10 +54,12 @@ def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) ->
 
 
 def test_metrics_of_the_probe_have_a_panel_each() -> None:
-    histories = {"mine": figures_over_epochs(a_probe(3)), "old": History(({"epoch": 1, "loss": 1.0},))}
+    names = [f"probe_{name}" for name in "abcdef"]
+    rows = [{"epoch": epoch, **{name: epoch + place for place, name in enumerate(names)}} for epoch in range(3)]
+    histories = {"mine": History(tuple(rows)), "old": History(({"epoch": 1, "loss": 1.0},))}
     assert curve_columns(histories) == ["loss"]
-    figure = training_curves(histories, list(PROBED))
-    assert [list(trace.y) for trace in figure.data] == [histories["mine"].column(name) for name in PROBED]
+    figure = training_curves(histories, names)
+    assert [list(trace.y) for trace in figure.data] == [histories["mine"].column(name) for name in names]
     tops = [figure.layout[f"yaxis{number}"].domain[1] for number in ("", 2, 3, 4, 5, 6)]
     assert tops[0] == tops[1] == tops[2] > tops[3] == tops[4] == tops[5]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labkit import figures
 from labkit.figures import unrolled
 from labkit.palette import NEGATIVE, POSITIVE
 from tests.figures.examples import (
@@ -36,8 +35,6 @@ def test_star_has_its_spokes_and_one_direction_for_a_sentence_in_both() -> None:
     assert stars[1].data[1].line.dash == "dot"
     assert stars[0].data[0].line.width > stars[0].data[1].line.width
     assert stars[0].layout.polar.radialaxis.range == stars[1].layout.polar.radialaxis.range
-    with pytest.raises(ValueError, match="side"):
-        figures.star(an_around(), "left")
 
 
 ALONG = np.linspace(1, 3, 9)

@@ -36,6 +36,15 @@ def test_anchor_bars_are_its_row(found: Examined) -> None:
     assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
 
 
+def test_the_weight_of_the_other_is_written_and_those_before_are_outlines(found: Examined) -> None:
+    figure = figures.anchor_bars(found, 0, other=2, before=2 * found.weight[0])
+    assert figure.layout.annotations[1].text == f"{found.weight[0, 2]:.3g}"
+    (ghost,) = [trace for trace in figure.data if (trace.name or "").startswith("before")]
+    assert dict(zip((data[0] for data in ghost.customdata), ghost.y, strict=True)) == {
+        row: pytest.approx(2 * found.weight[0, row]) for row in (1, 2, 3)
+    }
+
+
 def test_no_bar_of_an_anchor_is_wide_enough_to_cover_its_neighbour(found: Examined) -> None:
     bars = [trace for trace in figures.anchor_bars(found, 0).data if trace.type == "bar"]
     assert {trace.width for trace in bars} == {0.85}  # else plotly widens the bars of a kind that leaves gaps

@@ -14,6 +14,7 @@ from labkit import figures
 from labkit.explanation import REST, Explanation, Parts
 from labkit.figures.similarity import READABLE
 from labkit.film.reading import film_explanation
+from tests.figures.examples import some_companions
 
 
 def explained(names_a: str, names_b: str, *, rest: bool = False, seed: int = 0, way: str = "exact") -> Explanation:
@@ -40,6 +41,23 @@ def cards(figure: go.Figure) -> list[tuple[list[str], list[str], list[str]]]:
 def heat(figure: go.Figure) -> Any:
     """The square of a figure."""
     return next(trace for trace in figure.data if trace.type == "heatmap")
+
+
+# --- cosines of pairs --------------------------------------------------------------------------------------------
+
+
+def test_hills_are_shares_of_the_pairs_and_lines_mark_the_means() -> None:
+    cosines, labels = np.array([0.9, 0.1, 0.9, 1.0, -0.4]), np.array([1, 0, 1, 1, 0])
+    same, other = figures.similarity_histogram(cosines, labels).data
+    for hill, values in ((same, [0.9, 0.9, 1.0]), (other, [0.1, -0.4])):
+        near = [int(np.abs(hill.x - value).argmin()) for value in values]
+        assert hill.y[near].tolist() == pytest.approx([near.count(place) / len(values) for place in near])
+        assert sum(hill.y) == pytest.approx(1)
+    measured = some_companions()
+    figure = figures.coherence_hills(measured)
+    assert [line.x0 for line in figure.layout.shapes] == [measured.figures.within, measured.figures.between]
+    within = np.repeat(figure.data[0].x, np.rint(figure.data[0].y * len(measured.within)).astype(int))
+    assert within == pytest.approx(np.sort(measured.within), abs=figure.data[0].width)
 
 
 # --- a similarity taken apart ------------------------------------------------------------------------------------

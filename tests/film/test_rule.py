@@ -51,11 +51,11 @@ def test_rates_by_counting(random) -> None:
         said = k >= R
         at = k - 1
         assert found.true_positive[at] == (said & same).sum()
-        assert found.tpr[at] == pytest.approx((said & same).sum() / same.sum())
-        assert found.fpr[at] == pytest.approx((said & ~same).sum() / (~same).sum())
-        assert found.tnr[at] == pytest.approx((~said & ~same).sum() / (~same).sum())
-        assert found.fnr[at] == pytest.approx((~said & same).sum() / same.sum())
-        assert found.accuracy[at] == pytest.approx((said == same).mean())
+        assert found.rates["tpr"][at] == pytest.approx((said & same).sum() / same.sum())
+        assert found.rates["fpr"][at] == pytest.approx((said & ~same).sum() / (~same).sum())
+        assert found.rates["tnr"][at] == pytest.approx((~said & ~same).sum() / (~same).sum())
+        assert found.rates["fnr"][at] == pytest.approx((~said & same).sum() / same.sum())
+        assert found.rates["accuracy"][at] == pytest.approx((said == same).mean())
     assert found.k.tolist() == list(range(1, 56))
 
 
@@ -115,5 +115,5 @@ def test_k_is_chosen_on_dev_and_not_on_test() -> None:
     assert found.chosen == 1
     assert int(np.argmin(found.soft)) + 1 == 2
     assert [row["tpr"] for row in found.rows()][:2] == [0, 1]
-    assert [row["accuracy"] for row in found.rows()] == found.test.accuracy.tolist()
-    assert found.hard[0] == pytest.approx(-np.log(1e-15) * (1 - found.test.accuracy[0]))
+    assert [row["accuracy"] for row in found.rows()] == found.test.rates["accuracy"].tolist()
+    assert found.hard[0] == pytest.approx(-np.log(1e-15) * (1 - found.test.rates["accuracy"][0]))

@@ -31,7 +31,7 @@ from labkit.pairs import (
 )
 from labkit.sentpwnet.method import loss_of
 from labkit.sentpwnet.settings import PairSettings
-from tests.pairs.conftest import _cosines, _random_masks
+from tests.pairs.triples import cosines, random_masks
 
 every_loss = pytest.mark.parametrize("name", LOSSES)
 
@@ -39,7 +39,7 @@ Triple = tuple[Tensor, Tensor, Tensor]
 
 
 def batch(rows: int, seed: int, width: int = 4) -> Triple:
-    return _cosines(rows, width, seed).clamp(-1, 1), *_random_masks(rows, seed)
+    return cosines(rows, width, seed).clamp(-1, 1), *random_masks(rows, seed)
 
 
 def slope(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple[Tensor, Tensor]:
@@ -55,7 +55,7 @@ def test_multi_similarity_is_another_name_of_locality() -> None:
 
 @every_loss
 def test_training_takes_the_usual_temperature_of_its_loss(name: str) -> None:
-    """The default of the formula's keyword; soft triplets have the paper's 1 there, and a training takes 0.2."""
+    """The default of the formula's keyword; soft triplets have the paper's 1 there, and training uses 0.2."""
     keyword = inspect.signature(LOSSES[name].function).parameters.get("temperature")
     usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
     values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
@@ -242,15 +242,6 @@ def test_supcon_pushes_a_positive_that_has_more_than_its_share() -> None:
     assert near[0, 1] < 0 > near[0, 2]  # InfoNCE pulls both
 
 
-def test_triplet_pulls_with_the_logistic_function_not_with_one() -> None:
-    """The erratum of eq. 5: for cosines the weight of one triplet lies between σ(-2) and σ(2)."""
-    for positive, negative in [(1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)]:
-        S = torch.tensor([[1.0, positive, negative]], dtype=torch.float64)
-        _, found = slope(soft_triplet, S, torch.tensor([[False, True, False]]), torch.tensor([[False, False, True]]))
-        assert found[0, 2].item() == pytest.approx(1 / (1 + math.exp(positive - negative)))
-        assert 0.119 < found[0, 2] < 0.881
-
-
 # ------------------------------------------------------------------ other libraries
 
 
@@ -361,7 +352,7 @@ def test_locality_of_a_large_beta_by_hand(together: float, apart: float) -> None
 @every_loss
 @pytest.mark.parametrize("labels", [[0], [0, 0, 0, 0], [0, 1, 2, 3]])
 def test_one_class_alone_or_one_row_of_each(name: str, labels: list[int]) -> None:
-    S, (P, N) = _cosines(len(labels), 3, 0).clamp(-1, 1), masks_from_labels(labels)
+    S, (P, N) = cosines(len(labels), 3, 0).clamp(-1, 1), masks_from_labels(labels)
     value, found = slope(LOSSES[name].function, S, P, N)
     assert value.item() == pytest.approx(in_loops(name, S, P, N), abs=1e-12)
     assert found.isfinite().all()
@@ -424,18 +415,3 @@ def test_weights_of_a_loss_of_ones_own() -> None:
     for value in (0.0, torch.zeros(3)):
         with pytest.raises(ValueError, match="loss"):
             pair_weights(lambda S, P, N, value=value: value, S, P, N)
-
-
-def test_two_parts_of_the_denominator() -> None:
-    """Eq. 9 and 10 as loops."""
-    S, P, N = batch(8, 3)
-    own, relative = parts = weight_parts(S, P, N, alpha=3.0, beta=20.0, base=0.2)
-    for i, j in product(range(8), range(8)):
-        mask, scale = (P, -3.0) if P[i, j] else (N, 20.0)
-        if mask[i, j]:
-            assert own[i, j].item() == pytest.approx(math.exp(scale * (0.2 - S[i, j])), rel=1e-9)
-            terms = sum(math.exp(scale * (S[i, k] - S[i, j])) for k in members(mask, i))
-            assert relative[i, j].item() == pytest.approx(terms, rel=1e-9)
-            assert parts.weight[i, j] == 1 / (own[i, j] + relative[i, j])
-        else:
-            assert own[i, j] == relative[i, j] == parts.weight[i, j] == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -12,33 +11,25 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from labkit.pairs import hardest, informative, masks_from_labels, random_pairs
+from tests.pairs.triples import cosines, random_masks
 
 Masks = tuple[Tensor, Tensor]
 
 
-def loop_informative(S: Tensor, P: Tensor, N: Tensor, epsilon: float) -> Masks:
-    s, kept, pushed = S.tolist(), torch.zeros_like(P), torch.zeros_like(N)
+def in_loops(S: Tensor, P: Tensor, N: Tensor, epsilon: float) -> tuple[Masks, Masks]:
+    """What `informative` and `hardest` keep."""
+    s, (kept, pushed, far, near) = S.tolist(), torch.zeros(4, *P.shape, dtype=torch.bool)
     for i in range(len(s)):
-        positives = [j for j in range(len(s)) if P[i, j]]
-        negatives = [j for j in range(len(s)) if N[i, j]]
+        positives, negatives = ([j for j in range(len(s)) if mask[i, j]] for mask in (P, N))
         if positives and negatives:
             lowest, highest = min(s[i][k] for k in positives), max(s[i][k] for k in negatives)
             for j in negatives:
                 pushed[i, j] = s[i][j] > lowest - epsilon
             for j in positives:
                 kept[i, j] = s[i][j] < highest + epsilon
-    return kept, pushed
-
-
-def loop_hardest(S: Tensor, P: Tensor, N: Tensor) -> Masks:
-    s, far, near = S.tolist(), torch.zeros_like(P), torch.zeros_like(N)
-    for i in range(len(s)):
-        positives = [j for j in range(len(s)) if P[i, j]]
-        negatives = [j for j in range(len(s)) if N[i, j]]
-        if positives and negatives:
             far[i, min(positives, key=lambda j: s[i][j])] = True
             near[i, max(negatives, key=lambda j: s[i][j])] = True
-    return far, near
+    return (kept, pushed), (far, near)
 
 
 def test_keep_rule_by_hand() -> None:
@@ -58,21 +49,12 @@ def test_pair_on_the_margin_is_not_kept() -> None:
 
 
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999), epsilon=st.floats(-0.5, 2))
-def test_keep_rule_against_loops(
-    cosines: Callable, random_masks: Callable, rows: int, seed: int, epsilon: float
-) -> None:
+def test_keep_rules_against_loops(rows: int, seed: int, epsilon: float) -> None:
     triple = cosines(rows, 3, seed), *random_masks(rows, seed)
-    found, expected = informative(*triple, epsilon=epsilon), loop_informative(*triple, epsilon)
-    assert torch.equal(found[0], expected[0])
-    assert torch.equal(found[1], expected[1])
-
-
-@given(rows=st.integers(1, 12), seed=st.integers(0, 9999))
-def test_hardest_against_loops(cosines: Callable, random_masks: Callable, rows: int, seed: int) -> None:
-    triple = cosines(rows, 3, seed), *random_masks(rows, seed)
-    found, expected = hardest(*triple), loop_hardest(*triple)
-    assert torch.equal(found[0], expected[0])
-    assert torch.equal(found[1], expected[1])
+    kept = informative(*triple, epsilon=epsilon), hardest(*triple)
+    for found, expected in zip(kept, in_loops(*triple, epsilon), strict=True):
+        assert torch.equal(found[0], expected[0])
+        assert torch.equal(found[1], expected[1])
 
 
 def test_hardest_of_equals_is_the_first() -> None:
@@ -83,9 +65,7 @@ def test_hardest_of_equals_is_the_first() -> None:
 
 
 @given(rows=st.integers(1, 12), seed=st.integers(0, 999), share=st.floats(0, 1))
-def test_random_pairs_keep_a_share(
-    cosines: Callable, random_masks: Callable, rows: int, seed: int, share: float
-) -> None:
+def test_random_pairs_keep_a_share(rows: int, seed: int, share: float) -> None:
     S, (P, N) = cosines(rows, 3, seed), random_masks(rows, seed)
     kept = random_pairs(S, P, N, share=share, generator=torch.Generator().manual_seed(seed))
     for some, every in zip(kept, (P, N), strict=True):
@@ -95,7 +75,7 @@ def test_random_pairs_keep_a_share(
     assert all(torch.equal(some, same) for some, same in zip(kept, again, strict=True))
 
 
-def test_random_pairs_do_not_look_at_similarities(cosines: Callable) -> None:
+def test_random_pairs_do_not_look_at_similarities() -> None:
     P, N = masks_from_labels([i // 4 for i in range(40)])
     draws = [
         random_pairs(cosines(40, 3, data), P, N, share=0.5, generator=torch.Generator().manual_seed(seed))[1]
@@ -105,7 +85,7 @@ def test_random_pairs_do_not_look_at_similarities(cosines: Callable) -> None:
     assert not torch.equal(draws[0], draws[2])
 
 
-def test_settings_that_make_no_sense_are_refused(cosines: Callable, random_masks: Callable) -> None:
+def test_settings_that_make_no_sense_are_refused() -> None:
     triple = cosines(5, 3, 1), *random_masks(5, 1)
     for epsilon in (math.nan, "2"):
         with pytest.raises(ValueError, match="epsilon"):

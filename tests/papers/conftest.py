@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.papers.cell_store import Store
+from labkit.papers.cells import Store
 from labkit.papers.data import Desk
 from tests.papers.fakes import ASKED
 

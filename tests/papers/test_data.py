@@ -10,10 +10,10 @@ import pytest
 
 from labkit.corpora import Articles, Corpus, Groups, Labelled, Pairs, Triplets, load
 from labkit.corpora.article_triplets import triplets_of
+from labkit.corpora.published import Published
 from labkit.papers import data
 from labkit.papers.bundled_report import result
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.cells import Store, cells_of, compute, plan
 from labkit.papers.data import (
     CAPTIONS,
     DATASETS,
@@ -217,8 +217,9 @@ def test_captions_that_pairs_with_grades_are_made_of_are_not_learned_from(
     at_hand = {name: tmp_path / f"{name}.txt" for name in released if name != "sick"}
     for file in at_hand.values():
         file.touch()
-    monkeypatch.setattr(data, "load_published", lambda name, folder: released[name])
-    monkeypatch.setattr(data, "located", lambda name, folder: at_hand.get(name))
+    monkeypatch.setattr(Published, "load", lambda self, folder: released[self.name])
+    monkeypatch.setattr(Published, "missing", lambda self, folder: [] if self.name in at_hand else [self.name])
+    monkeypatch.setattr(Published, "paths", lambda self, folder: [at_hand[self.name]] if self.name in at_hand else [])
     assert desk.open("captions", published=True).corpus.part("train").sentences() == ["a hound", "a cat"]
     assert {path for path, *_ in desk._files(DATASETS["captions"], published=True)} == set(map(str, at_hand.values()))
 

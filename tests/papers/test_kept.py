@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import compute, plan
+from labkit.papers.cells import Store, compute, plan
 from labkit.papers.data import Desk
 from labkit.papers.published import tables
 

@@ -16,12 +16,13 @@ import pytest
 
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.papers.recipes import Case, locally_linear, scoring, speed
+from labkit.papers.recipes.locally_linear import _thirds
 from labkit.papers.recipes.speed import CrossSettings, PairReader
 from labkit.sbert_lp.sweeps import AFFINE, LP, RAW
 from tests.papers.fakes import Known
 
 pytestmark = pytest.mark.filterwarnings("ignore:dimension .n_components")
-WAYS = (RAW, *(name for name in AFFINE if name != "prefix"), LP)  # that the paper's tables try
+WAYS = (RAW, *AFFINE, LP)  # that the paper's tables try
 TEXTS = [f"sentence {number}" for number in range(240)]
 
 
@@ -99,6 +100,11 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
     )
     names = [f"{kind} accuracy" for kind in WAYS]
     assert [otherwise[name] for name in names] == pytest.approx([1 - plain[name] for name in names])
+    train, dev, test = (
+        set(part.sentences()) for part in _thirds(Labelled(TEXTS, list(labels), splits=splits)).values()
+    )
+    assert test == set(TEXTS[160:])
+    assert (train | dev, train & dev) == (set(TEXTS[:160]), set())
 
 
 @pytest.mark.whole

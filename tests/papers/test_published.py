@@ -92,6 +92,8 @@ WAYS_IN_NAMES = {
 def test_each_row_shows_the_way_that_its_name_says(table: Table) -> None:
     """Where one recipe gives several rows, the way is in the name: `+ LP`, `k = 20`, `step 5`."""
     for row in table.rows:
+        assert len(row.published) == len(table.columns), row.name
+        assert (row.recipe is None) == bool(row.why_not), row.name
         if not row.recipe or table.name == "film/figure-5":
             continue
         way = re.search(r"(?:([kp]) = |step )(\d+)$", row.name)

@@ -84,7 +84,7 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     found = locally_linear.transformed_grades(Case("", corpus)).figures
     plain = scoring.learned_grades(Case("", pairs("train dev test test"))).figures
     assert found["raw spearman"] == pytest.approx(plain["cosine spearman"], abs=1e-6)
-    tried = (kind for kind in TRANSFORMS if kind != "prefix")
+    tried = (kind for kind in TRANSFORMS)
     assert set(found) == {f"{kind} spearman" for kind in tried} | {"lp k spearman", "lp p spearman"}
     chosen = Point("lp", 0.0, int(found["lp p spearman"]), int(found["lp k spearman"]))
     test = corpus.part("test")
@@ -229,11 +229,14 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
     assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
 
 
-def test_coherence_is_that_of_the_groups(known: Known) -> None:
-    known.vectors = {text: np.eye(6)[i // 4] for i, text in enumerate(WORDS)}
-    corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
-    found = scoring.coherence(Case("", corpus)).figures
-    assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
+def test_a_picture_has_five_classes_of_three_sentences_or_more() -> None:
+    texts = [f"{name} {number}" for name in "abcdefg" for number in range(2 if name < "c" else 9)]
+    groups = Groups([*texts, "g 0 in train"], [text[0] for text in texts] + ["g"],
+                    splits=["test"] * len(texts) + ["train"])  # fmt: skip
+    drawn, classes = scoring._drawn(Case("", groups), most=8)
+    assert set(classes) == set("cdefg")  # a and b have two
+    assert sorted(drawn) == [text for text in texts if text[0] > "b" and not text.endswith("8")]
+    assert [text[0] for text in drawn] == classes
 
 
 # --- figures taken apart ---------------------------------------------------------------------------------------

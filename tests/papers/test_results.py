@@ -24,8 +24,7 @@ from labkit.papers.bundled_report import (
     result,
     stored,
 )
-from labkit.papers.cell_store import Store
-from labkit.papers.cells import cells_of, compute, plan
+from labkit.papers.cells import Store, cells_of, compute, plan
 from labkit.papers.claims import Claim
 from labkit.papers.data import Desk
 from labkit.papers.published import tables

@@ -53,19 +53,86 @@ def test_a_slider_that_begins_again_can_be_dragged(address: str, opened) -> None
     assert view.evaluate("play.lab.sides[0].training.corpus.rows.filter(row => !row.unseen).length") == 6 * 32
 
 
-def test_arrow_keys_move_a_slider_only_when_the_keyboard_reached_it(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_arrow_keys_move_the_control_in_focus_and_page_keys_the_scene(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     title = view.inner_text("h1")
     view.click("#dial input")
-    view.keyboard.press("ArrowRight")
-    assert view.inner_text("h1") != title
-    view.keyboard.press("ArrowLeft")
-    view.keyboard.press("Tab")
-    view.locator("#dial input").focus()
-    value = view.input_value("#dial input")
-    view.keyboard.press("ArrowRight")
+    values = [view.input_value("#dial input")]
+    for key in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown"):
+        view.keyboard.press(key)
+        values.append(view.input_value("#dial input"))
+    middle = int(values[0])
+    assert [int(value) - middle for value in values] == [0, 1, 2, 1, 0]
     assert view.inner_text("h1") == title
-    assert view.input_value("#dial input") != value
+    view.keyboard.press("PageDown")
+    assert view.inner_text("h1") != title
+    view.keyboard.press("PageUp")
+    assert view.inner_text("h1") == title
+    view.evaluate("play.open(play.lab.scenes[3])")
+    view.locator("#dial input:checked").focus()
+    for key, miner in (("ArrowLeft", "informative"), ("ArrowLeft", "all"), ("ArrowRight", "informative")):
+        view.keyboard.press(key)
+        assert view.evaluate("play.lab.settings.miner") == miner
+
+
+def test_a_menu_names_the_scenes_and_the_address_keeps_the_open_one(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address).view
+    first, last = view.inner_text("h1"), view.evaluate("play.lab.scenes.at(-1).title")
+    assert view.locator("#scenes option").all_inner_texts()[-1].endswith(last)
+    view.select_option("#scenes", "9")
+    assert view.inner_text("h1") == last
+    view.click("#previous")
+    assert view.url.endswith("#scene=by-heart")
+    view.reload()
+    view.wait_for_function("globalThis.play?.drawn > 0")
+    assert view.inner_text("h1") == "Learned by heart"
+    for title in (last, first):
+        view.go_back()
+        view.wait_for_function("title => document.querySelector('h1').textContent === title", arg=title)
+    assert view.evaluate("document.querySelector('#scenes').selectedIndex") == 0
+
+
+def test_a_term_is_explained_where_it_is_met(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address).view
+    expected = {
+        1: {"triplet", "cosines", "margin"},
+        3: {"hardest", "informative", "margin triplet"},
+        4: {"informative", "miner"},
+        7: {"InfoNCE", "supervised contrastive"},
+        9: {"Locality", "β", "hardest"},
+    }
+    for scene, terms in expected.items():
+        view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
+        shown = [text.lower() for text in view.locator(".term").all_inner_texts()]
+        assert {term.lower() for term in terms} <= set(shown)
+        assert len(shown) == len(set(shown))
+    term, meaning = view.locator(".term").first, view.locator(".story [role=tooltip]").first
+    assert not meaning.is_visible()
+    term.hover()
+    assert "similarity" in meaning.inner_text() or "push" in meaning.inner_text()
+    view.mouse.move(0, 0)
+    term.focus()
+    assert meaning.is_visible()
+    assert term.get_attribute("aria-describedby") == meaning.get_attribute("id")
+    view.keyboard.press("Escape")
+    assert not meaning.is_visible()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_a_presented_scene_keeps_its_text_beside_the_space(size: tuple[int, int], address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address, viewport=dict(zip(("width", "height"), size, strict=True))).view
+    view.evaluate("document.documentElement.classList.add('present')")
+    reach = """() => {
+        const box = (element) => element.getBoundingClientRect();
+        const texts = [...document.querySelectorAll(".story *, .dial *")].filter((part) => part.offsetParent);
+        const right = Math.max(...texts.map((part) => box(part).right));
+        return [right - box(document.querySelector(".stage")).left, box(document.querySelector(".dial")).bottom];
+    }"""
+    for scene in range(10):
+        view.evaluate("scene => { play.open(play.lab.scenes[scene]); play.draw(); }", scene)
+        across, down = view.evaluate(reach)
+        assert across <= 0
+        assert down <= size[1]
 
 
 def test_keys_lead_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]
@@ -179,6 +246,8 @@ def test_nothing_is_out_of_reach(scheme: str, address: str, opened) -> None:  # 
         found = axe.Axe().run(view)
         assert found.violations_count == 0, found.generate_report()
     view.set_viewport_size({"width": 326, "height": 716})  # the frame that the app has on a telephone
+    left, right = (view.locator(".stage").nth(side).bounding_box() for side in (0, 1))
+    assert right["y"] >= left["y"] + left["height"]  # two spaces are below each other there
     for scene in range(10):
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
         view.wait_for_function("!play.dirty || play.playing")

@@ -35,6 +35,14 @@ def test_metrics_are_those_of_the_library(in_node) -> None:  # type: ignore[no-u
     assert ratio == pytest.approx(inter_intra(V, labels).ratio)
 
 
+def test_no_two_classes_look_alike(in_node) -> None:  # type: ignore[no-untyped-def]
+    looks = in_node('const { look } = await play("palette"); return job.map(look);', list(range(36)))
+    assert len({(look["colour"], look["shape"]) for look in looks}) == 36
+    for alike in ({0, 5}, {1, 3}):  # two blues, and orange and vermilion
+        shapes = [looks[label]["shape"] for label in range(12) if label % 6 in alike]
+        assert len(set(shapes)) == 4
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "text\nonly", "text,label\na b,x\n", "a,b\n1,2\n", "text,label\n" + "x" * 1_000_001],

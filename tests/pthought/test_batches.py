@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit.pthought.batches import POOL, Paraphrases, at_unit_size, epoch_batches, reading
+from labkit.pthought.method import PThoughtSettings
 from labkit.text import Vocabulary
 from labkit.vectors import WordVectors
 
@@ -100,16 +101,16 @@ def file(tmp_path: Path) -> Path:
 
 
 def made(vectors: object = "random", **changes: int):
-    settings = {"dimension": 3, "min_count": 2, "max_length": 5, "expansion": 100, "seed": 0, **changes}
-    return reading(TEXTS, vectors=str(vectors), **settings)
+    settings = {"dimension": 3, "min_count": 2, "max_length": 5, "expansion": 100, **changes}
+    return reading(TEXTS, PThoughtSettings(vectors=str(vectors), **settings), 0)
 
 
 def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
-    found, vectors = made(file)
-    words = found.reader.vocabulary.words
+    reader, writable, vectors = made(file)
+    words = reader.vocabulary.words
     assert words[:2] == ("<PAD>", "<UNK>")
-    assert set(words[2 : found.writable]) == {"red", "a", "dog", "cat", "runs"}
-    assert words[found.writable :] == ("walrus", "zebra", "ibex")  # as the file orders them, as sentences are read
+    assert set(words[2:writable]) == {"red", "a", "dog", "cat", "runs"}
+    assert words[writable:] == ("walrus", "zebra", "ibex")  # as the file orders them, as sentences are read
     size = vectors.matrix[words.index("walrus")].max()
     np.testing.assert_allclose(vectors.matrix[words.index("walrus")], [0, size, 0])
     np.testing.assert_allclose(vectors.matrix[words.index("dog")], [0, 0, size])  # the file has it with a capital
@@ -118,9 +119,9 @@ def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
 
 
 def test_expansion_is_bounded(file: Path) -> None:
-    assert made(file, expansion=1)[0].reader.vocabulary.words[-1] == "walrus"
-    found, _ = made(file, expansion=0)
-    assert found.writable == len(found.reader.vocabulary)
+    assert made(file, expansion=1)[0].vocabulary.words[-1] == "walrus"
+    reader, writable, _ = made(file, expansion=0)
+    assert writable == len(reader.vocabulary)
 
 
 def test_unit_size_by_hand() -> None:
@@ -130,18 +131,9 @@ def test_unit_size_by_hand() -> None:
     np.testing.assert_allclose(found.matrix, matrix / np.sqrt(5), rtol=1e-6)
 
 
-def test_unknown_expanded_and_cut_words_of_a_sentence(file: Path) -> None:
-    found, _ = made(file)
-    sentence = "A zebra quux and a red Walrus."
-    assert found.unknown(sentence) == ["quux", "and"]
-    assert found.expanded(sentence) == ["zebra", "walrus"]
-    assert found.cut(sentence) == 2
-    assert found.cut("a red dog") == 0
-
-
 def test_groups_by_hand() -> None:
     made = source(max_length=2)
     assert made.texts == ("a b", "c", "d e f", "h i", "j", "k", "l m", "n", "o p", "q")
     assert made.first.tolist() == [0, 0, 0, 3, 3, 5, 5, 5, 5, 5]
     assert made.size.tolist() == [3, 3, 3, 2, 2, 5, 5, 5, 5, 5]
-    assert (made.alone, made.cut, made.pairs) == (1, 1, 6 + 2 + 20)
+    assert (made.alone, made.cut) == (1, 1)

@@ -46,7 +46,6 @@ def test_sentences_without_a_vector_are_left_out() -> None:
     some = rows()
     some[4] = 0
     found = companions(sparse.csr_matrix(some), LABELS)
-    assert found.left_out == 1
     assert found.figures.left_out == 2  # groups 1 and 3 have one sentence each
     assert len(found.within) == 3 + 6
 

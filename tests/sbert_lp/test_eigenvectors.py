@@ -12,20 +12,14 @@ from scipy.special import eval_chebyt
 from labkit.evaluation.neighbours import nearest_others
 from labkit.sbert_lp import eigenvectors
 from labkit.sbert_lp.eigenvectors import bottom, cut_for, degree_for, smallest
-from labkit.sbert_lp.graph import terminal_components, weak_components, weight_matrix
-from labkit.sbert_lp.weights import reconstruction_weights
+from labkit.sbert_lp.graph import reconstruction_weights, terminal_components, weak_components, weight_matrix
 
 
-def test_lanczos_of_all_steps_is_exact() -> None:
-    random = np.random.default_rng(0)
-    half = random.standard_normal((12, 12))
-    M, start = half @ half.T, random.standard_normal(12)
-    start /= np.linalg.norm(start)
-    values, first, rest = eigenvectors._tridiagonal(lambda x: M @ x, start, 12)
-    wanted, vectors = linalg.eigh(M)
-    assert values == pytest.approx(wanted, abs=1e-8)
-    assert first**2 == pytest.approx((vectors.T @ start) ** 2, abs=1e-8)
-    assert rest == pytest.approx(0, abs=1e-6)
+def test_cut_has_about_the_asked_number_below_it_and_the_bound_is_above_all() -> None:
+    values = np.linspace(0.01, 4, 900)
+    cut, highest = cut_for(diagonal(values), 900, 75, np.random.default_rng(0))
+    assert 40 < (values < cut).sum() < 120
+    assert 4 <= highest < 6
 
 
 # --- the filtered search -----------------------------------------------------------------------------------------
@@ -42,7 +36,7 @@ def last(size: int) -> np.ndarray:
 
 def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     values, degree, cut, highest = np.linspace(0, 4, 50), 13, 0.3, 4.0
-    made = eigenvectors.ChebyshevFilter(degree, cut, highest)(diagonal(values), np.ones((50, 1)))[:, 0]
+    made = eigenvectors.ChebyshevFilter(diagonal(values), degree, cut, highest)(np.ones((50, 1)))[:, 0]
     centre, half = (highest + cut) / 2, (highest - cut) / 2
     wanted = eval_chebyt(degree, (values - centre) / half) / eval_chebyt(degree, -centre / half)
     assert made == pytest.approx(wanted, abs=1e-12)
@@ -85,12 +79,12 @@ def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
     values = np.concatenate([np.logspace(-7, -4, 40), np.linspace(0.01, 4, 860)])
     product, axes = diagonal(values), np.eye(900)
     cut, highest = cut_for(product, 900, 100, np.random.default_rng(0))
-    made = eigenvectors.ChebyshevFilter(degree_for(cut, highest), cut, highest)
+    made = eigenvectors.ChebyshevFilter(product, degree_for(cut, highest), cut, highest)
     known = [900 - 1, *range(31)]
     bound = values[30] * (1 - eigenvectors.SAME)
-    assert not eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
+    assert not eigenvectors._below(made, bound, axes[:, known], np.random.default_rng(1))
     known.remove(missed)
-    assert eigenvectors._below(product, bound, made, axes[:, known], np.random.default_rng(1))
+    assert eigenvectors._below(made, bound, axes[:, known], np.random.default_rng(1))
 
 
 # --- graphs of one part, of several, and with many zeros ---------------------------------------------------------
@@ -153,16 +147,6 @@ def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, p: 
 
 
 def test_contrasts_by_hand() -> None:
-    """Components of 3 and 2 rows: one contrast, (1/3, 1/3, 1/3, -1/2, -1/2) at length 1."""
-    W = sparse.csr_array(linalg.block_diag((np.ones((3, 3)) - np.eye(3)) / 2, 1 - np.eye(2)))
-    found = bottom(W, 1)
-    wanted = np.array([1 / 3, 1 / 3, 1 / 3, -1 / 2, -1 / 2])
-    assert found.vectors[:, 0] * np.sign(found.vectors[0, 0]) == pytest.approx(wanted / np.linalg.norm(wanted))
-    assert found.component.tolist() == [0, 0, 0, 1, 1]
-    assert terminal_components(W) == 2
-
-
-def test_second_contrast_leaves_the_first_component_alone() -> None:
     """Components of 4, 3 and 2 rows: each contrast tells one component from those after it, not from all others."""
     sizes = (4, 3, 2)
     W = sparse.csr_array(linalg.block_diag(*[(np.ones((n, n)) - np.eye(n)) / (n - 1) for n in sizes]))
@@ -171,6 +155,7 @@ def test_second_contrast_leaves_the_first_component_alone() -> None:
     wanted = np.array([1 / 4] * 4 + [-1 / 5] * 5), np.array([0.0] * 4 + [1 / 3] * 3 + [-1 / 2] * 2)
     assert first == pytest.approx(wanted[0] / np.linalg.norm(wanted[0]))
     assert second == pytest.approx(wanted[1] / np.linalg.norm(wanted[1]))
+    assert found.component.tolist() == [0] * 4 + [1] * 3 + [2] * 2
 
 
 def many_zeros(parts: int = 12) -> sparse.csr_array:

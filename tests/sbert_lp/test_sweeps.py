@@ -38,7 +38,7 @@ ROWS = (CENTRES[LABELS] + RANDOM.standard_normal((150, 12)) + 0.3).astype(np.flo
 PAIRS = np.argwhere(np.triu(np.ones((150, 150)), 1))  # each once: equal pairs would tie but for rounding
 A, B = PAIRS[RANDOM.permutation(len(PAIRS))[:200]].T
 GOLD = (LABELS[A] == LABELS[B]) + RANDOM.uniform(0, 1, 200)
-SMALL = Grid(neighbours=(6, 20), dimensions=(2, 5), removed=(1, 3), prefixes=(3,))
+SMALL = Grid(neighbours=(6, 20), dimensions=(2, 5), removed=(1, 3))
 JUDGE = by_grades(A, B, GOLD)
 
 
@@ -50,7 +50,6 @@ def points() -> tuple[Point, ...]:
 def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> None:
     found = {(point.transform, point.neighbours, point.size): point.value for point in points}
     assert found[RAW, 0, 0] == pytest.approx(JUDGE(ROWS))
-    assert found["prefix", 0, 3] == pytest.approx(JUDGE(ROWS[:, :3]))
     assert found["pca", 0, 5] == pytest.approx(JUDGE(PCA(5).fit_transform(ROWS)), abs=1e-4)
     assert found["whitening", 0, 5] == pytest.approx(JUDGE(PCA(5, whiten=True).fit_transform(ROWS)), abs=1e-4)
     model = LocalityPreserving(n_neighbors=20, n_components=5, random_state=0)
@@ -158,16 +157,12 @@ def test_choice_is_made_on_dev_and_scored_on_test(base: Method) -> None:
         assert point == best(found.points, point.transform)
         assert value == pytest.approx(test.judge()(transformed(unit(base.encode(test.sentences)), point)))
     assert [point.transform for point in found.chosen] == ["raw", "pca", "whitening", "all-but-the-top", "lp"]
-    assert found.sentences == (len(dev.sentences), len(test.sentences))
     assert found.noise == spearman_error(found.test[0], len(test.rows))
-    table = list(found.rows())
-    assert [row["value"] for row in table] == [point.value for point in found.points]
-    assert sum(row["test"] is not None for row in table) == 5
 
 
 def a_try(raw: float, lp: float) -> Tried:
     points = (Point("raw", 0.5), Point("lp", 0.6, 8, 5))
-    return Tried("Hit@1", points, points, (raw, lp), (10, 10), 0.05)
+    return Tried("Hit@1", points, points, (raw, lp), 0.05)
 
 
 @pytest.mark.parametrize(

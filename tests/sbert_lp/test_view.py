@@ -55,12 +55,9 @@ def test_after_is_nearest_by_cosine_with_weights_that_rebuild_it(made: SbertLp) 
     expected = [made.space.sentences[other] for other in np.argsort(-cosines)[:4]]
     assert [spoke.text for spoke in found.after] == expected
     rows = [made.space.number[spoke.text] for spoke in found.after]
-    left = y[row] - np.array([spoke.weight for spoke in found.after]) @ y[rows]
-    assert found.error_after == pytest.approx(left @ left / (y[row] @ y[row]), rel=1e-6)
-    rows = [made.space.number[spoke.text] for spoke in found.before]
-    left = y[row] - np.array([spoke.weight for spoke in found.before]) @ y[rows]
-    assert found.kept == pytest.approx(left @ left / (y[row] @ y[row]), rel=1e-4)
-    assert found.kept < 0.01  # a line is rebuilt well
+    G = (y[rows] - y[row]) @ (y[rows] - y[row]).T
+    w = np.linalg.solve(G + 1e-3 * np.trace(G) * np.eye(4), np.ones(4))
+    assert [spoke.weight for spoke in found.after] == pytest.approx(w / w.sum(), abs=1e-6)
 
 
 # --- all sentences -----------------------------------------------------------------------------------------------
@@ -99,7 +96,6 @@ def test_three_pairs_by_hand() -> None:
     found = changed(told, before, after)
     # (5, 3): wrong before, right after. (5, 1): right in both. (3, 1): right before, wrong after
     assert (found.found.mended, found.found.kept, found.found.spoilt, found.found.wrong) == (1, 1, 1, 0)
-    np.testing.assert_allclose(found.before, np.cos([0.5, 0.2, 1.0]))
     assert found.spearman == (pytest.approx(0.5), pytest.approx(0.5))
     rows = list(found.rows())
     assert [row["what"] for row in rows] == ["mended 1", "mended 1", "spoilt 1", "spoilt 1"]
@@ -112,4 +108,4 @@ def test_three_pairs_by_hand() -> None:
         "before": pytest.approx(np.cos(0.5)),
         "after": pytest.approx(np.cos(0.1)),
     }
-    assert [kind for kind, _ in found.examples] == ["mended", "spoilt"]
+    assert [kind for kind, _ in found.examples] == ["mended 1", "spoilt 1"]

@@ -14,7 +14,7 @@ import torch
 from labkit import pairs
 from labkit.corpora import load
 from labkit.corpora.records import Corpus, Labelled, Pairs
-from labkit.evaluation.geometry import PROBED
+from labkit.evaluation.geometry import probe_figures
 from labkit.evaluation.scores import score
 from labkit.pairs import large_batch
 from labkit.pairs.losses import LOSSES
@@ -82,28 +82,10 @@ def test_history_by_hand() -> None:
 def test_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     method = fitted()
     expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
-    assert method.history.columns == [*expected, "gradient", "dev_auc", *PROBED]
+    assert method.history.columns == [*expected, "gradient", "dev_auc", *probe_figures(["a", "a"], np.eye(2))]
     assert len(method.history) == 2
     assert all(0 < row["kept_negatives"] < 1 for row in method.history.rows)
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
-
-
-def test_batch_loss_is_the_loss_of_its_similarities() -> None:
-    corpus, method = few(), SentPWNet(PairSettings(**SMALL, dropout=0.0))
-    method._origin = ("questions", "", 0)
-    method.reader, vectors = reader_and_vectors(corpus, dimension=8)
-    method.network = method._network(vectors)
-    source = batch_source(corpus.part("train"), per_class=2)
-    task = PairTask(method.network, method.reader, source, method.settings, 0)
-    batch = largest(task.batches(1))
-    found, _ = task.loss(task.outputs(batch), batch)
-    texts = [batch_source(corpus.part("train"), per_class=2).texts[number] for number in batch.sentences]
-    V = torch.from_numpy(method._encode(texts, 7, silent))
-    S = V @ V.T
-    assert batch.classes is not None
-    P, N = pairs.informative(S.clamp(-1, 1), *pairs.masks_from_labels(batch.classes), epsilon=0.3)
-    torch.testing.assert_close(found.detach(), pairs.locality(S, P, N, base=0.9, beta=20.0), atol=1e-6, rtol=1e-5)
-    assert found > 0
 
 
 def test_prefixes_share_the_loss_in_equal_parts() -> None:
@@ -172,18 +154,6 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
         if tensor.grad is not None:
             found[parameter] = tensor.grad.to_dense() if tensor.grad.is_sparse else tensor.grad
     return {key: np.asarray(value) for key, value in found.items()}
-
-
-def check_same_step(monkeypatch: pytest.MonkeyPatch, name: str, **settings: Any) -> None:
-    expected = step_of(InPieces, name, **settings)
-    monkeypatch.setattr(sentpwnet, "LARGE", 10)
-    found = step_of(PairTask, name, **settings)
-    assert list(found) == list(expected)
-    for key, value in expected.items():
-        np.testing.assert_allclose(found[key], value, rtol=1e-5, atol=2e-5 * np.abs(value).max(), err_msg=key)
-    assert len(expected) > 10
-    assert expected["weight_positives"] > 0
-    assert all(np.abs(value).max() > 0 for key, value in expected.items() if "." in key)
 
 
 @pytest.mark.parametrize("settings", [{"loss": "cosent"}, {"loss": "infonce", "symmetric": True}])
@@ -346,7 +316,23 @@ def test_loss_without_labels_trains_on_texts_alone() -> None:
 def test_large_batch_equals_the_dense_one(
     small_parts: None, monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any]
 ) -> None:
-    """The encoder's gradients, and that of a temperature that is learned."""
-    check_same_step(monkeypatch, name, **settings)
-    if settings.get("learn_temperature"):
-        assert "log_temperature" in step_of(PairTask, name, **settings)
+    """Loss, statistics, the encoder's gradients, and that of a temperature that is learned."""
+    expected = step_of(InPieces, name, **settings)
+    monkeypatch.setattr(sentpwnet, "LARGE", 10)
+    found = step_of(PairTask, name, **settings)
+    assert list(found) == list(expected)
+    for key, value in expected.items():
+        np.testing.assert_allclose(found[key], value, rtol=1e-5, atol=2e-5 * np.abs(value).max(), err_msg=key)
+    assert len(expected) > 10
+    assert expected["weight_positives"] > 0
+    assert all(np.abs(value).max() > 0 for key, value in expected.items() if "." in key)
+    assert ("log_temperature" in found) == settings.get("learn_temperature", False)
+
+
+def test_weights_that_do_not_fit_are_refused() -> None:
+    arrays, words = fitted(epochs=1)._state()
+    *others, name = arrays
+    fewer = {each: arrays[each] for each in others}
+    for wrong in (fewer, arrays | {"more": arrays[name]}, arrays | {name: np.ones(3)}):
+        with pytest.raises(ValueError, match=r"model\.safetensors"):
+            SentPWNet(PairSettings.of(SMALL))._restore(wrong, words)

@@ -15,11 +15,15 @@ from labkit.sentpwnet.view import (
     PAPER,
     SentenceBatch,
     anchor_curves,
+    batch_rows,
     cosines,
     examine,
+    latex_number,
+    pair_rows,
+    reason,
     sentence_batch,
+    weight_in_latex,
 )
-from labkit.sentpwnet.wording import batch_rows, latex_number, pair_rows, reason, weight_in_latex
 
 ANGLES = np.radians([0, 20, 70, 40, 65, 110])
 VECTORS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -60,9 +64,10 @@ def test_kept_pairs_and_weights_by_loops() -> None:
             assert each.weight[i, j] == pytest.approx(1 / (own + relative))
         for j in keeps_n:
             own, relative = math.exp(10 * (0.5 - S[i, j])), sum(math.exp(10 * (S[i, k] - S[i, j])) for k in keeps_n)
+            assert (each.own[i, j], each.relative[i, j]) == pytest.approx((own, relative))
             assert each.weight[i, j] == pytest.approx(1 / (own + relative))
     assert each.share_kept("positive") == each.kept_positive.sum() / 8
-    assert not each.weight[~each.kept].any()
+    assert not any(part[~each.kept].any() for part in (each.weight, each.own, each.relative))
 
 
 def test_pair_rows_are_sorted_by_weight() -> None:

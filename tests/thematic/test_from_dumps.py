@@ -92,15 +92,6 @@ def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: s
     assert from_dump.left("triplets") == funnel.left("triplets") == len(made)
 
 
-@pytest.mark.whole
-def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
-    dump = as_dump(tmp_path / "some.xml.bz2", Articles([article(f"Title {n}") for n in range(80)]))
-    alone = write_triplets([str(dump)], tmp_path / "one.jsonl.gz", Plan("other"))
-    together = write_triplets([str(dump)], tmp_path / "two.jsonl.gz", Plan("other"), workers=2)
-    assert alone == together
-    assert (tmp_path / "one.jsonl.gz").read_bytes() == (tmp_path / "two.jsonl.gz").read_bytes()
-
-
 def test_a_limit_takes_the_first_articles_even_of_a_broken_dump(tmp_path: Path) -> None:
     dump = as_dump(tmp_path / "some.xml.bz2")
     whole = bz2.decompress(dump.read_bytes())

@@ -133,7 +133,7 @@ def test_trained_by_l1_the_similarity_is_minus_l1(by_l1: Thematic) -> None:
 
 def test_the_loss_of_a_batch_is_that_of_its_triplets(plain: Thematic) -> None:
     method, lesson = plain, triplets_of(few(6))
-    task = TripletTask(method.encoders, [lesson], method.reader, method.settings, seed=0)
+    task = TripletTask(method, [lesson], seed=0)
     batch: TripletBatch = task.batches(1)[0]
     found, note = task.loss(task.outputs(batch), batch)
     texts = lesson.part("train").sentences()
@@ -195,7 +195,7 @@ def test_two_networks_survive_the_disk(tmp_path: Any, both: Thematic) -> None:
 def from_disk() -> MappedTask:
     corpus = sharded(few(8))
     method = fitted(corpus, dropout=0.0, scale=3.0, epochs=1)
-    return MappedTask(method.encoders, [corpus], method.reader, method.settings, seed=5)
+    return MappedTask(method, [corpus], seed=5)
 
 
 def encoded(task: MappedTask, texts: Sequence[str]) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck
-from torch.nn.functional import cosine_similarity, normalize, triplet_margin_loss
+from torch.nn.functional import triplet_margin_loss
 
 from labkit.baselines.averages import shares
 from labkit.corpora import Labelled
@@ -16,19 +16,18 @@ from labkit.thematic.network import (
     DISTANCES,
     LOSSES,
     Paced,
+    ThematicSettings,
     WordAttention,
-    cosine,
-    hinge,
-    l1,
     network_of,
     ratio,
     sif_vectors,
-    softplus,
     word_weights,
 )
 from labkit.training.loop import Adam
 from labkit.vectors import WordVectors, random_vectors
 
+softplus, hinge = LOSSES["softplus"], LOSSES["hinge"]
+l1, cosine = DISTANCES["l1"], DISTANCES["cosine"]
 VECTORS = random_vectors(Vocabulary((PAD, UNKNOWN, *"abcdefgh")), 5, seed=3)
 NUMBERS, LENGTHS = torch.tensor([[2, 3, 4, 0], [5, 2, 0, 0], [9, 8, 7, 6]]), torch.tensor([3, 2, 4])
 
@@ -56,7 +55,7 @@ def test_word_attention_by_plain_loops() -> None:
 
 
 def test_it_begins_as_the_mean_of_the_word_vectors() -> None:
-    encoder = network_of(VECTORS, encoder="attention", size=5, pace=0, dropout=0, normalised=False)
+    encoder = network_of(VECTORS, ThematicSettings(size=5, pace=0, dropout=0, distance="l1"))
     for row, length in enumerate(LENGTHS):
         expected = VECTORS.matrix[NUMBERS[row, :length]].mean(axis=0)
         np.testing.assert_allclose(encoder(NUMBERS, LENGTHS)[row].detach().numpy(), expected, atol=1e-6)
@@ -65,7 +64,7 @@ def test_it_begins_as_the_mean_of_the_word_vectors() -> None:
 @pytest.mark.parametrize("encoder", ["attention", "bilstm"])
 def test_word_weights_sum_to_one_over_the_sentence(encoder: str) -> None:
     torch.manual_seed(1)
-    network = network_of(VECTORS, encoder=encoder, size=6, pace=0.5, dropout=0.9, normalised=True)
+    network = network_of(VECTORS, ThematicSettings(encoder=encoder, size=6, pace=0.5, dropout=0.9))
     weights, parts = (found.detach().numpy() for found in word_weights(network, NUMBERS, LENGTHS))
     for found in (weights, parts):
         np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
@@ -149,11 +148,6 @@ def test_hinge_on_l1_is_pytorchs_triplet_margin_loss() -> None:
     ours = hinge(l1(a, p), l1(a, n))
     theirs = triplet_margin_loss(a, p, n, margin=1.0, p=1.0, eps=0.0, reduction="none")
     torch.testing.assert_close(ours, theirs)
-
-
-def test_cosine_of_rows_of_length_one() -> None:
-    a, b = normalize(torch.randn(2, 50, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2)), dim=-1)
-    torch.testing.assert_close(cosine(a, b), 1 - cosine_similarity(a, b))
 
 
 @pytest.mark.parametrize(("loss", "pull"), [("ratio", 0.0), ("softplus", 1.0), ("hinge", 1.0)])

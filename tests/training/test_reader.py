@@ -137,8 +137,7 @@ def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
 def test_rows_are_the_lists_they_were_made_of() -> None:
     lists = [[3, 1, 4], [], [1], [70_000, 2]]
     rows = Rows(iter(lists))
-    assert (len(rows), [rows[at] for at in range(4)], rows.lengths.tolist()) == (4, lists, [3, 0, 1, 2])
-    assert len(Rows([])) == 0
-    for which in ([3, 0, 2], [2]):
+    assert rows.lengths.tolist() == [3, 0, 1, 2]
+    for which in ([3, 0, 2], [2], [0, 1, 2, 3]):
         for found, expected in zip(rows.batch(which), Reader.batch([lists[row] for row in which]), strict=True):
             assert torch.equal(found, expected)

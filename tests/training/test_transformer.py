@@ -115,6 +115,8 @@ class TestTransformer:
         other = Transformer(model, layers=layers, rank=rank)
         other.load_state_dict({name: torch.full_like(value, 0.5) for name, value in kept.items()})
         assert all((value == 0.5).all() for value in other.state_dict().values())
+        with pytest.raises(RuntimeError, match="Missing"):
+            other.load_state_dict({name: kept[name] for name in list(kept)[1:]})
 
     @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (3, 0)])
     def test_what_has_learned_goes_back_into_the_model(self, model: Any, layers: int, rank: int) -> None:

@@ -5,16 +5,13 @@ Wikipedia's dump and the GloVe vectors contain no sentences, so labkit only list
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
+from labkit.corpora.published.registry import Published, Source
 from labkit.corpora.published.releases import (
     CAPTION_PARTS,
     PARTS,
     PLACE_PARTS,
     SENTIMENT,
     SUBJECTIVITY,
-    Parser,
     benchmark,
     coco,
     multi30k,
@@ -31,49 +28,6 @@ from labkit.corpora.published.releases import (
     sst_phrases,
     sts,
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """One file of a release."""
-
-    address: str  # of the file, or of the page that leads to it if it must be downloaded by hand
-    file: str = ""  # its name in the set's folder; without one, the last part of the address
-    sha256: str | None = None  # None: the release states none
-    by_hand: str = ""  # why it must be downloaded by hand, and how
-    only: tuple[str, ...] = ()  # for an archive: unpack only the members with these names
-    limit: int = 2**30  # for an archive: the most bytes it may unpack to
-
-    @property
-    def name(self) -> str:
-        """Its name in the set's folder."""
-        return self.file or self.address.rsplit("/", 1)[-1]
-
-
-@dataclass(frozen=True)
-class Published:
-    """One published dataset."""
-
-    name: str
-    shape: str  # the record it becomes: Pairs, Labelled, Groups, Articles; or "vectors"
-    title: str
-    licence: str
-    citation: str
-    sources: tuple[Source, ...] = ()
-    parse: Parser | None = None  # None: labkit reads at most the plain form, not the release
-    # a pattern of file names -> labelled rows in all matching files, None if unknown
-    rows: Mapping[str, int | None] = field(default_factory=dict)
-    # the files of the plain form -> the split of all rows, "" if the file has a column or no splits
-    plain: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, str] = field(default_factory=dict)  # class names of the plain form -> those of labkit
-    note: str = ""
-
-    @property
-    def count(self) -> int | None:
-        """Rows of the whole release, None if a part is unknown."""
-        known = [count for count in self.rows.values() if count is not None]
-        return sum(known) if known and len(known) == len(self.rows) else None
-
 
 _QUORA = "Quora's terms of service: non-commercial use, no redistribution"
 _QUORA_CITATION = "Iyer, Dandekar and Csernai (2017): First Quora Dataset Release: Question Pairs"
@@ -101,52 +55,52 @@ _PLACES = {
 
 _RECORDS = (
     Published(
-        name="qqp", shape="Pairs", title="Quora question pairs, as Quora released them",
+        name="qqp", shape="Pairs", summary="Quora question pairs, as Quora released them",
         licence=_QUORA, citation=_QUORA_CITATION, parse=quora,
         sources=(Source("http://qim.fs.quoracdn.net/quora_duplicate_questions.tsv",
                         sha256="b3350dbb1d98db1f5abca85d736ba514bf4da253fae53939303d79fe921ec7c8"),),
-        rows={"quora_duplicate_questions.tsv": 404_290}, plain={"qqp/labelled_train20k.tsv.gz": ""},
+        files={"quora_duplicate_questions.tsv": 404_290}, plain={"qqp/labelled_train20k.tsv.gz": ""},
         note="No splits of its own. A few questions are empty; their pairs are left out.",
     ),
     Published(
-        name="qqp-glue", shape="Pairs", title="Quora question pairs, as split by GLUE",
+        name="qqp-glue", shape="Pairs", summary="Quora question pairs, as split by GLUE",
         licence=_QUORA, citation=f"{_QUORA_CITATION}; Wang et al. (2019): GLUE, ICLR", parse=quora_glue,
         sources=(Source("https://dl.fbaipublicfiles.com/glue/data/QQP-clean.zip",
                         sha256="40e7c862c04eb26ee04b67fd900e76c45c6ba8e6d8fab4f8f1f8072a1a3fbae0"),),
-        rows={"train.tsv": 363_846, "dev.tsv": 40_430},
+        files={"train.tsv": 363_846, "dev.tsv": 40_430},
         note="GLUE does not publish the labels of its test part, so there are only train and dev.",
     ),
     Published(
-        name="qqp-bimpm", shape="Pairs", title="Quora question pairs, as split by Wang et al. (2017)",
+        name="qqp-bimpm", shape="Pairs", summary="Quora question pairs, as split by Wang et al. (2017)",
         licence=_QUORA, parse=quora_bimpm,
         citation=f"{_QUORA_CITATION}; Wang, Hamza and Florian (2017): Bilateral Multi-Perspective Matching, IJCAI",
         sources=tuple(
             Source(_WANG, file=f"{part}.tsv", by_hand="the authors keep it on a page that needs a browser; unpack it")
             for part in PARTS
         ),
-        rows={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
+        files={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
         plain={"qqp/bimpm_dev.tsv.gz": "dev"},
         note="Tokenised; dev and test are half duplicates. The plain form has the dev part only.",
     ),
     Published(
-        name="qqp-positives", shape="Pairs", title="Duplicate questions only, in several styles of writing",
+        name="qqp-positives", shape="Pairs", summary="Duplicate questions only, in several styles of writing",
         licence=_QUORA, citation=_QUORA_CITATION, plain={"qqp/positive_only.tsv.gz": "train"},
         note="Collected from the files of several papers: raw, tokenised and lower-cased. There is no official "
              "release; the rows of qqp with label 1 are similar.",
     ),
     Published(
-        name="mrpc", shape="Pairs", title="Microsoft Research Paraphrase Corpus",
+        name="mrpc", shape="Pairs", summary="Microsoft Research Paraphrase Corpus",
         licence="Microsoft Research licence, which you must accept by hand; no redistribution", parse=paraphrases,
         citation="Dolan and Brockett (2005): Automatically Constructing a Corpus of Sentential Paraphrases, IWP",
         sources=tuple(
             Source(_MSRP, file=f"msr_paraphrase_{part}.txt", by_hand=_MSRP_REASON) for part in ("train", "test")
         ),
-        rows={"msr_paraphrase_train.txt": 4_076, "msr_paraphrase_test.txt": 1_725},
+        files={"msr_paraphrase_train.txt": 4_076, "msr_paraphrase_test.txt": 1_725},
         plain={"mrpc/train.tsv.gz": "train", "mrpc/test.tsv.gz": "test"},
         note="Train and test; there is no dev part.",
     ),
     Published(
-        name="geoer", shape="Pairs", title="Pairs of places from three maps in four cities",
+        name="geoer", shape="Pairs", summary="Pairs of places from three maps in four cities",
         licence="none stated; OpenStreetMap's half is under ODbL 1.0, Foursquare's and Yelp's under their own terms",
         citation="Balsebre, Yao, Cong and Hai (2022): Geospatial Entity Resolution, WWW", parse=places,
         sources=tuple(
@@ -154,12 +108,12 @@ _RECORDS = (
             for city in _PLACES
             for part in PLACE_PARTS
         ),
-        rows={f"{city}/*.txt": count for city, count in _PLACES.items()}, plain={"poi/geoer_pairs.tsv.gz": ""},
+        files={f"{city}/*.txt": count for city, count in _PLACES.items()}, plain={"poi/geoer_pairs.tsv.gz": ""},
         note="Name, address, postal code and coordinates of both places are in `extra`. The plain form is without "
         "Toronto.",
     ),
     Published(
-        name="sts12-16", shape="Pairs", title="SemEval semantic textual similarity, the tests of 2012 to 2016",
+        name="sts12-16", shape="Pairs", summary="SemEval semantic textual similarity, the tests of 2012 to 2016",
         licence="research use; each source of sentences has terms of its own, some Microsoft's, some CC BY-SA",
         citation="Agirre et al. (2012 to 2016): SemEval tasks on Semantic Textual Similarity", parse=sts,
         sources=(
@@ -169,7 +123,7 @@ _RECORDS = (
             Source(f"{_WIKI}/d/da/STS2015-en-test.zip"),
             Source(f"{_WIKI}/9/98/STS2016-en-test.zip"),
         ),
-        rows={  # scored pairs
+        files={  # scored pairs
             f"STS{year}/STS*.input.*.txt": count
             for year, count in {2012: 3_108, 2013: 1_500, 2014: 3_750, 2015: 3_000, 2016: 1_186}.items()
         },
@@ -178,51 +132,51 @@ _RECORDS = (
              "which the Linguistic Data Consortium sells. The plain form ends with 2015.",
     ),
     Published(
-        name="stsb", shape="Pairs", title="STS benchmark",
+        name="stsb", shape="Pairs", summary="STS benchmark",
         licence="scores CC BY-SA 4.0; the sentences under the terms of their sources, listed in its LICENSE.txt",
         citation="Cer, Diab, Agirre, Lopez-Gazpio and Specia (2017): SemEval-2017 Task 1", parse=benchmark,
         sources=(Source(f"{_WIKI}/4/48/Stsbenchmark.tar.gz"),),
-        rows={"sts-train.csv": 5_749, "sts-dev.csv": 1_500, "sts-test.csv": 1_379},
+        files={"sts-train.csv": 5_749, "sts-dev.csv": 1_500, "sts-test.csv": 1_379},
         plain={f"stsb/{part}.tsv.gz": part for part in PARTS},
         note="Scores from 0 to 5. The source of each pair is in `extra`.",
     ),
     Published(
-        name="sick", shape="Pairs", title="SICK: sentences involving compositional knowledge",
+        name="sick", shape="Pairs", summary="SICK: sentences involving compositional knowledge",
         licence="CC BY-NC-SA 3.0", parse=sick,
         citation="Marelli et al. (2014): A SICK cure for compositional distributional semantic models, LREC",
         sources=(Source("https://zenodo.org/record/2787612/files/SICK.zip?download=1", file="SICK.zip",
                         sha256="da272af924399fc2de4889ed55383e38822c10d16c4a949a89d597d09a0b7912"),),
-        rows={"SICK.txt": 9_840},
+        files={"SICK.txt": 9_840},
         plain={"sick/train.tsv.gz": "train", "sick/dev.tsv.gz": "dev"},
         note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The plain form is SemEval's "
              "train and trial.",
     ),
     Published(
-        name="mr", shape="Labelled", title="Movie reviews: positive or negative sentences", licence=_PANG,
+        name="mr", shape="Labelled", summary="Movie reviews: positive or negative sentences", licence=_PANG,
         citation="Pang and Lee (2005): Seeing Stars, ACL",
         parse=one_file_a_class(negative="rt-polarity.neg", positive="rt-polarity.pos"),
         sources=(Source(f"{_CORNELL}/rt-polaritydata.tar.gz"),),
         plain={"senteval/mr.tsv.gz": ""}, classes=SENTIMENT,
-        rows={"rt-polarity.neg": 5_331, "rt-polarity.pos": 5_331}, note="No splits of its own.",
+        files={"rt-polarity.neg": 5_331, "rt-polarity.pos": 5_331}, note="No splits of its own.",
     ),
     Published(
-        name="cr", shape="Labelled", title="Customer reviews of products: positive or negative sentences",
+        name="cr", shape="Labelled", summary="Customer reviews of products: positive or negative sentences",
         licence=_RESEARCH, parse=one_file_a_class(negative="custrev.neg", positive="custrev.pos"),
         citation="Hu and Liu (2004): Mining and Summarizing Customer Reviews, KDD; Wang and Manning (2012), ACL",
         sources=(Source("https://dl.fbaipublicfiles.com/senteval/senteval_data/datasmall_NB_ACL12.zip",
                         only=("custrev.neg", "custrev.pos")),),
-        rows={"custrev.*": 3_775}, note="No splits of its own.",
+        files={"custrev.*": 3_775}, note="No splits of its own.",
     ),
     Published(
-        name="subj", shape="Labelled", title="Sentences that state an opinion or a fact", licence=_PANG,
+        name="subj", shape="Labelled", summary="Sentences that state an opinion or a fact", licence=_PANG,
         citation="Pang and Lee (2004): A Sentimental Education, ACL",
         parse=one_file_a_class(objective="plot.tok.gt9.5000", subjective="quote.tok.gt9.5000"),
         sources=(Source(f"{_CORNELL}/rotten_imdb.tar.gz"),),
         plain={"senteval/subj.tsv.gz": ""}, classes=SUBJECTIVITY,
-        rows={"plot.tok.gt9.5000": 5_000, "quote.tok.gt9.5000": 5_000}, note="No splits of its own.",
+        files={"plot.tok.gt9.5000": 5_000, "quote.tok.gt9.5000": 5_000}, note="No splits of its own.",
     ),
     Published(
-        name="mpqa", shape="Labelled", title="Opinion phrases from the news: positive or negative",
+        name="mpqa", shape="Labelled", summary="Opinion phrases from the news: positive or negative",
         licence="the MPQA agreement, which you must accept by hand; academic research only",
         citation="Wiebe, Wilson and Cardie (2005): Annotating Expressions of Opinions and Emotions, LRE",
         parse=one_file_a_class(negative="mpqa.neg", positive="mpqa.pos"),
@@ -230,27 +184,27 @@ _RECORDS = (
             Source("https://mpqa.cs.pitt.edu/corpora/mpqa_corpus/", file=f"mpqa.{ending}", by_hand=_MPQA_REASON)
             for ending in ("neg", "pos")
         ),
-        rows={"mpqa.*": 10_606}, note="No splits of its own.",
+        files={"mpqa.*": 10_606}, note="No splits of its own.",
     ),
     Published(
-        name="sst", shape="Labelled", title="Stanford sentiment treebank: positive or negative sentences",
+        name="sst", shape="Labelled", summary="Stanford sentiment treebank: positive or negative sentences",
         licence=_RESEARCH, citation=_SST_CITATION, parse=sst,
         sources=tuple(Source(f"{_SST}-{part}") for part in PARTS),
-        rows={"sentiment-train": 6_920, "sentiment-dev": 872, "sentiment-test": 1_821},
+        files={"sentiment-train": 6_920, "sentiment-dev": 872, "sentiment-test": 1_821},
         note="The sentences that SentEval uses, without the neutral ones.",
     ),
     Published(
-        name="sst-phrases", shape="Labelled", title="Stanford sentiment treebank: sentences and their phrases",
+        name="sst-phrases", shape="Labelled", summary="Stanford sentiment treebank: sentences and their phrases",
         licence=_RESEARCH, citation=f"{_SST_CITATION}; Wang et al. (2019): GLUE, ICLR", parse=sst_phrases,
         sources=(Source("https://dl.fbaipublicfiles.com/glue/data/SST-2.zip",
                         sha256="d67e16fb55739c1b32cdce9877596db1c127dc322d93c082281f64057c16deaa",
                         only=("train.tsv", "dev.tsv")),),
-        rows={"train.tsv": 67_349, "dev.tsv": 872},
+        files={"train.tsv": 67_349, "dev.tsv": 872},
         plain={"senteval/sst2_train_phrases.tsv.gz": "train", "senteval/sst2_dev.tsv.gz": "dev"}, classes=SENTIMENT,
         note="GLUE does not publish the labels of its test part, so there are only train and dev.",
     ),
     Published(
-        name="trec", shape="Labelled", title="Questions by what they ask for: a number, a place, a person ...",
+        name="trec", shape="Labelled", summary="Questions by what they ask for: a number, a place, a person ...",
         licence=_RESEARCH, parse=questions,
         citation="Li and Roth (2002): Learning Question Classifiers, COLING; Hovy et al. (2001), HLT",
         sources=(
@@ -260,40 +214,40 @@ _RECORDS = (
                    sha256="033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e"),
         ),
         plain={"senteval/trec_train.tsv.gz": "train", "senteval/trec_test.tsv.gz": "test"},
-        rows={"train_5500.label": 5_452, "TREC_10.label": 500}, note="The finer classes are in `extra`.",
+        files={"train_5500.label": 5_452, "TREC_10.label": 500}, note="The finer classes are in `extra`.",
     ),
     Published(
-        name="20news", shape="Labelled", title="20 Newsgroups, divided by date", licence=_RESEARCH, parse=newsgroups,
+        name="20news", shape="Labelled", summary="20 Newsgroups, divided by date", licence=_RESEARCH, parse=newsgroups,
         citation="Lang (1995): NewsWeeder, ICML; the division by date: Rennie",
         sources=(Source("http://qwone.com/~jason/20Newsgroups/20news-bydate.tar.gz",
                         sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"),),
-        rows={"20news-bydate-train/*/*": 11_314, "20news-bydate-test/*/*": 7_532},
+        files={"20news-bydate-train/*/*": 11_314, "20news-bydate-test/*/*": 7_532},
         plain={"20news/20news_bydate.jsonl.gz": ""},
         note="Whole postings with their headers, which reveal the group; remove them before training.",
     ),
     Published(
-        name="coco", shape="Groups", title="COCO: 5,000 pictures with five captions each (val2017)",
+        name="coco", shape="Groups", summary="COCO: 5,000 pictures with five captions each (val2017)",
         licence="captions CC BY 4.0; the pictures are under Flickr's terms and not needed here",
         citation="Chen et al. (2015): Microsoft COCO Captions, arXiv:1504.00325", parse=coco,
         sources=(Source("http://images.cocodataset.org/annotations/annotations_trainval2017.zip",
                         sha256="113a836d90195ee1f884e704da6304dfaaecff1f023f49b6ca93c4aaae470268",
                         only=("captions_val2017.json",)),),
         plain={"captions/coco_val2017.tsv.gz": ""},
-        rows={"captions_val2017.json": 25_014}, note="No splits of its own; a picture has at least five captions.",
+        files={"captions_val2017.json": 25_014}, note="No splits of its own; a picture has at least five captions.",
     ),
     Published(
-        name="flickr30k", shape="Groups", title="Flickr30k captions, five per picture, as split by Multi30k",
+        name="flickr30k", shape="Groups", summary="Flickr30k captions, five per picture, as split by Multi30k",
         licence="captions CC BY 3.0 by the authors of Flickr30k; Multi30k states none",
         citation="Young et al. (2014): From image descriptions to visual denotations, TACL; Elliott et al. (2016)",
         parse=multi30k,
         sources=tuple(
             Source(f"{_MULTI30K}/{name}.{number}.en.gz") for name in CAPTION_PARTS for number in range(1, 6)
         ),
-        rows={"train.*.en*": 145_000, "val.*.en*": 5_070, "test_2016.*.en*": 5_000},
+        files={"train.*.en*": 145_000, "val.*.en*": 5_070, "test_2016.*.en*": 5_000},
         plain={f"captions/flickr30k_multi30k_{name}.tsv.gz": part for name, part in CAPTION_PARTS.items()},
     ),
     Published(
-        name="wikipedia", shape="Articles", title="Wikipedia articles with their sections",
+        name="wikipedia", shape="Articles", summary="Wikipedia articles with their sections",
         licence="CC BY-SA 4.0 and GFDL", citation="Wikipedia contributors; dumps by the Wikimedia Foundation",
         sources=(
             Source("https://dumps.wikimedia.org/simplewiki/latest/simplewiki-latest-pages-articles.xml.bz2"),
@@ -304,7 +258,7 @@ _RECORDS = (
              "reads articles in the plain form only.",
     ),
     Published(
-        name="glove", shape="vectors", title="GloVe word vectors of 6 billion words (50, 100, 200, 300 dimensions)",
+        name="glove", shape="vectors", summary="GloVe word vectors of 6 billion words (50, 100, 200, 300 dimensions)",
         licence="Public Domain Dedication and License 1.0",
         citation="Pennington, Socher and Manning (2014): GloVe, EMNLP",
         sources=(Source("https://nlp.stanford.edu/data/glove.6B.zip", limit=3 * 2**30,

@@ -1,4 +1,4 @@
-"""Find, read and download a published dataset: `load_published` and `fetch_published`.
+"""A published dataset: find it on this machine, read it, or download it. `datasets.py` has the table.
 
 A dataset is looked for in two places. The folder named by the environment variable LABKIT_DATA has the plain form:
 gzipped TSV or JSONL files. The user's cache folder has the released form (`releases.py`). Rows without text or label
@@ -13,146 +13,192 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 from platformdirs import user_cache_path
 
 from labkit.atomic import NoRoom, folder_in_place, room_for, sentence_of
 from labkit.corpora.files import read_rows
-from labkit.corpora.published.datasets import PUBLISHED, Published, Source
-from labkit.corpora.published.releases import ReleaseRow, ReleaseRows
+from labkit.corpora.published.releases import Parser, ReleaseRow, ReleaseRows
 from labkit.corpora.records import Corpus
 from labkit.corpora.rows import SHAPES_BY_NAME, from_columns
 from labkit.extras import require
 from labkit.progress import Progress, note, silent
 
-# --- finding ---------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a release."""
+
+    address: str  # of the file, or of the page that leads to it if it must be downloaded by hand
+    file: str = ""  # its name in the set's folder; without one, the last part of the address
+    sha256: str | None = None  # None: the release states none
+    by_hand: str = ""  # why it must be downloaded by hand, and how
+    only: tuple[str, ...] = ()  # for an archive: unpack only the members with these names
+    limit: int = 2**30  # for an archive: the most bytes it may unpack to
+
+    @property
+    def name(self) -> str:
+        """Its name in the set's folder."""
+        return self.file or self.address.rsplit("/", 1)[-1]
 
 
-def published_record(name: str) -> Published:
-    """The record of that name."""
-    if name not in PUBLISHED:
-        raise ValueError(f"name is {name!r}, expected a published dataset: {', '.join(PUBLISHED)}")
-    return PUBLISHED[name]
+@dataclass(frozen=True)
+class Published:
+    """One published dataset. The argument `folder` of its methods replaces LABKIT_DATA and the cache folder."""
 
+    name: str
+    shape: str  # the record it becomes: Pairs, Labelled, Groups, Articles; or "vectors"
+    summary: str
+    licence: str
+    citation: str
+    sources: tuple[Source, ...] = ()
+    parse: Parser | None = None  # None: labkit reads at most the plain form, not the release
+    # a pattern of file names -> labelled rows in all matching files
+    files: Mapping[str, int] = field(default_factory=dict)
+    # the files of the plain form -> the split of all rows, "" if the file has a column or no splits
+    plain: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)  # class names of the plain form -> those of labkit
+    note: str = ""
+    kind: ClassVar[str] = "published"
 
-def cache_folder(name: str) -> Path:
-    """The folder for a dataset's downloaded release."""
-    return user_cache_path("labkit") / "data" / name
+    @property
+    def rows(self) -> int | None:
+        """Rows of the whole release, None if unknown."""
+        return sum(self.files.values()) or None
 
+    @property
+    def cache(self) -> Path:
+        """The folder for the downloaded release."""
+        return user_cache_path("labkit") / "data" / self.name
 
-def plain_files(name: str) -> list[str]:
-    """The files of a dataset's plain form, in reading order."""
-    return list(published_record(name).plain)
+    def _plain_in(self, folder: Path | str | None) -> Path | None:
+        """The folder with the plain form, if there is one."""
+        named = folder or os.environ.get("LABKIT_DATA")
+        return Path(named) if named and any((Path(named) / file).is_file() for file in self.plain) else None
 
+    def here(self, folder: Path | str | None = None) -> Path | None:
+        """The file or folder to read from, None if the set must be downloaded first."""
+        if plain := self._plain_in(folder):
+            first, *others = self.plain
+            return (plain / first).parent if others else plain / first
+        where = Path(folder or self.cache)
+        names = self.files or [source.name for source in self.sources]
+        return where if any(_present(where, name) for name in names) else None
 
-def has_plain(name: str, folder: Path) -> bool:
-    """Whether the folder has a file of this dataset."""
-    return any((folder / file).is_file() for file in plain_files(name))
+    def missing(self, folder: Path | str | None = None) -> list[str]:
+        """The files that the plain form lacks, or the name of the set if no form of it is here."""
+        if plain := self._plain_in(folder):
+            return [file for file in self.plain if not (plain / file).is_file()]
+        return [] if self.here(folder) else [self.name]
 
+    def paths(self, folder: Path | str | None = None) -> list[Path]:
+        """All files of the set on this machine."""
+        plain, here = self._plain_in(folder), self.here(folder)
+        paths = [plain / file for file in self.plain] if plain else sorted(here.rglob("*")) if here else []
+        return [path for path in paths if path.is_file()]
 
-def located(name: str, folder: Path | str | None = None) -> Path | None:
-    """The folder or file to read the dataset from, None if it must be downloaded first."""
-    where, plain = _place(published_record(name), folder)
-    if where is None or not plain:
-        return where
-    files = plain_files(name)
-    return where / files[0] if len(files) == 1 else (where / files[0]).parent
+    def size(self) -> int:
+        """Size on disk of its files."""
+        return sum(path.stat().st_size for path in self.paths())
 
+    def load(self, folder: Path | str | None = None) -> Corpus:
+        """Load the corpus; a note names what is skipped or missing."""
+        if self.shape == "vectors":
+            raise ValueError(
+                f"{self.name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors"
+            )
+        plain, here = self._plain_in(folder), self.here(folder)
+        if plain:
+            return self._collected(self.plain_rows(plain))[0]
+        if here is None:
+            ways = [f"run `labkit data get {self.name}`"] if self.sources else []
+            ways += ["set LABKIT_DATA to a folder that has it in the plain form"] if self.plain else []
+            raise ValueError(f"{self.name} is not on this machine; {', or '.join(ways)}")
+        if self.parse is None:
+            raise ValueError(
+                f"labkit cannot read the released format of {self.name}; set LABKIT_DATA to a folder with the plain "
+                "form"
+            )
+        corpus, read = self._collected(self.parse(here))
+        for pattern, expected in self.files.items():
+            found = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
+            if not found:
+                note(f"{self.name} is incomplete: {pattern} is missing", stacklevel=2)
+            elif found != expected:
+                raise ValueError(
+                    f"{pattern}: {found:,} rows, expected {expected:,}; remove the file and its archive, and run "
+                    f"`labkit data get {self.name}` again"
+                )
+        return corpus
 
-def _place(wanted: Published, folder: Path | str | None = None) -> tuple[Path | None, bool]:
-    """The folder of a dataset, None if it is not here, and whether it has the plain form."""
-    named = folder or os.environ.get("LABKIT_DATA")
-    if named and has_plain(wanted.name, Path(named)):
-        return Path(named), True
-    official = Path(folder) if folder else cache_folder(wanted.name)
-    names = wanted.rows or [source.name for source in wanted.sources]
-    return (official if any(_present(official, name) for name in names) else None), False
+    def plain_rows(self, folder: Path) -> ReleaseRows:
+        """The rows of the plain form, in the format of the release parsers; all files must be there."""
+        for file in self.missing(folder):
+            raise ValueError(f"{file} is missing from {folder}, although other files of {self.name} are there; add it")
+        for file, split in self.plain.items():
+            for _, row in read_rows(folder / file):
+                if split or row.get("split") == "valid":
+                    row["split"] = split or "dev"
+                if self.classes:
+                    row["label"] = self.classes.get(row["label"], row["label"])
+                yield file, row
+
+    def _collected(self, rows: ReleaseRows) -> tuple[Corpus, Counter[str]]:
+        """The corpus, and the labelled rows by file; notes count the skipped ones."""
+        columns: dict[str, list[Any]] = {}
+        read: Counter[str] = Counter()
+        dropped: Counter[tuple[str, str]] = Counter()
+        for file, row in rows:
+            if not next((row[column] for column in ("label", "score", "group") if column in row), "-"):
+                dropped[file, "no label"] += 1
+                continue
+            read[file] += 1
+            if any(not str(row[column] or "").strip() for column in ("text", "text_a", "text_b") if column in row):
+                dropped[file, "an empty text"] += 1
+                continue
+            if odd := sorted(row.keys() ^ (columns or row).keys()):
+                raise ValueError(
+                    f"{file}: column {odd[0]!r} is not in all files of {self.name}; check that they are from the same "
+                    "release"
+                )
+            for column, value in _with_numbers(row, f"{file} row {read[file]}").items():
+                columns.setdefault(column, []).append(value)
+        if not columns:
+            raise ValueError(f"{self.name}: no row has both a text and a label; download it again")
+        for (file, why), count in dropped.items():
+            note(f"{file}: rows skipped because of {why}: {count:,}", stacklevel=3)
+        return from_columns(SHAPES_BY_NAME[self.shape], columns, self.name), read
+
+    def fetch(self, *, progress: Progress = silent) -> list[Source]:
+        """Download and unpack the release into the cache folder; return what you must download there by hand.
+
+        Existing files are checked and not downloaded again.
+        """
+        if not self.sources:
+            raise ValueError(f"{self.name} has no official release to download. {self.note}")
+        self.cache.mkdir(parents=True, exist_ok=True)
+        by_hand = []
+        for source in self.sources:
+            target = self.cache / source.name
+            if not source.by_hand:
+                fetch(source.address, target, sha256=source.sha256, progress=progress)
+            elif not target.exists() and not any(self.cache.rglob(source.name)):
+                by_hand.append(source)
+                continue
+            inside = target.with_name(ARCHIVE.sub("", target.name))
+            if inside != target and target.exists() and not inside.exists():
+                unpack(target, inside, limit_bytes=source.limit, only=source.only)
+        return by_hand
 
 
 def _present(folder: Path, pattern: str) -> bool:
     """Whether the folder has a file of this pattern, at its path or with the same name in any subfolder."""
     last = pattern.rsplit("/", 1)[-1]
     return any(folder.rglob(pattern)) or (last != "*" and any(folder.rglob(last)))
-
-
-# --- reading ---------------------------------------------------------------------------------------------------
-
-
-def load_published(name: str, folder: Path | str | None = None) -> Corpus:
-    """Load the corpus; a note names what is skipped or missing. `folder` replaces LABKIT_DATA and the cache folder."""
-    wanted = published_record(name)
-    if wanted.shape == "vectors":
-        raise ValueError(f"{name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors")
-    where, plain = _place(wanted, folder)
-    if where is None:
-        ways = [f"run `labkit data get {name}`"] if wanted.sources else []
-        ways += ["set LABKIT_DATA to a folder that has it in the plain form"] if wanted.plain else []
-        raise ValueError(f"{name} is not on this machine; {', or '.join(ways)}")
-    if not plain and wanted.parse is None:
-        raise ValueError(
-            f"labkit cannot read the released format of {name}; set LABKIT_DATA to a folder with the plain form"
-        )
-    rows = read_plain(name, where) if plain or wanted.parse is None else wanted.parse(where)
-    corpus, read, dropped = _collected(wanted, rows)
-    for (file, why), count in dropped.items():
-        note(f"{file}: rows skipped because of {why}: {count:,}", stacklevel=2)
-    if plain:
-        return corpus
-    for pattern, expected in wanted.rows.items():
-        found = sum(count for file, count in read.items() if PurePosixPath(file).match(pattern))
-        if not found:
-            note(f"{name} is incomplete: {pattern} is missing", stacklevel=2)
-        elif expected not in (found, None):
-            raise ValueError(
-                f"{pattern}: {found:,} rows, expected {expected:,}; remove the file and its archive, and run "
-                f"`labkit data get {name}` again"
-            )
-    return corpus
-
-
-def read_plain(name: str, folder: Path) -> ReleaseRows:
-    """The rows of the plain form, in the format of the release parsers; all files must be there."""
-    wanted = published_record(name)
-    for file, split in wanted.plain.items():
-        if not (folder / file).is_file():
-            raise ValueError(f"{file} is missing from {folder}, although other files of {name} are there; add it")
-        for _, row in read_rows(folder / file):
-            if split:
-                row["split"] = split
-            elif row.get("split") == "valid":
-                row["split"] = "dev"
-            if wanted.classes:
-                row["label"] = wanted.classes.get(row["label"], row["label"])
-            yield file, row
-
-
-def _collected(wanted: Published, rows: ReleaseRows) -> tuple[Corpus, Counter[str], Counter[tuple[str, str]]]:
-    """The corpus, the labelled rows by file, and the skipped rows by file and reason."""
-    columns: dict[str, list[Any]] = {}
-    read: Counter[str] = Counter()
-    dropped: Counter[tuple[str, str]] = Counter()
-    for file, row in rows:
-        if not next((row[column] for column in ("label", "score", "group") if column in row), "-"):
-            dropped[file, "no label"] += 1
-            continue
-        read[file] += 1
-        if any(not str(row[column] or "").strip() for column in ("text", "text_a", "text_b") if column in row):
-            dropped[file, "an empty text"] += 1
-            continue
-        if odd := sorted(row.keys() ^ (columns or row).keys()):
-            raise ValueError(
-                f"{file}: column {odd[0]!r} is not in all files of {wanted.name}; check that they are from the same "
-                "release"
-            )
-        for column, value in _with_numbers(row, f"{file} row {read[file]}").items():
-            columns.setdefault(column, []).append(value)
-    if not columns:
-        raise ValueError(f"{wanted.name}: no row has both a text and a label; download it again")
-    return from_columns(SHAPES_BY_NAME[wanted.shape], columns, wanted.name), read, dropped
 
 
 def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
@@ -164,55 +210,6 @@ def _with_numbers(row: ReleaseRow, at: str) -> ReleaseRow:
             except ValueError:
                 raise ValueError(f"{at}: {column} is {row[column]!r}, expected a number; download it again") from None
     return row
-
-
-# --- fetching --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """The files that `fetch_published` downloaded, and those you must download by hand."""
-
-    name: str
-    folder: Path
-    files: tuple[Path, ...]
-    by_hand: tuple[Source, ...]
-
-    def __str__(self) -> str:
-        lines = [f"{self.name}: {len(self.files)} files in {self.folder}"] if self.files else []
-        return "\n".join(
-            lines
-            + [
-                f"{self.name}: download {source.name} by hand from {source.address} ({source.by_hand}) and put it "
-                f"into {self.folder}"
-                for source in self.by_hand
-            ]
-        )
-
-
-def fetch_published(name: str, *, progress: Progress = silent) -> Fetched:
-    """Download and unpack the release into the user's cache folder.
-
-    Existing files are checked and not downloaded again; the result lists those you must download by hand.
-    """
-    wanted = published_record(name)
-    if not wanted.sources:
-        raise ValueError(f"{name} has no official release to download. {wanted.note}")
-    where = cache_folder(name)
-    where.mkdir(parents=True, exist_ok=True)
-    files, by_hand = [], []
-    for source in wanted.sources:
-        target = where / source.name
-        if not source.by_hand:
-            fetch(source.address, target, sha256=source.sha256, progress=progress)
-        elif not target.exists() and not any(where.rglob(source.name)):
-            by_hand.append(source)
-            continue
-        files.append(target)
-        inside = target.with_name(ARCHIVE.sub("", target.name))
-        if inside != target and target.exists() and not inside.exists():
-            unpack(target, inside, limit_bytes=source.limit, only=source.only)
-    return Fetched(name, where, tuple(files), tuple(by_hand))
 
 
 # --- files and archives ------------------------------------------------------------------------------------------

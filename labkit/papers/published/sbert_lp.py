@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labkit.papers.claims import Claim
+from labkit.papers.published.sentpwnet import NO_WEIGHTS
 from labkit.papers.recipes.locally_linear import (
     DIMENSIONS,
     MOST,
@@ -18,12 +19,11 @@ from labkit.papers.recipes.locally_linear import (
     transformed_grades,
 )
 from labkit.papers.recipes.scoring import Compute, pretrained
-from labkit.papers.records import FEW_SEEDS, Column, Erratum, Paper, Recipe, Row, Table, printed
+from labkit.papers.records import FEW_SEEDS, Column, Paper, Recipe, Row, Table, printed
 
 DROPPED = (
     "Runs from before the scores of single test items were kept are dropped; what was computed again since is shown."
 )
-NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
 FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
 MINI = "all-MiniLM-L6-v2"
 # : our rows below the paper's: the same vectors, unchanged and after each transform
@@ -117,11 +117,7 @@ CLASSES = printed("""
 _SETS = ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
 # : for comparison with the vote of neighbours: the same frozen vectors, with weights learned for the classes
 LOGISTIC = tuple(
-    Row(
-        f"{name}, logistic regression",
-        (),
-        Recipe(logistic_on_frozen, method, seeds=1),
-    )
+    Row(f"{name}, logistic regression", (), Recipe(logistic_on_frozen, method, seeds=1))
     for name, method in ((MINI, "sbert"), ("TF-IDF", "tfidf"))
 )
 TABLE_2 = Table(
@@ -216,18 +212,4 @@ PAPER = Paper(
         _sweep("figure-4", "Grades over the dimension", "p", DIMENSIONS, _GRADED),
         _sweep("figure-5", "Classes over the dimension", "p", DIMENSIONS, _CLASSED),
     ),
-    errata=(
-        Erratum("eq. 9", "$G$ is inverted", "solve, with a share of the trace on the diagonal", "04"),
-        Erratum("eq. 16, 17", r"$Y^\top Y / n$, $n$ being the length of a vector",
-                r"$Y^\top Y / m$ for $m$ sentences, as below eq. 10", "04"),
-        Erratum("eq. 16", r"$\Lambda$ is $m \times m$", r"it is $p \times p$, a number for each column of $Y$", "04"),
-        Erratum("eq. 17", 'columns of $Y$: "the eigenvectors of $M$"',
-                "the $p$ smallest, the constant taken out; the first is not always it", "04"),
-        Erratum("section 3.2.1", r"$\lvert y_i^\top y_j \rvert$ stands for meaning",
-                "the cosine does (as in section 4.3.1): opposites are not alike", "04"),
-        Erratum("section 4.6.1", "a grid search; on which split is not said", "dev chooses", "04"),
-        Erratum("table 4", "what was mended", "what was spoilt as well", "04"),
-        Erratum("table 2", "an accuracy of 83.06 % on TREC",
-                "its 500 test questions make every accuracy a multiple of 0.20 %", ""),
-    ),
-)  # fmt: skip
+)

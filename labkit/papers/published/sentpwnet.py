@@ -9,7 +9,7 @@ from labkit.papers.claims import Claim
 from labkit.papers.fair import FAIR, tuned_and_printed
 from labkit.papers.recipes.scoring import Compute, all_the_same, classified, picture, pretrained, scored
 from labkit.papers.recipes.speed import bi_encoder, cross_encoder
-from labkit.papers.records import FEW_SEEDS, Column, Erratum, Observation, Paper, Recipe, Row, Table, printed
+from labkit.papers.records import FEW_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
 ENCODERS = {"BiLSTM": "bilstm", "CNN": "cnn", "LSTM": "lstm"}
 _AN = {"BiLSTM": "a BiLSTM", "CNN": "a CNN", "LSTM": "an LSTM"}
@@ -289,13 +289,19 @@ _ABLATED = (
     Column("places: Hit@1", "hit@1", "places"),
     Column("share of negatives kept", "kept_negatives", "quora", larger=False),
 )
+
+
+def _ablated(row: str, method: str, change: Mapping[str, object], first: Mapping[str, object]) -> Row:
+    """One CNN with a change, its settings chosen on dev by trials that begin with these."""
+    return Row(row, (), Recipe(scored, method, {**_CNN, **change}, on=BY_CHARACTER, first=first))
+
+
 ABLATION_PAIRS = Table(
     "sentpwnet", "ablation-pairs",
     "What informative pairs bring: the locality loss with each way of choosing pairs (announced in 4.1, not printed)",
     _ABLATED,
     tuple(
-        Row(name, (),
-            Recipe(scored, "sentpwnet", {**_CNN, "miner": miner}, on=BY_CHARACTER, first=PRINTED["sentpwnet"]))
+        _ablated(name, "sentpwnet", {"miner": miner}, PRINTED["sentpwnet"])
         for name, miner in (
             ("informative pairs (eq. 11, 12)", "informative"),
             ("the hardest pair of each kind", "hardest"),
@@ -319,9 +325,7 @@ ABLATION_WEIGHTS = Table(
     "What weighting brings: each loss on the informative pairs (announced in 4.1, not printed)",
     _ABLATED[:2],
     tuple(
-        Row(name, (),
-            Recipe(scored, "sentpwnet", {**_CNN, "loss": loss}, on=BY_CHARACTER,
-                   first=PRINTED["sentpwnet"] | PRINTED[like]))
+        _ablated(name, "sentpwnet", {"loss": loss}, PRINTED["sentpwnet"] | PRINTED[like])
         for name, loss, like in (
             ("weights by locality (eq. 8)", "locality", "sentpwnet"),
             ("equal weights (eq. 6)", "contrastive", "siamese"),
@@ -348,7 +352,7 @@ ABLATION_LOSSES = Table(
     "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
-        Row(name, (), Recipe(scored, "siamese", {**_CNN, "loss": loss}, on=BY_CHARACTER, first=usual))
+        _ablated(name, "siamese", {"loss": loss}, usual)
         for loss, (name, usual) in _EACH_LOSS.items()
     ),
     note=_BY_CNN,
@@ -389,10 +393,7 @@ ABLATION_SUSPECTS = Table(
         Column("AUC", "auc", "quora"),
         Column("AUC on dev", "dev_auc", "quora"),
     ),
-    tuple(
-        Row(name, (), Recipe(scored, "bag", change, seeds=MANY))
-        for name, change in SUSPECTS.items()
-    ),
+    tuple(Row(name, (), Recipe(scored, "bag", change, seeds=MANY)) for name, change in SUSPECTS.items()),
     note="Contrastive loss, margin .5, the labelled pairs alone, 6 epochs of which dev chooses one. Nothing is tuned: "
     "each row has the bag's settings but for what its name says.",
     claims=(
@@ -410,10 +411,8 @@ SPEED = Table(
         Column("accuracy", "accuracy", "quora"),
     ),
     (
-        Row("sentence embeddings (BiLSTM)", (),
-            Recipe(bi_encoder, "sentpwnet", {"encoder": "bilstm", **SHORT})),
-        Row("cross-encoder (BiLSTM)", (),
-            Recipe(cross_encoder, "", {"epochs": 6})),
+        Row("sentence embeddings (BiLSTM)", (), Recipe(bi_encoder, "sentpwnet", {"encoder": "bilstm", **SHORT})),
+        Row("cross-encoder (BiLSTM)", (), Recipe(cross_encoder, "", {"epochs": 6})),
     ),
     seeds=FEW_SEEDS,
     note="The paper quotes 20 hours on a Titan X for one query against a million sentences with BERT as cross-encoder.",
@@ -433,18 +432,5 @@ PAPER = Paper(
                     "it prints table 3 once more, row by row, and no categories"),
         Observation("two ablation studies and a comparison of speed follow later in section 4", "not confirmed",
                     "4.1 announces them and no page shows them; ablation-pairs, ablation-weights and speed are ours"),
-    ),
-    (
-        Erratum("eq. 5", "every sampled pair has the weight 1",
-                r"$\sigma(S_n - S_p)$ for each triplet that the pair is part of, added up", "01"),
-        Erratum("eq. 7", "$S_{ij} = 1$", "$w_{ij} = 1$: it is the weight that is meant", "01"),
-        Erratum("eq. 8", "the sum over the anchors ends before the second half",
-                "the second half belongs inside it, or its anchor is none", "01"),
-        Erratum("Algorithm 1", "the threshold is searched on the test set",
-                "it comes from dev (QQP) or from the training pairs (MRPC), as section 4.2.1 says around it", "02"),
-        Erratum("section 4.3, tables 5 and 7", '"a Geohash of length 19"',
-                "all eleven codes are decimal ids of S2 cells of level 18; their first digits are no larger cell, "
-                "that takes the first bits", "02"),
-        Erratum("section 4.4, figure 2", "the text says PCA, the caption t-SNE", "one of the two; here it is PCA", ""),
     ),
 )  # fmt: skip

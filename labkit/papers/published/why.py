@@ -12,7 +12,7 @@ from typing import NamedTuple
 from labkit.explanation import LEFT_OUT
 from labkit.papers.claims import Claim
 from labkit.papers.recipes.why import FEW, MANY, STEADY, TAKEN, differing_words, no_method, steady
-from labkit.papers.records import Column, Paper, Recipe, Row, Table
+from labkit.papers.records import FEW_SEEDS, Column, Paper, Recipe, Row, Table
 
 RAREST, APART = "the rarest word", "the rarest word where the two differ"
 ANY = "a word at random"
@@ -58,16 +58,6 @@ def of_way(name: str, way: str) -> str:
     return f"{name}, {SAID[way]}"
 
 
-def _recipe(run: object, name: str, seeds: int | None) -> Recipe:
-    asked = ASKED[name]
-    return Recipe(
-        run,  # type: ignore[arg-type]
-        asked.method,
-        asked.settings,
-        seeds=asked.seeds or seeds,
-    )
-
-
 def _on(corpus: str) -> Table:
     """The minimal pairs of one corpus."""
     data = f"minimal-{corpus}"
@@ -83,8 +73,9 @@ def _on(corpus: str) -> Table:
     rows = [Row(ANY, (), zero, figure="random "), Row(RAREST, (), zero, figure="rarest "),
             Row(APART, (), zero, figure="apart ")]  # fmt: skip
     for name in asked:
-        recipe = _recipe(differing_words, name, None)
-        rows += [Row(of_way(name, way), (), recipe, figure=f"{way} ") for way in ASKED[name].ways]
+        method, ways, settings, seeds = ASKED[name]
+        recipe = Recipe(differing_words, method, settings, seeds=seeds)
+        rows += [Row(of_way(name, way), (), recipe, figure=f"{way} ") for way in ways]
     networks = [name for name in NETWORKS if name in asked]
     lower: dict[str, bool] = {"larger": False, "ours": True}
     claims = [
@@ -131,7 +122,7 @@ def _steady() -> Table:
     rows = []
     for name, asked in ASKED.items():
         if asked.seeds is None:
-            recipe = _recipe(steady, name, 3)
+            recipe = Recipe(steady, asked.method, asked.settings, seeds=FEW_SEEDS)
             ways = (*asked.ways, "rows") if name == "FILM" else asked.ways
             rows += [Row(of_way(name, way), (), recipe, figure=f"{way} ") for way in ways]
     return Table(

@@ -117,7 +117,7 @@ def neighbour_curves(case: Case) -> Result:
     method = case.fitted()
     parts = [_pairs(case, split) for split in ("dev", "test")]
     dev, test = (curves(_ranks(method, part), part.labels) for part in parts)
-    columns = {name: getattr(test, name) for name in ("tpr", "tnr", "fpr", "fnr")}
+    columns = {name: test.rates[name] for name in ("tpr", "tnr", "fpr", "fnr")}
     columns |= {"two-level": two_level(dev, test), "hard": hard_log_loss(test)}
     return Result({f"{k} {name}": float(values[k - 1]) for name, values in columns.items() for k in range(1, MOST + 1)})
 

@@ -125,8 +125,10 @@ def _place(pair: MinimalPair, weights: Weights) -> tuple[float, float]:
 
 def _differing(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
     """The changed words of both sides, with grammatical changes: a/an, does (not) chase/chases."""
-    one, other = _lone(pair)
-    return pair.changed_a | one, pair.changed_b | other
+    one, other = (
+        Counter(words(text)) for text in (pair.text_a, pair.text_b)
+    )  # a word may occur more often on one side
+    return pair.changed_a | (one - other).keys(), pair.changed_b | (other - one).keys()
 
 
 def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
@@ -147,12 +149,6 @@ def _apart(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
             left[1].add(other[j])
             j += 1
     return left
-
-
-def _lone(pair: MinimalPair) -> tuple[Set[str], Set[str]]:
-    """The words that occur more often on one side than on the other."""
-    one, other = (Counter(words(text)) for text in (pair.text_a, pair.text_b))
-    return (one - other).keys(), (other - one).keys()
 
 
 def _backs(method: Method, pairs: Minimal, found: Mapping[MinimalPair, Weights]) -> Parts:

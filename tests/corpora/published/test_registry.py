@@ -12,16 +12,7 @@ from typing import Any
 
 import pytest
 
-from labkit.corpora.published import registry
-from labkit.corpora.published.registry import (
-    PUBLISHED,
-    cache_folder,
-    fetch_published,
-    load_published,
-    located,
-    plain_files,
-    read_plain,
-)
+from labkit.corpora.published import PUBLISHED, registry
 from labkit.corpora.published.releases import ReleaseRow
 from labkit.corpora.records import Articles, Corpus, Pairs, Section
 from labkit.progress import collected
@@ -56,10 +47,10 @@ def quora(rows: int) -> str:
 
 
 def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    small(monkeypatch, "qqp", rows={"quora_duplicate_questions.tsv": 50})
-    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
-    assert located("qqp") == cache_folder("qqp")
-    corpus = load_published("qqp")
+    small(monkeypatch, "qqp", files={"quora_duplicate_questions.tsv": 50})
+    put(PUBLISHED["qqp"].cache / "quora_duplicate_questions.tsv", quora(50))
+    assert PUBLISHED["qqp"].here() == PUBLISHED["qqp"].cache
+    corpus = PUBLISHED["qqp"].load()
     assert isinstance(corpus, Pairs)
     assert len(corpus) == 50
     assert corpus.extra["qid1"][3] == "3"
@@ -72,35 +63,35 @@ def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_plain_form_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(cache_folder("mr") / "rt-polarity.pos", "from the release\n")
-    put(cache_folder("mr") / "rt-polarity.neg", "from the release\n")
+    put(PUBLISHED["mr"].cache / "rt-polarity.pos", "from the release\n")
+    put(PUBLISHED["mr"].cache / "rt-polarity.neg", "from the release\n")
     put(tmp_path / "plain" / "senteval" / "mr.tsv.gz", "text\tlabel\nfrom the plain form\t1\n")
-    small(monkeypatch, "mr", rows={"rt-polarity.pos": 1, "rt-polarity.neg": 1})
-    assert load_published("mr").sentences() == ["from the release"]
+    small(monkeypatch, "mr", files={"rt-polarity.pos": 1, "rt-polarity.neg": 1})
+    assert PUBLISHED["mr"].load().sentences() == ["from the release"]
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "plain"))
-    assert load_published("mr").sentences() == ["from the plain form"]
-    assert located("mr") == tmp_path / "plain" / "senteval" / "mr.tsv.gz"
+    assert PUBLISHED["mr"].load().sentences() == ["from the plain form"]
+    assert PUBLISHED["mr"].here() == tmp_path / "plain" / "senteval" / "mr.tsv.gz"
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "elsewhere"))  # and where it is not there, the cache
-    assert load_published("mr").sentences() == ["from the release"]
+    assert PUBLISHED["mr"].load().sentences() == ["from the release"]
 
 
 # --- what is counted -------------------------------------------------------------------------------------------
 
 
 def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    small(monkeypatch, "qqp", rows={"quora_duplicate_questions.tsv": 32})
+    small(monkeypatch, "qqp", files={"quora_duplicate_questions.tsv": 32})
     text = quora(30) + '30\t1\t2\t""\tWhat?\t1\n31\t1\t2\t  \tWhat?\t0\n' + "32\t1\t2\tbroken\n"
-    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", text)
+    put(PUBLISHED["qqp"].cache / "quora_duplicate_questions.tsv", text)
     with pytest.warns(UserWarning, match="quora_duplicate_questions.tsv") as warned:
-        assert len(load_published("qqp")) == 30  # and 32 rows are expected: one without a label does not count
+        assert len(PUBLISHED["qqp"].load()) == 30  # and 32 rows are expected: one without a label does not count
     notes = [str(warning.message) for warning in warned]
     assert [note.rpartition(": ")[2] for note in notes] == ["2", "1"]  # of empty texts, of missing labels
 
 
 def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
-    put(cache_folder("qqp") / "quora_duplicate_questions.tsv", quora(50))
+    put(PUBLISHED["qqp"].cache / "quora_duplicate_questions.tsv", quora(50))
     with pytest.raises(ValueError, match="50.*404,290"):
-        load_published("qqp")
+        PUBLISHED["qqp"].load()
 
 
 # --- fetching --------------------------------------------------------------------------------------------------
@@ -128,25 +119,25 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, str | None
 
 
 def test_every_source_is_fetched_with_what_is_known_of_it(fetched: list[Any]) -> None:
-    got = fetch_published("trec")
-    folder = cache_folder("trec")
+    got = PUBLISHED["trec"].fetch()
+    folder = PUBLISHED["trec"].cache
     assert fetched == [(source.address, folder / source.name, source.sha256) for source in PUBLISHED["trec"].sources]
-    assert got.by_hand == ()
+    assert got == []
 
 
 def test_archives_are_unpacked_once_and_only_what_is_read(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    small(monkeypatch, "cr", rows={"custrev.*": 2})
-    fetch_published("cr")
-    inside = cache_folder("cr") / "datasmall_NB_ACL12"
+    small(monkeypatch, "cr", files={"custrev.*": 2})
+    PUBLISHED["cr"].fetch()
+    inside = PUBLISHED["cr"].cache / "datasmall_NB_ACL12"
     assert {path.name for path in inside.rglob("*.*")} == {"custrev.pos", "custrev.neg"}
-    fetch_published("cr")  # the folder is there: left as it is
-    assert load_published("cr").sentences() == ["bad", "good"]
+    PUBLISHED["cr"].fetch()  # the folder is there: left as it is
+    assert PUBLISHED["cr"].load().sentences() == ["bad", "good"]
 
 
 @pytest.mark.parametrize("name", ["mrpc", "mpqa", "qqp-bimpm"])
 def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: str, fetched: list[Any]) -> None:
     assert all(source.by_hand for source in PUBLISHED[name].sources)
-    assert len(fetch_published(name).by_hand) == len(PUBLISHED[name].sources)
+    assert len(PUBLISHED[name].fetch()) == len(PUBLISHED[name].sources)
     assert fetched == []
 
 
@@ -154,7 +145,7 @@ def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: s
 
 
 def rows_of(name: str, folder: Path) -> list[ReleaseRow]:
-    return [row for _, row in read_plain(name, folder)]
+    return [row for _, row in PUBLISHED[name].plain_rows(folder)]
 
 
 def test_labels_and_splits_of_the_plain_form_are_translated(tmp_path: Path) -> None:
@@ -170,7 +161,7 @@ def test_articles_have_sections(tmp_path: Path) -> None:
     section = {"title": "History", "level": 2, "top": "History", "paragraphs": ["It began.", "It ended."]}
     article = {"title": "Kites", "source": "made up", "license": "none", "sections": [section]}
     put(tmp_path / "articles/wiki_sections.jsonl.gz", json.dumps(article) + "\n")
-    corpus = load_published("wikipedia", tmp_path)
+    corpus = PUBLISHED["wikipedia"].load(tmp_path)
     assert isinstance(corpus, Articles)
     assert corpus.articles[0].sections == (Section("History", ("It began.", "It ended."), 2, "History"),)
     assert corpus.extra == {"source": ("made up",), "license": ("none",)}
@@ -184,7 +175,7 @@ def test_articles_have_sections(tmp_path: Path) -> None:
 def published(name: str, folder: Path) -> tuple[Corpus, list[str]]:
     """The set, read once, and the notes about it."""
     with collected() as notes:
-        return load_published(name, folder), notes
+        return PUBLISHED[name].load(folder), notes
 
 
 @pytest.mark.parametrize("name", sorted(name for name, known in PUBLISHED.items() if known.plain))
@@ -192,7 +183,7 @@ def published(name: str, folder: Path) -> tuple[Corpus, list[str]]:
 def test_a_real_set_has_the_rows_of_its_manifest(name: str, published_data: Path) -> None:
     manifest = {entry["file"]: entry["rows"] for entry in json.loads((published_data / "MANIFEST.json").read_text())}
     corpus, notes = published(name, published_data)
-    assert len(corpus) == sum(manifest[file] for file in plain_files(name))
+    assert len(corpus) == sum(manifest[file] for file in PUBLISHED[name].plain)
     assert notes == []
     assert type(corpus).__name__ == PUBLISHED[name].shape
     assert corpus.name == name
