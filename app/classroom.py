@@ -23,12 +23,12 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
-from owners import owned
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from streamlit import config
 from streamlit.runtime import get_instance
+from trainings import owned
 
 from labkit.atomic import amount
 

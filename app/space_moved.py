@@ -110,13 +110,13 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         hit = [np.array(labels)[near[:, 0]] == np.array(labels) for near in (moved.before, moved.after)]
         ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
         groups = moved_together(moved, labels)
-        show_suggestions(groups, after.name)
         if rows is not None:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
             for row in ranked[:LISTED].tolist():
                 sign = {(False, True): "✓ ", (True, False): "✗ "}.get((bool(hit[0][row]), bool(hit[1][row])), "")
                 st.markdown(f"* {sign}**{frame.plain(labels[row])}** {frame.plain(shown.texts[row])}")
             show_apart(after, rows)
+        show_suggestions(groups, after.name)
     names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
     said = SUMMARY.format(**names, k=moved.k, new=moved.new.mean())
     verdict.markdown(f"{said} {RIGHT.format(right=(hit[1] & ~hit[0]).sum(), wrong=(hit[0] & ~hit[1]).sum())}")

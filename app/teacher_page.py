@@ -11,9 +11,8 @@ import choosing
 import classroom
 import frame
 import streamlit as st
-from owners import Owned, all_owned
 from train_queue import act
-from trainings import Job, Queue, queue_of
+from trainings import Job, Owned, Queue, all_owned, queue_of
 
 from labkit.atomic import amount
 from labkit.progress import lasting

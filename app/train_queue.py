@@ -15,9 +15,8 @@ import frame
 import streamlit as st
 from cached import Opened
 from keeping import once
-from owners import Owned, all_owned, owned, write_owned
 from safetensors import SafetensorError, safe_open
-from trainings import ENDED, RESUMABLE, Job, Queue, progress
+from trainings import ENDED, RESUMABLE, Job, Owned, Queue, all_owned, owned, progress, write_owned
 
 from labkit import figures
 from labkit.arrays import unit

@@ -94,7 +94,7 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
     used = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
 
     def slider(key: str, label: str, start: float, step: float, on: bool) -> float:
-        return float(st.slider(label, *RANGES[key], start, step, key=key, disabled=not on, **keep))
+        return float(st.slider(label, *RANGES[key], start, step, key=key, **keep)) if on else start
 
     alpha = slider("alpha", "α, scale of positives", 2.0, 0.5, "alpha" in used)
     beta = slider("beta", "β, scale of negatives", OPENING.beta, 1.0, "alpha" in used)

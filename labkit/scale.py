@@ -209,7 +209,7 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
         path.mkdir(parents=True, exist_ok=True)
         write_text(path / MANIFEST, json.dumps({"plan": plan, "begun": True}, indent=1, ensure_ascii=False))
         return False
-    said = _said(path)
+    said = manifest(path, finished=False)
     for key in {**said["plan"], **plan}:
         if (found := said["plan"].get(key)) != plan.get(key):
             raise ValueError(
@@ -243,22 +243,18 @@ def is_folder(path: Path | str) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
-def manifest(path: Path | str) -> dict[str, Any]:
-    """The manifest of a finished folder; raises ValueError if it is unfinished or not such a folder."""
-    said = _said(Path(path))
-    if "begun" in said:
-        raise ValueError(f"the files in {path} are incomplete; run the command that writes them again")
-    return said
-
-
-def _said(path: Path) -> dict[str, Any]:
+def manifest(path: Path | str, *, finished: bool = True) -> dict[str, Any]:
+    """The manifest of a finished folder, or of any; raises ValueError if it is unfinished or not such a folder."""
     if not is_folder(path):
         raise ValueError(f"{path} has no {MANIFEST}, so it was not written by labkit; check the name")
     try:
-        said: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        return {**said, "plan": dict(said["plan"])}
+        said: dict[str, Any] = json.loads((Path(path) / MANIFEST).read_text(encoding="utf-8"))
+        said["plan"] = dict(said["plan"])
     except (ValueError, KeyError, TypeError) as reason:
-        raise ValueError(f"{path / MANIFEST} is damaged ({reason}); write the folder again") from None
+        raise ValueError(f"{Path(path) / MANIFEST} is damaged ({reason}); write the folder again") from None
+    if finished and "begun" in said:
+        raise ValueError(f"the files in {path} are incomplete; run the command that writes them again")
+    return said
 
 
 def part(path: Path, number: int, ending: str) -> Path:

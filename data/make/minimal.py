@@ -1,6 +1,6 @@
 """Minimal pairs out of the generators: one record is told twice in the same way, and one thing is exchanged.
 
-In: the name of a corpus, a kind of difference (`labkit.corpora.minimal` says what each is), a seed, a split. Out: a
+In: the name of a corpus, a kind of difference (`labkit.corpora.catalogue` says what each is), a seed, a split. Out: a
 stream of `MinimalPair`s, of which `truths.py` writes the first.
 
 A draft becomes a pair only if the sentences agree in all but the changed words. What grammar asks for (a/an, does) may
@@ -18,7 +18,7 @@ from itertools import product
 from random import Random
 from typing import Any, NamedTuple
 
-from labkit.corpora.minimal import MinimalPair
+from labkit.corpora.catalogue import MinimalPair
 from labkit.text import words
 
 from . import captions, questions, relatedness

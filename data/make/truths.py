@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 
+from labkit.corpora.catalogue import KINDS, PAIRED
 from labkit.corpora.files import write_rows
-from labkit.corpora.minimal import KINDS, PAIRED
 
 from . import minimal, questions
 from .language import Row

@@ -60,11 +60,14 @@ def list_corpora(json: Json = False) -> None:
         | {"bytes": entry.size(), "here": entry.here() is not None, "what": entry.summary}
         for entry in CORPORA.values()
     ]
-    head = ["name", "shape", "rows", "size", "here", "what (licence)"]
+    rows = [["name", "shape", "rows", "size", "here", "what (licence)"], *map(_line, table)]
+    head, *lines = text_table(rows, right=[2, 3]).splitlines()
     texts = []
     for kind, title in (("embedded", "Bundled"), ("published", "Published: `labkit data get NAME` downloads one")):
-        lines = [_line(row) for row in table if row["kind"] == kind]
-        texts.append(f"{title}\n\n{text_table([head, *lines], right=[2, 3])}")
+        texts += [
+            title,
+            "\n".join([head, *(line for line, row in zip(lines, table, strict=True) if row["kind"] == kind)]),
+        ]
     show_result(table, "\n\n".join(texts), json=json)
 
 

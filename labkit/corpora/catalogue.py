@@ -7,10 +7,13 @@ or an article. `Embedded.stream` generates rows for any seed and any number of r
 
 from __future__ import annotations
 
+import csv
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
@@ -145,3 +148,53 @@ def nearest_corpus(name: str | Path) -> str:
     """A hint for an unknown corpus name."""
     near = get_close_matches(str(name), CORPORA, n=1)
     return f"did you mean {near[0]!r}?" if near else "`labkit data list` names them all"
+
+
+# --- minimal pairs: two sentences that differ in one known thing, to judge explanations of similarity -----------------
+
+PAIRED = ("questions", "relatedness", "captions")  # corpora that have minimal pairs
+KINDS = (
+    "detail",  # a thing, number, place, colour or action changes: A dog chases a gull. / A dog chases a crow.
+    "order",  # two things swap places: A dog chases a cat. / A cat chases a dog.
+    "synonym",  # another expression of the same meaning: A dog chases a gull. / A hound chases a gull.
+    "negation",  # "not" is inserted
+)
+
+
+@dataclass(frozen=True)
+class MinimalPair:
+    """Two sentences, and the words of each, in lower case, that make the difference.
+
+    `source`: the number of the topic, event or activity that both sentences describe.
+    """
+
+    corpus: str
+    kind: str
+    text_a: str
+    text_b: str
+    changed_a: frozenset[str]
+    changed_b: frozenset[str]
+    source: int = field(default=0, compare=False)
+
+
+def minimal_pairs(corpus: str, kind: str, count: int) -> list[MinimalPair]:
+    """The first `count` pairs of one kind; each sentence occurs in one pair only."""
+    for name, value, known in (("corpus", corpus, PAIRED), ("kind", kind, KINDS)):
+        if value not in known:
+            raise ValueError(f"{name} is {value!r}, expected one of {', '.join(known)}")
+    pairs = _bundled()[corpus, kind]
+    if not 1 <= count <= len(pairs):
+        raise ValueError(f"count is {count}, expected 1 to {len(pairs)}; choose a smaller count, or more kinds")
+    return pairs[:count]
+
+
+@cache
+def _bundled() -> dict[tuple[str, str], list[MinimalPair]]:
+    """All bundled pairs, by corpus and kind."""
+    pairs: dict[tuple[str, str], list[MinimalPair]] = defaultdict(list)
+    with (DATA / "minimal_pairs.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            a, b = (frozenset(row[column].split()) for column in ("changed_a", "changed_b"))
+            pair = MinimalPair(row["corpus"], row["kind"], row["text_a"], row["text_b"], a, b, int(row["source"]))
+            pairs[pair.corpus, pair.kind].append(pair)
+    return pairs

@@ -161,9 +161,10 @@ def anchor_bars(
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
         high, own = max(0.0, float(similarity[other])), float(weight[other])
+        top = own if before is None else max(own, float(before[other]))
         layout["annotations"] = [
             draw.annotation("▼", place[other], high, size=17, yshift=9),
-            draw.annotation(f"{own:.3g}", place[other], own, size=14, yshift=10, xref="x2", yref="y2"),
+            draw.annotation(f"{own:.3g}", place[other], top, size=14, yshift=10, xref="x2", yref="y2"),
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)

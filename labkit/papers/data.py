@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 from labkit.atomic import write_text
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.article_triplets import triplets_of
-from labkit.corpora.minimal import PAIRED
+from labkit.corpora.catalogue import PAIRED
 from labkit.corpora.published import PUBLISHED
 from labkit.corpora.relations import components, linked
 from labkit.experiment import VERSION, digest

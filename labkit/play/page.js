@@ -131,8 +131,7 @@ class Page {
   open(scene) {
     this.lab.open(scene);
     this.arrive();
-    // a frame in the book shows no address, and its scenes would stand in the way of Back
-    this.write(`#scene=${scene.name}`, this.around === top ? "pushState" : "replaceState");
+    this.write(`#scene=${scene.name}`, window === top ? "pushState" : "replaceState"); // in a frame, Back leaves it
   }
 
   /** Put a hash into the address, so that reload and Back find what it names. */

@@ -16,6 +16,7 @@ export const TERMS = {
   Negative: "a sentence with another label than the one in question: the loss pushes the two apart.",
   Batch: "the sentences of one step; the loss compares each of them with all others.",
   Miner: "the rule that decides which pairs of a batch the loss sees.",
+  ε: "how close to being out of order a pair must be for the informative miner to keep it.",
   Informative: MINERS.informative.note,
   Hardest: MINERS.hardest.note,
   InfoNCE: "a loss in which each positive competes with all negatives for a share of 1, by e^(similarity/τ).",

@@ -32,7 +32,7 @@ from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
-LASTING = {"trainings", "training_process", "owners"}  # modules that are not imported again for each page
+LASTING = {"trainings", "training_process"}  # modules that are not imported again for each page
 OWN = {file.stem for file in APP.iterdir()} - LASTING
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [

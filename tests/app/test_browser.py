@@ -179,7 +179,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
 
 MAPS = "space?corpus=captions&left=SIF&right=TF-IDF&how=PCA&part=of+all+splits&amount=5%2C000&labels=words"
 INSTANCES = """() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
-    .map(host => host.shadowRoot.labkitMap).filter(map => map)"""
+    .map(host => host.shadowRoot?.labkitMap).filter(map => map)"""
 VIEWS = f"() => ({INSTANCES})().map(map => [map.view.x, map.view.y, map.view.zoom])"
 COLOURS = f"""() => ({INSTANCES})().map(map => {{
     const gl = map.gl, [w, h] = [map.dots.width, map.dots.height], pixels = new Uint8Array(4 * w * h);

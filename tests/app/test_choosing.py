@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from owners import OWNERS, Owned, write_owned
+from trainings import OWNERS, Owned, write_owned
 
 from labkit.corpora import load
 from labkit.methods import METHODS

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import classroom
 import pytest
-from owners import Owned, write_owned
 from streamlit import config
+from trainings import Owned, write_owned
 
 from benchmarks.visitor import Visitor
 from labkit.shipped import DEMONSTRATIONS

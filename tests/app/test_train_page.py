@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 import streamlit as st
 import trainings as module
-from owners import Owned, all_owned, owned, write_owned
 from streamlit.testing.v1 import AppTest
-from trainings import Job, Queue, queue_of
+from trainings import Job, Owned, Queue, all_owned, owned, queue_of, write_owned
 
 from labkit.corpora import load
 from labkit.locks import locked

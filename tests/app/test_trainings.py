@@ -17,10 +17,21 @@ from pathlib import Path
 import pytest
 import training_process as process
 import trainings as module
-from owners import OWNERS, Owned, all_owned, owned, write_owned
 from train_presets import choices
 from training_process import PROGRESS, SAID, verdict
-from trainings import Job, Queue, file_name, progress, read_jobs, write_job
+from trainings import (
+    OWNERS,
+    Job,
+    Owned,
+    Queue,
+    all_owned,
+    file_name,
+    owned,
+    progress,
+    read_jobs,
+    write_job,
+    write_owned,
+)
 
 from labkit import progress as noted
 from labkit.cli.main import main

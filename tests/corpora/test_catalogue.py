@@ -74,8 +74,7 @@ def test_the_card_tells_how_hard_the_corpus_is(embedded: Embedded) -> None:
 ROWS_OF_ALL = """
 import json
 from itertools import islice
-from labkit.corpora.minimal import KINDS, PAIRED
-from labkit.corpora.catalogue import EMBEDDED, generator
+from labkit.corpora.catalogue import EMBEDDED, KINDS, PAIRED, generator
 
 found = generator("minimal").found
 pairs = [pair for corpus in PAIRED for kind in KINDS for pair, _ in islice(found(corpus, kind, 0, "test"), 3)]

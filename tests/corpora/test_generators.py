@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from labkit.corpora.article_rules import LISTS
-from labkit.corpora.catalogue import DATA, EMBEDDED, generator, load
+from labkit.corpora.catalogue import DATA, EMBEDDED, KINDS, PAIRED, MinimalPair, generator, load, minimal_pairs
 from labkit.corpora.files import write_rows
-from labkit.corpora.minimal import KINDS, PAIRED, MinimalPair, minimal_pairs
 from labkit.corpora.records import Pairs
 from labkit.corpora.relations import components
 from labkit.corpora.rows import from_columns

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import load
-from labkit.corpora.minimal import KINDS, MinimalPair
+from labkit.corpora.catalogue import KINDS, MinimalPair
 from labkit.explanation import REST, Explanation, Parts
 from labkit.methods import METHODS
 from labkit.papers.recipes import Case, why

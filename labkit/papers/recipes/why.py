@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labkit.corpora import Pairs
-from labkit.corpora.minimal import KINDS, MinimalPair, minimal_pairs
+from labkit.corpora.catalogue import KINDS, MinimalPair, minimal_pairs
 from labkit.evaluation import Parts, correlation
 from labkit.explanation import REST, Explanation, lost
 from labkit.film.method import Film
