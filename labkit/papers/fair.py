@@ -135,6 +135,8 @@ def _finalists(tuned: Tuned, corpus: Corpus, folder: Path | None, progress: Prog
         replace(each, figure=result.figure, seconds=result.seconds, reason=result.reason)
         for each, result in zip(tried, results, strict=True)
     ]
+    if all(each.figure is None for each in finals):
+        raise ValueError(f"none of {len(finals)} finalists could be trained; the first: {finals[0].reason}")
     return replace(tuned, trials=tuple(finals))
 
 
