@@ -312,6 +312,7 @@ def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all
 ) -> None:
     def selection(self: Turned, corpus: Corpus) -> tuple[str, float]:
         """After 3 epochs on a quarter the largest angle seems best; after 6 epochs on all rows the smallest is."""
+        assert set(corpus.splits) == {"dev"}
         return "dev_angle", self.settings.turn * (1 if self.settings.epochs == 3 else -1)
 
     monkeypatch.setattr(Turned, "selection", selection)
