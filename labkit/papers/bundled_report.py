@@ -285,6 +285,7 @@ def _made(row: str, data: str, cells: Sequence[Cell], known: Mapping[str, Result
     found = [known[cell.key] for cell in cells if cell.key in known]
     if not found:
         return {}
+    tunings = dict.fromkeys(tuning.key for cell in cells for tuning in cell.tunings)
     chosen = [
         {
             "settings": each.notes["chosen"],
@@ -295,8 +296,8 @@ def _made(row: str, data: str, cells: Sequence[Cell], known: Mapping[str, Result
             "trials": len(each.notes["trials"]),
             "seconds": round(each.seconds, 1),
         }
-        for tuning in cells[0].tunings
-        if (each := known.get(tuning.key))
+        for key in tunings
+        if (each := known.get(key))
     ]
     return {"row": row, "data": data, "seconds": round(median(each.seconds for each in found), 1), "chosen": chosen}
 

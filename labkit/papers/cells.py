@@ -32,7 +32,7 @@ from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing, default_fold
 from labkit.papers.fair import Tuning, space_of
 from labkit.papers.recipes import Case
 from labkit.papers.recipes.scoring import at_hand
-from labkit.papers.records import Recipe, Row, Table
+from labkit.papers.records import CLAIM_SEEDS, Recipe, Row, Table
 from labkit.progress import Progress, silent
 from labkit.scale import one_thread
 from labkit.trials.engine import TRIALS, Result
@@ -42,7 +42,10 @@ BUNDLED = DATA / "cells.jsonl"
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One recipe on one data set with one seed; `settings` and `tries` combine the recipe's with those for its data."""
+    """One recipe on one data set with one seed; `settings` and `tries` are the recipe's and those for its data.
+
+    With `per_seed` its tunings are its own, else they are shared by all seeds.
+    """
 
     recipe: Recipe
     data: DataAtHand
@@ -50,6 +53,7 @@ class Cell:
     seed: int
     settings: Mapping[str, Any]
     tries: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    per_seed: bool = False
 
     def __str__(self) -> str:
         what = self.recipe.method or self.recipe.run.__qualname__.replace("_", " ")
@@ -92,8 +96,9 @@ class Cell:
         if recipe.first is None:
             return ()
         learned = [*self.also.values()] or [self.data]
+        own = self.seed if self.per_seed else None
         return tuple(
-            Tuning(recipe, {**self.settings, **side}, learned[place % len(learned)], self.tries)
+            Tuning(recipe, {**self.settings, **side}, learned[place % len(learned)], self.tries, own)
             for place, side in enumerate(recipe.sides or ({},))
         )
 
@@ -157,15 +162,18 @@ def _part(table: Table, row: Row, data: str, desk: Desk, published: bool, seeds:
     settings = {**recipe.settings, **recipe.on.get(data, {})}
     if "model" in settings:
         settings["model"] = at_hand(settings["model"]) or settings["model"]
-    count = seeds or recipe.seeds or table.seeds
-    if desk.quick:  # one seed, no tuning, and at most one epoch
+    per_seed = data in recipe.per_seed
+    count = seeds or (CLAIM_SEEDS if per_seed else recipe.seeds) or table.seeds
+    if desk.quick:  # one seed, no tuning, and one epoch if it has epochs
         count = seeds or 1
         sides = tuple({**side, "epochs": 1} if "epochs" in side else side for side in recipe.sides)
         if recipe.entry is not None and recipe.entry(**settings).settings.values().get("epochs"):
             settings["epochs"] = 1
         recipe = replace(recipe, first=None, sides=sides)
     also, tries = dict(zip(recipe.also, others, strict=True)), recipe.tries.get(data, {})
-    return tuple(Cell(recipe, opened, also, seed, settings, tries) for seed in range(count if recipe.random else 1))
+    return tuple(
+        Cell(recipe, opened, also, seed, settings, tries, per_seed) for seed in range(count if recipe.random else 1)
+    )
 
 
 def why_not(recipe: Recipe) -> str:

@@ -5,7 +5,9 @@
                        printed settings (the usual ones if no paper gives any), so that no method starts from values
                        tuned earlier; the others vary the method's hyperparameters
     tuned_and_printed  a row with tuned settings, and the same row as printed
-    Tuning             the trials for one (method, settings, data), shared by all rows that need these
+    Tuning             the trials for one (method, settings, data), shared by all rows that need them, or made anew
+                       for each seed. In the second case the three best trials and the first are trained on all rows
+                       as well, and their dev scores decide, because the best on a quarter may not be the best on all
 
 Trials get no test rows (`labkit.trials.tune`).
 """
@@ -19,16 +21,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from labkit.corpora.records import Corpus
 from labkit.experiment import Experiment, digest, versions_of
 from labkit.method import Method
+from labkit.methods import METHODS
 from labkit.papers.data import DataAtHand, Missing
 from labkit.papers.records import AS_PRINTED, FEW_SEEDS, Recipe, Row
 from labkit.progress import Progress, silent
+from labkit.trials import engine
 from labkit.trials.engine import Result
 from labkit.trials.space import Dial, tuned_settings
+from labkit.trials.tune import Tuned, selected, tune
 
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 WHOLE: Mapping[str, Any] = {**PROTOCOL, "part": 1.0, "epochs": 1.0}
+FINALISTS = 3  # trials that are trained on all rows, besides the first
 SMALL = 10_000  # training rows up to which trials use all of them
 # : the description for a table's note
 FAIR = (
@@ -45,7 +52,9 @@ def tuned_and_printed(row: Row, printed: Mapping[str, Any], first: Mapping[str, 
     """
     recipe = row.recipe
     assert recipe is not None, row.name
-    as_printed = replace(recipe, settings={**recipe.settings, **printed}, seeds=FEW_SEEDS, first=None, tries={})
+    as_printed = replace(
+        recipe, settings={**recipe.settings, **printed}, seeds=FEW_SEEDS, first=None, tries={}, per_seed=()
+    )
     return replace(row, recipe=replace(recipe, first={**printed, **(first or {})})), replace(
         row, name=row.name + AS_PRINTED, recipe=as_printed
     )
@@ -53,12 +62,16 @@ def tuned_and_printed(row: Row, printed: Mapping[str, Any], first: Mapping[str, 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The trials of a recipe's method with these settings; the first starts from the values in `recipe.first`."""
+    """The trials of a recipe's method with these settings; the first starts from the values in `recipe.first`.
+
+    With a `seed` they are that seed's own: it draws the proposals and trains the trials.
+    """
 
     recipe: Recipe
     settings: Mapping[str, Any]
     data: DataAtHand
     tries: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # besides the method's own hyperparameters
+    seed: int | None = None
 
     @property
     def protocol(self) -> Mapping[str, Any]:
@@ -81,32 +94,58 @@ class Tuning:
             "protocol": dict(self.protocol),
             "space": {name: str(dial) for name, dial in tried.items()},
             "first": {name: first.get(name, usual[name]) for name in tried},
-        }
+        } | ({} if self.seed is None else {"seed": self.seed, "finalists": FINALISTS})
 
     @cached_property
     def key(self) -> str:
         return digest(self.about)
 
     def compute(self, runs: Path | None = None, progress: Progress = silent) -> Result:
-        """`dev` is the score of the chosen settings, `dev at first` the first trial's; the notes list all trials."""
+        """`dev` is the score of the chosen settings, `dev at first` that of the first trial; notes have all trials.
+
+        Both are scores of the finalists, if there are any.
+        """
         if find_spec("optuna") is None:
             raise Missing('its settings are chosen by Optuna; run pip install "labkit-embeddings[tune]"')
-        from labkit.trials.tune import tune
-
-        recipe, corpus = self.recipe, self.data.corpus
-        experiment = Experiment(recipe.method, corpus, self.settings, 0, recipe.methods)
+        recipe, corpus, seed = self.recipe, self.data.corpus, self.seed or 0
+        experiment = Experiment(recipe.method, corpus, self.settings, seed, recipe.methods)
         folder = None if runs is None else runs / f"tune-{recipe.method}-{self.key[:20]}"
         space = space_of(experiment.entry, self.settings, self.tries, type(corpus).__name__)
-        tuned = tune(experiment, **self.protocol, space=space, first=recipe.first, folder=folder, progress=progress)
-        figures = {"dev": tuned.best.figure, "dev at first": tuned.trials[0].figure}
-        trials = [
-            {"tried": dict(each.tried), "figure": each.figure, "seconds": round(each.seconds, 1), "reason": each.reason}
-            for each in tuned.trials
-        ]
+        how = {**self.protocol, "seed": seed, "space": space, "first": recipe.first}
+        tuned = tune(experiment, **how, folder=folder, progress=progress)
+        decided = tuned
+        if self.seed is not None and self.protocol["part"] < 1:
+            decided = _finalists(tuned, corpus, folder, progress)
+        figures = {"dev": decided.best.figure, "dev at first": decided.trials[0].figure}
         return Result(
             {name: value for name, value in figures.items() if value is not None},
-            notes={"chosen": dict(tuned.best.tried), "measure": tuned.measure, "trials": trials},
+            notes={"chosen": dict(decided.best.tried), "measure": tuned.measure, "trials": _listed(tuned)}
+            | ({} if decided is tuned else {"finalists": _listed(decided)}),
         )
+
+
+def _finalists(tuned: Tuned, corpus: Corpus, folder: Path | None, progress: Progress) -> Tuned:
+    """The first trial and the best ones, trained on all rows for all epochs and scored on dev."""
+    tried = [tuned.trials[0], *(each for each in tuned.ranked[:FINALISTS] if each.number and not each.reason)]
+    experiment = tuned.experiment
+    trials = [engine.Trial(experiment.method, {**tuned.experiment.settings, **each.tried}, experiment.seed)
+              for each in tried]  # fmt: skip
+    results = engine.run(trials, corpus, selected, folder, methods=experiment.methods or METHODS, progress=progress)
+    finals = [
+        replace(each, figure=result.figure, seconds=result.seconds, reason=result.reason)
+        for each, result in zip(tried, results, strict=True)
+    ]
+    if all(each.figure is None for each in finals):
+        raise ValueError(f"none of {len(finals)} finalists could be trained; the first: {finals[0].reason}")
+    return replace(tuned, trials=tuple(finals))
+
+
+def _listed(tuned: Tuned) -> list[dict[str, Any]]:
+    """The trials, ready for JSON."""
+    return [
+        {"tried": dict(each.tried), "figure": each.figure, "seconds": round(each.seconds, 1), "reason": each.reason}
+        for each in tuned.trials
+    ]
 
 
 def space_of(

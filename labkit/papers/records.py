@@ -33,7 +33,9 @@ class Recipe:
     `on` has settings for one data set; `sides` those of concatenated networks; `also` names training data other than
     the column's own. A row gets the table's number of seeds, or its own `seeds`; 1 means that it is deterministic. With
     `first` its other settings are chosen on dev, with the same number of trials as every row, and the first trial
-    starts from these values; `tries` names further settings to choose on one data set. `methods` lists the method.
+    starts from these values; `tries` names further settings to choose on one data set. On the data sets named in
+    `per_seed`, each seed chooses its settings anew, so that intervals cover this choice, too. `methods` lists the
+    method.
     """
 
     run: Callable[[Case], Result]
@@ -45,6 +47,7 @@ class Recipe:
     seeds: int | None = None
     first: Mapping[str, Any] | None = None
     tries: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    per_seed: tuple[str, ...] = ()
     methods: Mapping[str, type[Method]] = field(default_factory=lambda: METHODS, repr=False)
 
     @property

@@ -11,6 +11,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from labkit.corpora import Corpus
 from labkit.papers import cells as planning
 from labkit.papers import fair
 from labkit.papers.bundled_report import result
@@ -305,6 +306,93 @@ def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_fr
         assert {name: settings[name] for name in (*side, *own)} == {**side, **own}
 
 
+@pytest.mark.usefixtures("four_trials")
+def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all_rows(
+    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def selection(self: Turned, corpus: Corpus) -> tuple[str, float]:
+        """After 3 epochs on a quarter the largest angle seems best; after 6 epochs on all rows the smallest is."""
+        assert set(corpus.splits) == {"dev"}
+        return "dev_angle", self.settings.turn * (1 if self.settings.epochs == 3 else -1)
+
+    monkeypatch.setattr(Turned, "selection", selection)
+    table = one_row(tuned(per_seed=("stsb",), seeds=9))
+    cells = cells_of([plan(table, desk)])
+    assert [cell.seed for cell in cells] == [0, 1, 2, 3, 4]
+    found = compute(cells[:2], store, runs=store.folder / "runs")
+    whole = desk.open("stsb", published=False).corpus
+    for seed, cell in enumerate(cells[:2]):
+        (tuning,) = cell.tunings
+        mine = [(corpus, settings["turn"], settings["epochs"]) for corpus, settings, of in seen if of == seed]
+        trials, finalists, (scored,) = mine[:4], mine[4:-1], mine[-1:]
+        turns = [turn for _, turn, _ in trials]
+        assert turns[0] == 0.5
+        best = sorted(turns, reverse=True)[:3]
+        assert [turn for _, turn, _ in finalists] == [0.5, *(turn for turn in best if turn != 0.5)]
+        for corpus, _, epochs in finalists:
+            assert (corpus.sizes["train"], "test" in corpus.sizes, epochs) == (whole.sizes["train"], False, 6)
+        known = found.known[tuning.key]
+        chosen = min([0.5, *best])
+        assert known.notes["chosen"] == {"turn": chosen}
+        assert known.figures == {"dev": -chosen, "dev at first": -0.5}
+        assert (scored[0].fingerprint, *scored[1:]) == (whole.fingerprint, chosen, 6)
+    assert len({cell.tunings[0].key for cell in cells}) == 5
+    first, second = (found.known[cell.tunings[0].key].notes["trials"] for cell in cells[:2])
+    assert first != second
+
+
+@pytest.mark.usefixtures("four_trials")
+@pytest.mark.parametrize(("broken", "chosen"), [((), 1), ((1,), 0), ((0,), 1), ((0, 1), None)])
+def test_a_failed_trial_is_no_finalist_and_a_failed_finalist_is_not_chosen(
+    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch, broken: tuple[int, ...],
+    chosen: int | None,
+) -> None:  # fmt: skip
+    """Of four trials two fail. Of the two finalists, those in `broken` fail."""
+    fit = Turned._fit
+
+    def failing_later(self: Turned, *others: Any) -> Any:
+        history, number = fit(self, *others), len(seen) - 1
+        if number in (2, 3) or (number in (4, 5) and number - 4 in broken):
+            raise ValueError(f"training {number} failed")
+        return history
+
+    monkeypatch.setattr(Turned, "_fit", failing_later)
+    monkeypatch.setattr(Turned, "selection", lambda self, _: ("dev_angle", float(self.settings.turn != 0.5)))
+    (cell,) = cells_of([plan(one_row(tuned(settings={"late": 3}, per_seed=("stsb",))), desk, 1)])
+    found = compute([cell], store)
+    turns = [settings["turn"] for _, settings, _ in seen]
+    assert turns[4:6] == turns[:2]
+    assert {settings["late"] for _, settings, _ in seen} == {3}
+    if chosen is None:
+        assert "training 4" in str(found.failed[cell.key])
+        assert (found.known, len(seen)) == ({}, 6)
+    else:
+        assert turns[6:] == [turns[chosen]]
+        known = found.known[cell.tunings[0].key]
+        assert [bool(each["reason"]) for each in known.notes["finalists"]] == [0 in broken, 1 in broken]
+        assert known.figures.keys() == {"dev"} | ({"dev at first"} if 0 not in broken else set())
+
+
+@pytest.mark.usefixtures("four_trials")
+def test_only_where_a_row_says_so_each_seed_chooses(
+    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keys(*per_seed: str, seeds: int | None = 3) -> list[str]:
+        cells = cells_of([plan(one_row(tuned(per_seed=per_seed, seeds=7)), desk, seeds)])
+        return [tuning.key for cell in cells for tuning in cell.tunings]
+
+    own, shared = keys("stsb"), keys()
+    assert keys("trec") == shared == shared[:1] * 3
+    assert len({*own, *shared}) == 4
+    assert (len(keys("stsb", seeds=None)), len(keys("trec", seeds=None))) == (5, 7)
+    monkeypatch.setattr(fair, "FINALISTS", 2)
+    assert not {*own} & {*keys("stsb")}
+    monkeypatch.setattr(fair, "SMALL", 10**6)  # all trials are on all rows: nothing is left to decide
+    cells = cells_of([plan(one_row(tuned(per_seed=("stsb",))), desk, 1)])
+    compute(cells, store)
+    assert [settings["epochs"] for _, settings, _ in seen] == [6] * (16 + 1)
+
+
 def test_the_same_tuning_is_shared_and_no_other(desk: Desk) -> None:
     def key(made: Recipe, data: str = "stsb") -> str:
         table = one_row(made)
@@ -401,11 +489,20 @@ def test_trials_that_all_fail_are_made_once_and_leave_the_other_rows_alone(
 
 
 def test_a_row_stands_in_a_table_twice() -> None:
-    row = Row("ours", (0.9, None), replace(tuned(settings={"rule": "b"}, seeds=10), first=None))
-    first, second = tuned_and_printed(row, {"turn": 0.25})
+    row = Row(
+        "ours",
+        (0.9, None),
+        tuned(settings={"rule": "b"}, seeds=10, tries={"stsb": {"late": (1, 9)}}, per_seed=("stsb",)),
+    )
+    first, second = tuned_and_printed(row, {"turn": 0.25, "late": 4}, {"late": 2})
     assert (first.name, second.name) == ("ours", "ours, as printed")
     assert first.published == second.published == (0.9, None)
     assert first.recipe is not None and second.recipe is not None  # noqa: PT018
-    assert (first.recipe.seeds, first.recipe.settings, first.recipe.first) == (10, {"rule": "b"}, {"turn": 0.25})
-    assert second.recipe.settings == {"rule": "b", "turn": 0.25}
-    assert (second.recipe.first, second.recipe.seeds) == (None, 3)
+    assert (first.recipe.seeds, first.recipe.settings, first.recipe.first) == (
+        10,
+        {"rule": "b"},
+        {"turn": 0.25, "late": 2},
+    )
+    assert (first.recipe.tries, first.recipe.per_seed) == ({"stsb": {"late": (1, 9)}}, ("stsb",))
+    assert second.recipe.settings == {"rule": "b", "turn": 0.25, "late": 4}
+    assert (second.recipe.first, second.recipe.seeds, second.recipe.tries, second.recipe.per_seed) == (None, 3, {}, ())

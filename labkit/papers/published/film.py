@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from labkit.papers.claims import Claim
 from labkit.papers.fair import FAIR, tuned_and_printed
-from labkit.papers.published.sentpwnet import SHORT, bag, further, mini, static, trained, tuned_baseline
+from labkit.papers.published.sentpwnet import CHOSEN_ANEW, SHORT, bag, further, mini, static, trained, tuned_baseline
 from labkit.papers.recipes.scoring import (
     PAPERS_K,
     cost_of_training,
@@ -77,7 +77,7 @@ TABLE_1 = Table(
     "stands below. The text splits Quora's pairs 4:1 in one place and takes 10,000 for dev and test in another. The "
     "last rows are ours. The Siamese networks are trained for "
     f"{SHORT['epochs']} epochs and give {SHORT['size']} numbers, a third of their default. "
-    f"{FAIR}",
+    f"{CHOSEN_ANEW}{FAIR}",
     claims=(
         Claim("FILM leads the Siamese networks", ("FILM",), ("Siamese CNN", "Siamese-LSTM"), ("accuracy",)),
         Claim("FILM achieves a superior performance: it leads all others", ("FILM",),

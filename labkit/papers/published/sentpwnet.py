@@ -28,6 +28,12 @@ READ_PLACES = (
     "batch; as printed, it reads characters. "
 )
 _READ: Mapping[str, object] = {"unit": "characters", "dimension": 100, "batch": 64}  # where these trials start
+#: encoders whose rows choose settings anew for each seed: on questions, a quarter of the rows misled the CNN's trials
+PER_SEED = {"cnn": ("quora",)}
+CHOSEN_ANEW = (
+    "On Quora's pairs, each seed of a row with a CNN chooses its settings anew: the three best trials and the printed "
+    "values are trained on all rows, and dev decides. The intervals of these rows cover this choice. "
+)
 #: the printed values or, where the papers give none, the usual ones: the settings of the rows "as printed"
 PRINTED: Mapping[str, dict[str, object]] = {
     "siamese": {"margin": 0.5, "learning_rate": 0.003, "dropout": 0.2},
@@ -58,7 +64,8 @@ def trained(
 ) -> tuple[Row, Row]:
     """A row of one of the three, tuned and as printed (reading places by character); quick rows get ten seeds."""
     seeds = MANY if encoder == "cnn" else None
-    recipe = Recipe(run, method, {"encoder": encoder, **length}, on=ON, seeds=seeds, tries=TRIES)
+    own = PER_SEED.get(encoder, ())
+    recipe = Recipe(run, method, {"encoder": encoder, **length}, on=ON, seeds=seeds, tries=TRIES, per_seed=own)
     tuned, as_printed = tuned_and_printed(Row(row, figures, recipe), PRINTED[method], _READ)
     assert as_printed.recipe is not None
     return tuned, replace(as_printed, recipe=replace(as_printed.recipe, on=BY_CHARACTER))
@@ -163,6 +170,10 @@ TABLE_2 = Table(
         *_rows(PAIRS, seen=("quora",)),
         *static(seen=("quora",)),
         *further(seen=("quora",)),
+        # the labels choose the settings and the threshold on dev, and train nothing
+        Row("BiLSTM + SimCSE, which needs no labels (ours)", (),
+            Recipe(scored, "sentpwnet", {"encoder": "bilstm", **SHORT, "loss": "simcse"}, on=ON,
+                   first={"learning_rate": 0.003, "dropout": 0.2})),
         Row("every pair called the same", (), Recipe(all_the_same, seeds=1)),
         tuned_baseline("TF-IDF (ours)", "tfidf", seeds=1),
         Row("TF-IDF and a logistic regression (ours)", (), Recipe(classified, "tfidf", seeds=1)),
@@ -172,7 +183,7 @@ TABLE_2 = Table(
     note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from dev (QQP) and from "
     "the training pairs (MRPC). Here it comes from pairs that are neither learned from nor scored. Word vectors are "
     "made of the corpus (PPMI), where the paper has GloVe. A logistic regression learns from |u - v| and u · v of the "
-    "training pairs; its strength is chosen on dev. " + DEVIATIONS.format(SHORT["epochs"]),
+    "training pairs; its strength is chosen on dev. " + CHOSEN_ANEW + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_PAIR_COLUMNS),
         Claim("every network trained for the task leads all general-purpose embeddings", _TRAINED, GENERAL,
