@@ -32,7 +32,8 @@ _READ: Mapping[str, object] = {"unit": "characters", "dimension": 100, "batch": 
 PER_SEED = {"cnn": ("quora",)}
 CHOSEN_ANEW = (
     "On Quora's pairs, each seed of a row with a CNN chooses its settings anew: the three best trials and the printed "
-    "values are trained on all rows, and dev decides. The intervals of these rows cover this choice. "
+    "values are trained on all rows, and dev decides. The intervals of these rows cover this choice, and rows that are "
+    "tuned once have the smaller budget. "
 )
 #: the printed values or, where the papers give none, the usual ones: the settings of the rows "as printed"
 PRINTED: Mapping[str, dict[str, object]] = {
