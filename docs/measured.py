@@ -79,7 +79,7 @@ LEADS = {  # what is compared -> the table, and how the claim begins that compar
     "Sections: the paper's triplet network against mean vectors": ("thematic/3", "the triplet network leads every"),
     "Captions, lift: two layers both ways against one layer": ("pthought/3", "the most complex encoder"),
     "STS-B: P-thought, two layers both ways, against the bag": ("pthought/6", "all three forms lead the bag"),
-    "Quora: FILM against the Siamese LSTM": ("film/1", "FILM leads the Siamese"),
+    "Quora: FILM against the best Siamese network": ("film/1", "FILM leads the Siamese"),
     "Quora: FILM against TF-IDF": ("film/1", "FILM leads TF-IDF"),
 }
 
