@@ -8,18 +8,19 @@
 # %% [markdown]
 # # 0 · A tour
 #
-# **How can numbers know that two sentences belong together?** A *sentence embedding* is a list of numbers for a sentence, made
-# so that related sentences get similar lists. In this tour you turn sentences into points, measure how good such a space is
-# without looking at a picture, and see what the five methods of this course do to it.
+# **How can numbers show that two sentences belong together?** A *sentence embedding* is a list of numbers for a
+# sentence, made so that related sentences get similar lists. In this tour you turn sentences into points, measure how
+# good such a space is without looking at a picture, and see what the five methods of this course do to it.
 #
 # *40 minutes, 27 of them for four exercises. You need to know what a vector and a dot product are.*
 #
-# Run a cell with Shift+Enter; while it shows `[*]`, it is working. Where a cell says `...  # your turn`, you write the code, and
-# `answer(...)` checks it at once. If you are stuck, make a new cell (Esc, then B): `hint("00.1")` gives a hint, three times, and
-# `solve("00.1")` shows and runs a solution. Before you see a result you are asked to predict it. Predictions are not graded.
+# Run a cell with Shift+Enter; while it shows `[*]`, it is working. Where a cell says `...  # your turn`, you write the
+# code, and `answer(...)` checks it at once. If you are stuck, add a new cell (Esc, then B): `hint("00.1")` gives the
+# next of three hints, and `solve("00.1")` shows and runs a solution. You are asked to predict each result; predictions
+# are not graded.
 #
-# Start by playing: each mark is a sentence, each colour a topic. Press **Play** and watch. The sentences learn which of them
-# belong together. What moves first, and what last?
+# Start by playing. Each mark is a sentence, each colour a topic. Press **Play** and watch the sentences learn which of
+# them belong together. Which marks move first, and which move last?
 
 # %%
 from labkit import playground
@@ -30,8 +31,8 @@ playground()
 # %% [markdown]
 # ## 1. From a sentence to a vector
 #
-# The corpus `topics` has short posts about everyday topics. The simplest vector of a sentence is the mean of the vectors of its
-# words. (Lesson 8 makes word vectors.)
+# `topics` contains short posts about everyday topics. The simplest vector of a sentence is the mean of the vectors of
+# its words. (In lesson 8 you build word vectors.)
 
 # %%
 import numpy as np
@@ -62,9 +63,9 @@ print("three sentences are now", vectors.shape, "numbers; the first begins with"
 # hint: The dot product says how much two vectors point the same way, times both lengths.
 # hint: Divide the dot product by the two lengths; `np.linalg.norm(v)` is the length of v.
 # hint: For each row w of V: `v @ w / (np.linalg.norm(v) * np.linalg.norm(w))`.
-# right: 1 means the same direction, 0 nothing in common; length plays no part
-# further: Double one of the vectors, then reverse it. Which of the two does the cosine notice? And the distance
-# `np.linalg.norm(u - v)`?
+# right: 1 means that two vectors point the same way, 0 that they have nothing in common; length does not matter
+# further: Double one of the vectors, then reverse it. Which of the two steps changes the cosine? Which changes the
+# distance `np.linalg.norm(u - v)`?
 
 # %%
 def cosines(v, V):
@@ -84,9 +85,9 @@ for text, cosine in zip(three, cosines(vectors[0], vectors)):
 # %% [markdown]
 # ## 2. From vectors to a picture
 #
-# A vector of a hundred numbers cannot be drawn. A **projection** makes two of them. t-SNE places points so that neighbours among
-# the vectors stay neighbours in the plane. Here are the posts of twelve topics from the test split. The vectors were made
-# without the topics.
+# A vector of a hundred numbers cannot be drawn. A **projection** reduces it to two numbers. t-SNE places points so that
+# neighbours among the vectors stay neighbours in the plane. Here are the test posts on twelve topics. The vectors were
+# made without using the topics.
 
 # %%
 from labkit.corpora.relations import points
@@ -99,17 +100,17 @@ V = plain.encode(shown.texts, normalize_embeddings=True)
 labels = np.array(shown.labels)
 show(
     clusters(tsne(V), shown),
-    "Each mark is a sentence, each colour and shape a topic; the axes mean nothing, only who is near whom. Some topics (choir, "
-    "astronomy, baking) gather, many are scattered over the whole plane.",
+    "Each mark is a sentence, each colour and shape a topic. The axes mean nothing; only nearness matters. Some topics (choir, "
+    "astronomy, baking) form clusters, but many are scattered over the whole plane.",
 )
 
 # %% [markdown]
-# Some topics gather, others are mixed. A picture shows that, but it also distorts: what is far apart in it need not be far apart
-# among the vectors. So we measure in the space itself.
+# Some topics form clusters, others are mixed. The picture shows that, but it also distorts: marks that are far apart
+# need not have distant vectors. So we measure in the space itself.
 #
 # ## 3. Scores that do not lie
 #
-# **Hit@1** asks of every sentence: is the nearest of all others about the same topic?
+# **Hit@1** asks of every sentence: is its nearest neighbour about the same topic?
 #
 # **Predict 00.a.** By chance, about one in twelve would be right. What share do you expect here? Write a number from 0 to 1.
 
@@ -122,11 +123,11 @@ predict("00.a", guess)
 #
 # *9 minutes, medium. What it is for: to measure the space itself, which no picture can distort.*
 #
-# hint: Loop over the rows. A sentence is nearest to itself: what must happen to its own place?
-# hint: `near = cosines(v, V)`, then `near[row] = -np.inf`; `near.argmax()` is the place of the nearest other sentence.
+# hint: Loop over the rows. A sentence is nearest to itself: what must you do with its own entry?
+# hint: `near = cosines(v, V)`, then `near[row] = -np.inf`; `near.argmax()` is the row of the nearest other sentence.
 # hint: Count the rows with `labels[near.argmax()] == labels[row]`, and divide by their number.
-# right: one number for how well a space knows the topics, measured in the space and not in a picture
-# further: Write Hit@3: is one of the three nearest about the same topic? Then read a few sentences that miss, each next to
+# right: this number says how well a space separates the topics, and it is measured in the space, not in a picture
+# further: Write Hit@3: is one of the three nearest sentences about the same topic? Then read a few misses, each next to
 # its nearest neighbour. Which words led them astray?
 
 # %%
@@ -147,16 +148,17 @@ print(f"Hit@1 of the plain means: {hit_at_1(V, labels):.3f}")
 recall("00.a", round(hit_at_1(V, labels), 3))
 
 # %% [markdown]
-# **Inter/intra** compares whole classes. *Intra* is the mean distance of a sentence to the centre of its class: how wide classes
-# are. *Inter* is the mean distance of a centre to the nearest other centre: how far apart they are.
+# **Inter/intra** compares whole classes. *Intra* is the mean distance from a sentence to the centre of its class: it
+# shows how wide the classes are. *Inter* is the mean distance from a centre to the nearest other centre: it shows how
+# far apart they are.
 #
 # **Exercise 00.3.** Compute inter divided by intra.
 #
 # *8 minutes, medium. What it is for: to see whole classes where Hit@1 sees a single neighbour.*
 #
 # hint: The centre of a class is the mean of its rows: `V[labels == name].mean(0)`.
-# hint: Intra: the distance of each row to its own centre, and the mean over all rows.
-# hint: Inter: for each centre the smallest distance to a centre of *another* class, and the mean over the centres.
+# hint: Intra is the distance from each row to its own centre, averaged over all rows.
+# hint: Inter is the smallest distance from each centre to a centre of *another* class, averaged over the centres.
 # right: above 1, classes are farther apart than they are wide
 # further: Multiply all vectors by 10. What happens to intra, and to the ratio?
 
@@ -177,16 +179,16 @@ answer("00.3", ratio)
 print(f"inter/intra of the plain means: {ratio(V, labels):.3f}")
 
 # %% [markdown]
-# **Exercise 00.4, a new sentence.** A new sentence needs no training to get its place. Write one of your own whose nearest
-# neighbour among the test posts is about *cooking*. It is harder than it looks. Try to explain each miss.
+# **Exercise 00.4, a new sentence.** You can place a new sentence without any training. Write one whose nearest
+# neighbour among the test posts is about *cooking*. This is harder than it looks. Try to explain each miss.
 #
-# *5 minutes, easy. What it is for: to find out what a mean of words hears in a sentence.*
+# *5 minutes, easy. What it is for: to find out what a mean of word vectors picks up from a sentence.*
 #
 # hint: What would somebody write who is in a kitchen and needs advice?
-# hint: Words that many posts about cooking share pull most: soup, oven, sauce.
+# hint: The words that count most are those that many posts about cooking share: soup, oven, sauce.
 # hint: For example: Why does my sauce burn in the pan every time?
-# right: its words bring it to its place
-# further: Replace one word of your sentence after another until it leaves cooking. Which word held it there?
+# right: the words of a sentence decide where it goes
+# further: Replace the words of your sentence one by one until it leaves cooking. Which word had kept it there?
 
 # %%
 mine = "Why does my sauce burn in the pan every time?"  #!
@@ -195,8 +197,8 @@ answer("00.4", mine)
 # %% [markdown]
 # ## 4. What learning does
 #
-# A method that *learns* is told which sentences of the training split belong together, and changes the vectors. Here is a network
-# that has been trained already (`labkit train` does that in less than a minute).
+# A method that *learns* is told which sentences of the training split belong together, and changes the vectors. Here is
+# a trained network (`labkit train` trains one in less than a minute).
 #
 # **Predict 00.b.** What is Hit@1 after learning, on test posts that the network has never seen?
 
@@ -218,19 +220,20 @@ recall("00.b", round(hit_at_1(after, labels), 3))
 show(
     clusters(tsne(after), shown),
     "The same test posts after learning: each topic is now a cloud of its own, and related topics (cooking and baking, guitar "
-    "and choir) are side by side. A few marks are in the wrong cloud: these are its mistakes.",
+    "and choir) are side by side. A few marks are in the wrong cloud: these are the network's mistakes.",
 )
 
 # %% [markdown]
 # ## 5. Five methods, one line each
 #
-# They differ in what they are told, and in what they may change.
+# The methods differ in what they are told, and in what they may change.
 #
 # **[SentPWNet](https://arxiv.org/abs/2005.11347)** (lessons 1 and 2) is told which sentences belong together, and gives every *pair*
 # a weight: near negatives count, distant ones do not. You have just seen its space.
 #
-# **[Thematic triplets](https://aclanthology.org/P18-2009)** (lesson 3) needs no labels. Sections of articles are enough: two sentences of one
-# section should be nearer than two of different sections. Its network says which words it attends to:
+# **[Thematic triplets](https://aclanthology.org/P18-2009)** (lesson 3) needs no labels. Sections of articles are
+# enough: two sentences from one section should be nearer to each other than two from different sections. Its network
+# shows which words it attends to:
 
 # %%
 thematic = load_run(DEMONSTRATIONS["thematic-articles"].folder)
@@ -241,9 +244,9 @@ for word, share in sorted(zip(seen.words, seen.shares), key=lambda pair: -pair[1
     print(f"{word:14} {share:.2f} {'█' * round(share * 60)}")
 
 # %% [markdown]
-# **[SBERT-LP](https://aclanthology.org/2021.findings-emnlp.262)** (lesson 4) learns nothing from labels either. It takes vectors that
-# somebody else made, and moves each sentence so that it is still a mixture of its neighbours. Here its base is SIF, a mean in
-# which frequent words count little:
+# **[SBERT-LP](https://aclanthology.org/2021.findings-emnlp.262)** (lesson 4) does not use labels either. It takes
+# existing vectors and moves each sentence so that it remains a mixture of its neighbours. Here it starts from SIF, a
+# mean in which frequent words count little:
 
 # %%
 relaid = load_run(DEMONSTRATIONS["sbert-lp-topics"].folder)
@@ -253,11 +256,12 @@ for name, method in (("SIF", sif), ("moved by SBERT-LP", relaid)):
     print(f"{name:18} Hit@1 {hit_at_1(method.encode(shown.texts), labels):.3f}")
 
 # %% [markdown]
-# The difference is small. This run embedded these posts together with all the others, as the paper does. Lesson 4 measures when it
-# helps and when it hurts.
+# The difference is small. This run embedded these posts together with all other posts, as the paper does. In lesson 4
+# you measure when the method helps and when it hurts.
 #
-# **[P-thought](https://arxiv.org/abs/1808.05505)** (lesson 5) reads a sentence into one vector, from which two decoders write: one the
-# sentence itself, the other a paraphrase. This one is small and was trained for only a minute, as you will see:
+# **[P-thought](https://arxiv.org/abs/1808.05505)** (lesson 5) turns a sentence into one vector, from which two decoders
+# write: one writes the sentence itself, the other a paraphrase. This network is small and was trained for only a
+# minute, and it shows:
 
 # %%
 writer = load_run(DEMONSTRATIONS["pthought-captions"].folder)
@@ -268,8 +272,8 @@ print("itself     ", said.written["auto"][0].text)
 print("paraphrase ", said.written["paraphrase"][0].text)
 
 # %% [markdown]
-# **[FILM](https://arxiv.org/abs/2010.05523)** (lesson 6) learns a metric on weighted word counts in about a second, and every similarity
-# can be taken apart again, word by word. The parts add up exactly:
+# **[FILM](https://arxiv.org/abs/2010.05523)** (lesson 6) learns a metric on weighted word counts in about a second, and
+# every similarity can be broken down word by word. The parts add up exactly:
 
 # %%
 from labkit.figures import explained_words
@@ -280,12 +284,12 @@ same = int(np.flatnonzero(questions.labels == 1)[0])
 print(questions.text_a[same], "\n" + questions.text_b[same])
 show(
     explained_words(film.explain(questions.text_a[same], questions.text_b[same])),
-    "A staircase from 0 up to the similarity of the two questions. Each step is what one word adds (blue) or takes away "
-    "(orange), marked (a) for the first question and (b) for the second; the last bar, green, is the similarity itself.",
+    "A staircase from 0 up to the similarity of the two questions. Each step shows what one word adds (blue) or subtracts "
+    "(orange); (a) marks words of the first question, (b) of the second. The green bar at the end is the similarity.",
 )
 
 # %% [markdown]
-# ## Where to go on
+# ## Where to go next
 #
 # - *How does a method decide which pairs matter?* Lesson 1.
 # - *I have a file of my own.* Lesson 7, or **Space** in the app (`make app`).
@@ -293,8 +297,8 @@ show(
 # ## Further reading
 #
 # - Reimers and Gurevych, [*Sentence-BERT*](https://aclanthology.org/D19-1410), 2019. How most sentence vectors in use today are made.
-# - Wattenberg, Viégas and Johnson, [*How to Use t-SNE Effectively*](https://doi.org/10.23915/distill.00002), 2016. Pictures to play
-#   with; afterwards you will believe less of what t-SNE seems to show.
+# - Wattenberg, Viégas and Johnson, [*How to Use t-SNE Effectively*](https://doi.org/10.23915/distill.00002), 2016.
+#   Interactive pictures that show how t-SNE can mislead.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -305,27 +309,29 @@ show(
 #
 # <details><summary>An answer</summary>
 #
-# The picture does not say. t-SNE keeps near neighbours near and does not care about the rest, so only short distances can be read.
-# How similar the two are is their cosine, in the space itself.
+# The picture does not say. t-SNE keeps near neighbours near and ignores the rest, so only short distances mean
+# something. To see how similar the two are, compute their cosine in the space itself.
 #
 # </details>
 #
-# **2.** A space has a Hit@1 near 1, and inter/intra below 1. Is one of the two wrong?
+# **2.** A space has a Hit@1 near 1, and inter/intra below 1. Is one of the two numbers wrong?
 #
 # <details><summary>An answer</summary>
 #
-# No. Hit@1 asks each sentence for a single neighbour. Classes may be long and thin, side by side or wound around each other, and
-# still have that neighbour everywhere. The ratio compares how far apart the centres are with how wide the classes are.
+# No. Hit@1 looks at a single neighbour of each sentence. Classes may be long and thin, side by side or wound around
+# each other, and each sentence may still be nearest to one of its own class. The ratio compares how far apart the
+# centres are with how wide the classes are.
 #
 # </details>
 #
-# **3.** After learning, test sentences that the network has never seen do much better. What do you still not know about sentences
-# of your own?
+# **3.** After learning, the scores are much higher on test sentences that the network has never seen. What do you still
+# not know about your own sentences?
 #
 # <details><summary>An answer</summary>
 #
-# Whether they are like these. Training and test posts come from one corpus, are about the same topics, and share many words. Other
-# topics, or other words for the same, were not tested. A file of your own, with a test split of its own, tests them.
+# Whether they are similar to these. Training and test posts come from one corpus, are about the same topics, and share
+# many words. Other topics, and other words for the same topics, were not tested. To test them, use a file of your own
+# with a test split.
 #
 # </details>
 

@@ -16,8 +16,8 @@
 # know what a dot product, a derivative and a logarithm are.*
 #
 # Where a cell says `...  # your turn`, you write the code. `answer(...)` checks it at once, `hint("01.1")` gives a hint
-# (there are three), and `solve("01.1")` shows and runs a solution. Before a result is shown, you are asked to predict it.
-# Nobody grades predictions; a wrong one is the quickest way to learn something.
+# (there are three), and `solve("01.1")` shows and runs a solution. Before a result is shown, you are asked to predict
+# it. Predictions are not graded; a wrong one is the quickest way to learn something.
 
 # %%
 from labkit import playground
@@ -27,9 +27,9 @@ playground()
 
 # %% [markdown]
 # Each mark is a sentence, each colour a topic. Lines are pairs: the thicker the line, the more the loss cares about it.
-# Drag the temperature slowly to the left, then to the right, and watch the lines and the number under the slider. At one
-# end a few pairs take everything; at the other all pairs count nearly alike. The sentences do not change and neither do
-# the labels, so what is it that the slider changes?
+# Drag the temperature slowly to the left, then to the right, and watch the lines and the number under the slider. At
+# one end, a few pairs take all the weight; at the other, all pairs count nearly equally. Neither the sentences nor the
+# labels change, so what does the slider change?
 #
 # ## 1. What a loss gets to see
 #
@@ -63,7 +63,7 @@ for row in (0, 1, 4, 5):
 # *6 minutes, easy. What it is for: everything that follows is computed from these three matrices.*
 #
 # hint: Divide each row by its length, `V.norm(dim=1, keepdim=True)`. Then one matrix product gives every cosine.
-# hint: `labels[:, None] == labels` compares every label with every label. Which of its entries are no pair?
+# hint: `labels[:, None] == labels` compares every label with every label. Which of its entries are not pairs?
 # hint: `N = ~same`, and `P = same & ~torch.eye(len(labels), dtype=torch.bool)`, since no sentence is its own positive.
 # right: every pair is now a positive, a negative, or a sentence with itself
 # further: Give one sentence the label of another topic and compute the masks again. How many entries have changed? That
@@ -101,8 +101,8 @@ nearest_negative, farthest_positive = S[N].max().item(), S[P].min().item()
 print(f"nearest negative  {nearest_negative:.2f}\nfarthest positive {farthest_positive:.2f}")
 show(
     similarity_heatmap(examine(batch, S.numpy(), PairSettings(miner="none")), height=480),
-    "A square with a row and a column for each of the 24 sentences, ordered by topic. Dark blue means nothing in common, "
-    "yellow the same. No block along the diagonal stands out: these vectors do not know the topics.",
+    "A square with a row and a column for each of the 24 sentences, ordered by topic. Dark blue marks a low similarity, "
+    "yellow a high one. No block along the diagonal stands out: these vectors do not know the topics.",
 )
 recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 
@@ -119,20 +119,20 @@ recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "
 # $$w_{ij} = m \left| \frac{\partial L}{\partial S_{ij}} \right| \approx m \left| \frac{L(S \text{ with } S_{ij} + h) - L(S)}{h} \right|$$
 #
 # The losses of this package are means over $m$ anchors; the factor $m$ undoes that mean, so that the weight does not
-# depend on the size of the batch. A weight is only the size of a slope. The sign is always the same, $-$ for positives
-# and $+$ for negatives, and you need it again in section 6.
+# depend on the size of the batch. A weight is only the size of a slope. The sign is fixed, $-$ for positives and $+$
+# for negatives; you will need it again in section 6.
 #
 # **Exercise 01.2.** Measure the weights of *any* loss this way. Nudge each entry by itself: $(i, j)$ and $(j, i)$ are two
 # entries, because each sentence is an anchor.
 #
 # *8 minutes, medium. What it is for: you will check every formula below against this measurement.*
 #
-# hint: Two loops, over i and over j. In the inner one, copy S, add h to one entry and compute the loss again.
+# hint: Write two loops, over i and over j. In the inner one, copy S, add h to one entry and compute the loss again.
 # hint: `nudged = S.clone()`, then `nudged[i, j] += h`. The slope is the difference of the two losses divided by h.
 # hint: `W[i, j] = len(S) * abs(loss(nudged, P, N) - before) / h`, with `before = loss(S, P, N)`.
-# right: no calculus needed: this works for every loss there is, even one nobody has differentiated
+# right: no calculus is needed: this works for every loss, even for one that nobody has differentiated
 # further: After the next cell, measure the contrastive loss again with `h=1e-5`, `h=1e-9`, `h=1e-13` and `h=1e-15`. A
-# number has about sixteen digits: below which `h` is too little left of the difference?
+# number has about sixteen digits: below which `h` do too few of them remain in the difference?
 
 # %%
 def measured_weights(loss, S, P, N, h=1e-6):
@@ -171,12 +171,12 @@ print(f"negatives that weigh 1: {int((W[N] > 0.5).sum())} of {int(N.sum())}")
 #
 # ## 3. First derivation: the triplet
 #
-# The **soft-margin triplet loss** compares: an anchor, one of its positives $p$ and one of its negatives $n$. Each such
-# triplet costs
+# The **soft-margin triplet loss** compares an anchor with one of its positives $p$ and one of its negatives $n$. Each
+# such triplet costs
 #
 # $$\log\left(1 + e^{S_{in} - S_{ip}}\right)$$
 #
-# which is nearly 0 when the positive is much nearer, and grows when the negative is.
+# This is nearly 0 if the positive is much nearer than the negative, and it grows if the negative is nearer.
 #
 # **Predict 01.b.** Take a triplet with $S_{in} = S_{ip}$, so it is undecided. What weight does it give to each of its two
 # pairs? Write a number.
@@ -204,14 +204,14 @@ recall("01.b", round(tie[0, 2].item(), 4))
 # the sigmoid $\sigma(x)$. So a triplet weighs $\sigma(S_{in} - S_{ip})$, and gives that weight to *both* of its pairs. A
 # pair takes part in many triplets, and its weight is the sum over all of them.
 #
-# **Exercise 01.3.** Write the weights of all pairs.
+# **Exercise 01.3.** Compute the weights of all pairs.
 #
 # *8 minutes, medium. What it is for: a weight derived on paper, which you then check against your measurement.*
 #
-# hint: Three loops: over the anchors i, over its positives p, over its negatives n.
+# hint: Nest three loops: over the anchors i, over its positives p, over its negatives n.
 # hint: `P[i].nonzero().flatten()` holds the positives of anchor i. Add each triplet's weight to W[i, p] and W[i, n].
 # hint: In the innermost loop: `w = torch.sigmoid(S[i, n] - S[i, p])`, then `W[i, p] += w` and `W[i, n] += w`.
-# right: a pair weighs more when it is out of order, and it is never quite forgotten
+# right: a pair in the wrong order weighs more, and no pair ever loses all its weight
 # further: Write it without loops: `torch.sigmoid(S[:, None, :] - S[:, :, None])` is indexed by [i, p, n]. Mask it with P
 # and N and sum over one axis for the positives, over another for the negatives.
 
@@ -233,12 +233,12 @@ answer("01.3", triplet_weights)
 # %%
 W = triplet_weights(S, P, N)
 print(f"largest difference from your measurement: {(W - measured_weights(soft_triplet, S, P, N)).abs().max():.0e}")
-print(f"a triplet with the positive as near, and the negative as far, as can be: {torch.sigmoid(torch.tensor(-2.0)):.3f}")
-print(f"a triplet that is as wrong as can be: {torch.sigmoid(torch.tensor(2.0)):.3f}")
+print(f"the best possible triplet (positive nearest, negative farthest): {torch.sigmoid(torch.tensor(-2.0)):.3f}")
+print(f"the worst possible triplet: {torch.sigmoid(torch.tensor(2.0)):.3f}")
 
 # %% [markdown]
 # Two cosines differ by 2 at most, so a triplet's weight lies between 0.12 and 0.88. Even a hopeless triplet weighs only
-# seven times as much as one that was solved long ago. The loss cares about the right pairs more, but not much more.
+# seven times as much as one that was solved long ago. The loss favours the right pairs, but not by much.
 #
 # ## 4. Second derivation: the nearest negatives
 #
@@ -247,9 +247,10 @@ print(f"a triplet that is as wrong as can be: {torch.sigmoid(torch.tensor(2.0)):
 #
 # $$\frac{1}{\alpha} \log\Big(1 + \sum_{j \in P_i} e^{-\alpha (S_{ij} - \lambda)}\Big) + \frac{1}{\beta} \log\Big(1 + \sum_{k \in N_i} e^{\beta (S_{ik} - \lambda)}\Big)$$
 #
-# Here $\lambda$ is the similarity that separates near from far, and $\alpha$ and $\beta$ say how sharply. The derivative
-# of a logarithm of a sum is a share of that sum; the $\beta$ from the inner derivative cancels $1/\beta$. For a negative
-# $j$, divide numerator and denominator by $e^{\beta(S_{ij} - \lambda)}$, and the whole idea becomes readable:
+# Here $\lambda$ is the similarity that separates near from far, and $\alpha$ and $\beta$ set how sharply it does so.
+# The derivative of a logarithm of a sum is a share of that sum; the $\beta$ from the inner derivative cancels
+# $1/\beta$. For a negative $j$, divide numerator and denominator by $e^{\beta(S_{ij} - \lambda)}$, and the whole idea
+# becomes readable:
 #
 # $$w_{ij} = \frac{e^{\beta(S_{ij} - \lambda)}}{1 + \sum_{k \in N_i} e^{\beta(S_{ik} - \lambda)}} = \frac{1}{\underbrace{e^{\beta(\lambda - S_{ij})}}_{\text{own}} + \underbrace{\textstyle\sum_{k \in N_i} e^{\beta(S_{ik} - S_{ij})}}_{\text{relative}}}$$
 #
@@ -258,7 +259,7 @@ print(f"a triplet that is as wrong as can be: {torch.sigmoid(torch.tensor(2.0)):
 #   it is never below 1.
 #
 # A negative has a large weight only if both are small: it is too near, and nearer than the rest. For positives, put
-# $-\alpha$ in place of $\beta$ and $P_i$ in place of $N_i$. That turns both comparisons round: a positive has a large
+# $-\alpha$ in place of $\beta$ and $P_i$ in place of $N_i$. This reverses both comparisons: a positive has a large
 # weight if it is farther away than $\lambda$, and farther than the anchor's other positives.
 #
 # **Predict 01.c.** An anchor has one negative, at similarity 0.6. Now ten more negatives appear, all at 0.6 as well. Does
@@ -269,15 +270,15 @@ guess = "stay"  #!
 predict("01.c", guess)
 
 # %% [markdown]
-# **Exercise 01.4.** Write the weights of both kinds of pairs.
+# **Exercise 01.4.** Compute the weights of both kinds of pairs.
 #
 # *10 minutes, hard. What it is for: the same formula, with other letters, weighs the pairs of most sentence encoders
 # trained today.*
 #
 # hint: Loop over the anchors. For each, loop over its negatives and then over its positives.
 # hint: The rivals of anchor i are `S[i, N[i]]`. Then `relative = torch.exp(beta * (S[i, N[i]] - S[i, j])).sum()`.
-# hint: For both kinds at once: `for mask, scale in ((N, beta), (P, -alpha))`, with `scale` in the place of beta.
-# right: one over own plus relative: a pair competes with the anchor's other pairs of its kind
+# hint: For both kinds at once: `for mask, scale in ((N, beta), (P, -alpha))`, with `scale` in place of beta.
+# right: the weight is one over own plus relative: a pair competes with the anchor's other pairs of its kind
 # further: Write both sums without loops: `S[:, None, :] - S[:, :, None]` is S_ik - S_ij, indexed by [i, j, k].
 
 # %%
@@ -310,8 +311,9 @@ print(f"alone {first_of(1):.2f}, with ten more {first_of(11):.2f}")
 recall("01.c", "down" if first_of(11) < first_of(1) else "up")
 
 # %% [markdown]
-# The eleven negatives share what one of them had. Now move $\beta$ and $\lambda$, and watch which pairs light up. Blue
-# pulls together, orange pushes apart; the colour scale is logarithmic, so that small weights are visible at all.
+# The eleven negatives share the weight that one of them had alone. Now move $\beta$ and $\lambda$, and watch which
+# pairs light up. Blue pulls together, orange pushes apart; the colour scale is logarithmic, so that small weights are
+# visible at all.
 
 # %%
 from labkit.explore import Slider, explore
@@ -326,12 +328,12 @@ explore(
     "A square with a row for each anchor and a column for each other sentence: the weights of the locality loss, blue for "
     "positives, orange for negatives. All positives weigh nearly the same; in each row only a few negatives stand out.",
     beta=Slider("β, how sharply", 5.0, 100.0, 5.0, 50.0),
-    base=Slider("λ, from where", -0.5, 1.0, 0.05, 0.5),
+    base=Slider("λ, where near begins", -0.5, 1.0, 0.05, 0.5),
 )
 
 # %% [markdown]
-# With a small $\beta$ all negatives of an anchor weigh nearly alike. With a large one, each row has one or two strong
-# cells: the nearest negatives take everything. You have seen this before.
+# With a small $\beta$, all negatives of an anchor weigh nearly the same. With a large one, each row has one or two
+# strong cells: the nearest negatives take almost all the weight. You have seen this before.
 #
 # ## 5. The temperature
 #
@@ -357,10 +359,10 @@ print("InfoNCE's weights, times τ: ", [round(each, 4) for each in theirs.tolist
 #
 # ## 6. Train with weights alone
 #
-# If a weight is all that a loss can say, you should be able to train with weights and no loss at all. Vectors have length
-# 1, so they lie on a sphere, and $S_{ij} = v_i \cdot v_j$. Going downhill moves a positive towards its anchor's vector
-# and a negative away from it, by the weight of the pair. Only the part along the sphere counts, because the length is set
-# back to 1:
+# If a weight is all that a loss can say, you should be able to train with weights and no loss at all. Vectors have
+# length 1, so they lie on a sphere, and $S_{ij} = v_i \cdot v_j$. Going downhill moves a positive towards its anchor's
+# vector and a negative away from it, in proportion to the weight of the pair. Only the part along the sphere counts,
+# because the length is reset to 1:
 
 # %%
 from labkit.figures import pull_and_push
@@ -378,25 +380,26 @@ explore(
 )
 
 # %% [markdown]
-# A thin arrow is a weight, a thick one is what is left of it along the sphere. Move the negative below 0.5: two losses let
-# go of it, the triplet does not. Then move the positive to 1: it still has a weight, and nothing moves it any more.
+# A thin arrow is a weight, a thick one is the part of it along the sphere. Move the negative below 0.5: two losses let
+# go of it, but the triplet loss does not. Then move the positive to 1: it still has a weight, but nothing moves it.
 #
 # **Exercise 01.5.** Write one step of training. The product $v_i \cdot v_j$ appears twice in $S$, as $S_{ij}$ and as
-# $S_{ji}$, so both weights act on $v_i$. With $\bar w_{ij} = w_{ij}$ for a negative and $-w_{ij}$ for a positive, its
-# gradient is
+# $S_{ji}$, so both weights act on $v_i$. With $\bar w_{ij} = w_{ij}$ for a negative and $-w_{ij}$ for a positive, the
+# gradient of $v_i$ is
 #
 # $$g_i = \frac{1}{m} \sum_j (\bar w_{ij} + \bar w_{ji}) \, v_j$$
 #
-# Remove the part of $g_i$ that points along $v_i$, step by `rate` against what is left, and divide each row by its length.
+# Remove the part of $g_i$ that points along $v_i$, step by `rate` against the rest, and divide each row by its length.
 #
-# *6 minutes, medium. What it is for: you train in six lines of code, in which only the weights can be exchanged.*
+# *6 minutes, medium. What it is for: you train with six lines of code, and only the weights differ between losses.*
 #
-# hint: `signed = W * N - W * P` holds the signed weights. Add its transpose, multiply by V, divide by m: that is every gradient.
+# hint: `signed = W * N - W * P` holds the signed weights. Add its transpose, multiply by V, divide by m: these are the
+# gradients.
 # hint: How much of each gradient points along its vector? `(gradient * V).sum(dim=1, keepdim=True)`. Subtract that times V.
 # hint: `V = V - rate * along`, then `V / V.norm(dim=1, keepdim=True)`.
 # right: a gradient step without automatic differentiation: weights in, better vectors out
-# further: Leave out the line that removes the part along the vector. Since each row is divided by its length anyway, does
-# it matter? Compare the two after one step with rate 0.1 and with rate 10.
+# further: Leave out the line that removes the part along the vector. Since each row is divided by its length anyway,
+# does the line matter? Compare the two after one step with rate 0.1 and with rate 10.
 
 # %%
 def step(V, P, N, weights_of, rate):
@@ -411,8 +414,9 @@ def step(V, P, N, weights_of, rate):
 answer("01.5", step)
 
 # %% [markdown]
-# Same start, 40 steps, three kinds of weights. (A pair takes part in many triplets, so triplet weights are about ten times
-# as large, and the rate is smaller.) The last two columns count the pairs that weigh at least a twentieth of the heaviest.
+# Now train three times from the same start, with 40 steps and three kinds of weights. (A pair takes part in many
+# triplets, so triplet weights are about ten times as large, and the rate is smaller.) The last two columns count the
+# pairs that weigh at least a twentieth as much as the heaviest.
 
 # %%
 import pandas as pd
@@ -445,9 +449,9 @@ pd.DataFrame(rows, columns=columns).set_index(["weights", "step"]).round(2)
 
 # %% [markdown]
 # All three put the batch in order: at the end every positive is nearer than every negative. None lets go of a positive.
-# They differ in the negatives. The triplet works on all 480 to the last step, and the contrastive loss on those above its
-# margin. The locality loss starts with 89. As the heaviest of them get lighter, others count as well (234), and at the
-# end none does. Watch its space come into order:
+# The difference is in the negatives. The triplet loss works on all 480 until the last step, the contrastive loss on
+# those above its margin. The locality loss starts with 89. As the heaviest of them get lighter, more negatives count
+# (234), and at the end none do. Watch its space fall into order:
 
 # %%
 def space_at(at):
@@ -462,10 +466,10 @@ explore(
 )
 
 # %% [markdown]
-# A **miner** goes further: before the loss is computed, it drops every pair that is in order already, even one that still
-# has weight. The paper of this lesson keeps a negative $j$ of anchor $i$ if
-# $S_{ij} > \min_{k \in P_i} S_{ik} - \varepsilon$, so if it is nearer than the farthest positive, or nearly so, and a
-# positive if $S_{ij} < \max_{k \in N_i} S_{ik} + \varepsilon$. How many of your pairs would it have kept?
+# A **miner** goes further: before the loss is computed, it drops every pair that is already in order, even one that
+# still has weight. The paper of this lesson keeps a negative $j$ of anchor $i$ if $S_{ij} > \min_{k \in P_i} S_{ik} -
+# \varepsilon$, that is, if it is nearer than the farthest positive, or nearly so. It keeps a positive if $S_{ij} <
+# \max_{k \in N_i} S_{ik} + \varepsilon$. How many of your pairs would this miner have kept?
 
 # %%
 from labkit.pairs import informative
@@ -479,11 +483,11 @@ for at in (0, 2, 5, 10, 40):
     print(f"{at:4} {kept_P.sum() / P.sum():16.0%} {kept_N.sum() / N.sum():16.0%} {weight:13.0%}")
 
 # %% [markdown]
-# At step 2 it would drop about half of the pairs and a quarter of the weight. At step 5 it would drop everything and end
-# the training, although your own went on from there and moved the farthest positive from 0.63 to 0.99.
+# At step 2 the miner would drop about half of the pairs and a quarter of the weight. At step 5 it would drop everything
+# and end the training. Your own run continued from there and moved the farthest positive from 0.63 to 0.99.
 #
-# Everything here was one batch. Whether clever weights make better *encoders*, on sentences that nobody has trained on, is
-# another question, and the next lesson measures it.
+# All of this was measured on one batch. Whether clever weights make better *encoders*, on sentences not used in
+# training, is another question, which the next lesson answers.
 #
 # ## Further reading
 #
@@ -512,8 +516,7 @@ for at in (0, 2, 5, 10, 40):
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** On some batch two losses have different values, but give every pair the same weight. Which one teaches more from
-# this batch?
+# **1.** On some batch two losses have different values, but give every pair the same weight. Which teaches more?
 #
 # <details><summary>An answer</summary>
 #
@@ -527,7 +530,7 @@ for at in (0, 2, 5, 10, 40):
 # <details><summary>An answer</summary>
 #
 # The ratio of two weights of one anchor is $e^{\beta (S_{ij} - S_{ik})}$, and doubling $\beta$ squares it: the nearest
-# negative gains on all others. If even the nearest is below $\lambda$, all of them lose.
+# negative gains weight relative to all others. If even the nearest is below $\lambda$, all of them lose.
 #
 # </details>
 #

@@ -14,7 +14,7 @@
 #
 # *60 minutes, 45 of them for five exercises. You need notebook 1 (what a weight is, what a miner keeps).*
 #
-# In Play, choose scene 5, *What mining leaves out*, and move the slider while it trains. The miner leaves out pairs
+# In Play, choose scene 5, *What mining leaves out*, and move the slider during training. The miner leaves out pairs
 # that are already in order. Does Hit@1 suffer?
 
 # %%
@@ -36,7 +36,7 @@ playground()
 #
 # ## 1. A batch
 #
-# The corpus has pairs of questions. The label is 1 if both mean the same, and 0 if they do not.
+# `questions` contains pairs of questions. The label is 1 if both mean the same thing, and 0 otherwise.
 
 # %%
 from labkit import load
@@ -62,9 +62,9 @@ print(texts[0], "->", sentences[0])
 # A sentence is now a list of word numbers; 0 is reserved for padding. Two sentences have the same **class** if pairs
 # labelled 1 connect them, directly or through other sentences.
 #
-# **Exercise 02.1.** Make a batch. A sentence that is in two of the pairs gets only one row. Fill up all rows with 0 to
-# the length of the longest sentence in the batch. Sentences of one class are each other's positives, all others are
-# negatives, and no sentence is its own positive.
+# **Exercise 02.1.** Make a batch. A sentence that is in two of the pairs gets only one row. Pad all rows with 0 to the
+# length of the longest sentence in the batch. Sentences of the same class are positives of each other, all other
+# sentences are negatives, and no sentence is its own positive.
 #
 # *10 minutes, hard. What it is for: a few labelled pairs become a square of positives and negatives.*
 #
@@ -75,7 +75,7 @@ print(texts[0], "->", sentences[0])
 # hint: `rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N & ~torch.eye(len(rows),
 # dtype=torch.bool)`.
 # right: every sentence in a batch is compared with every other: 64 pairs give about 15,000 comparisons
-# further: How many negatives of a batch of 64 pairs have the label 0? Read a few of the others: are they really
+# further: How many negatives in a batch of 64 pairs are pairs labelled 0? Read a few of the rest: are they really
 # negatives?
 
 # %%
@@ -125,11 +125,11 @@ def network(seed, dimension=50, size=60):
     )
 
 # %% [markdown]
-# Padding must have no influence, in three places:
+# Padding must have no influence. Three places need care:
 #
 # - The word vectors of padding must be 0, because a filter at the end of a sentence sees them.
 # - An answer at padding must not be the largest.
-# - Padding must have no share.
+# - Padding must get no share.
 #
 # **Exercise 02.2.** Write the encoder. `inside(lengths, longest)` is True on words and False on padding, (m, longest).
 #
@@ -141,7 +141,8 @@ def network(seed, dimension=50, size=60):
 # hint: The logits are `net["logit"](x)[:, :, 0]`, and the attended half is `(shares[:, :, None] * x).sum(1)`. Return
 # `F.normalize(net["out"](torch.cat([largest, attended], 1)), dim=1)`.
 # right: a sentence has one vector, whatever else is in its batch
-# further: Do not set padding to 0. By how much does the vector of a short sentence change next to a long one?
+# further: Do not set the word vectors of padding to 0. How much does a long sentence in the batch change the vector of
+# a short one?
 
 # %%
 from labkit.training.encoders import inside
@@ -165,11 +166,11 @@ answer("02.2", encoded)
 # The loss is the locality loss of notebook 1. Its $\lambda$ (`base`) is the similarity at which the weight of a pair
 # changes from small to large.
 #
-# **Exercise 02.3.** Write one step. Clear the gradients of the last step, and encode the batch. Compute the loss of all
-# cosines with `locality(S, P, N, alpha=2.0, beta=20.0, base=base)`. Compute its gradients, and let the optimiser move
-# the parameters. Return the loss as a plain number.
+# **Exercise 02.3.** Write one step. Clear the gradients of the previous step, and encode the batch. Compute the loss of
+# all cosines with `locality(S, P, N, alpha=2.0, beta=20.0, base=base)`. Compute its gradients, and let the optimiser
+# move the parameters. Return the loss as a plain number.
 #
-# *8 minutes, medium. What it is for: to train is to repeat this one step.*
+# *8 minutes, medium. What it is for: training means repeating this one step.*
 #
 # hint: The order is `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.
 # hint: `v = encoded(net, numbers, lengths)` has rows of length 1, so the cosines are `v @ v.T`.
@@ -194,17 +195,17 @@ answer("02.3", step)
 
 # %% [markdown]
 # **Exercise 02.4.** Write the epochs. In each epoch, go through all pairs once, `size` at a time, in a new random
-# order. The last batch may be smaller. The seed determines all orders. `learn` makes a step on the pairs that it gets
-# and returns the loss.
+# order. The last batch may be smaller. The seed determines all orders. `learn` takes a step on the given pairs and
+# returns their loss.
 #
-# *8 minutes, medium. What it is for: with the same seed you can repeat the training exactly.*
+# *8 minutes, medium. What it is for: with the same seed you can reproduce a training run exactly.*
 #
 # hint: Seed a generator once, before the first epoch. It then draws another order in each epoch.
 # hint: `torch.randperm(len(pairs), generator=random)` is an order. Cut it into pieces of `size`; the last may be
 # shorter.
 # hint: `order = torch.randperm(len(pairs), generator=random).tolist()`, and `learn([pairs[row] for row in chunk])` for
 # each `chunk` of `order[at : at + size]`.
-# right: each pair comes once per epoch, and the same seed repeats the whole training
+# right: each pair is used once per epoch, and the same seed reproduces the whole training run
 # further: Draw the order once, before the first epoch. Do three seeds show a difference?
 
 # %%
@@ -268,8 +269,8 @@ from labkit.figures import training_curves
 mine = {seed: trained(seed) for seed in (0, 1, 2)}
 show(
     training_curves({f"seed {seed}": history for seed, (_, history) in mine.items()}),
-    "Left the mean loss of each epoch, right the AUC on dev, with a line for each of three seeds. The loss falls, steeply "
-    "and then slowly. The AUC rises, and the seeds differ in it more than in the loss.",
+    "On the left the mean loss of each epoch, on the right the AUC on dev, with one line for each of three seeds. The loss "
+    "falls steeply at first, then slowly. The AUC rises, and it varies more between seeds than the loss does.",
 )
 
 # %%
@@ -289,8 +290,8 @@ lines += [line(f"the package: {name}", encoders.values(name, "auc")) for name in
 pd.DataFrame(lines).set_index("network, three seeds")
 
 # %% [markdown]
-# Your network of thirty lines is ahead of the package's CNN and of its BiLSTM, by more than the seeds differ. With your
-# own training loop you can change one thing and train three seeds again. What if `largest` is all zeros?
+# Your network of thirty lines is ahead of the package's CNN and of its BiLSTM, by more than the spread over seeds. With
+# your own training loop, you can change one thing and train three seeds again. What happens if `largest` is all zeros?
 #
 # ## 4. Which encoder?
 #
@@ -309,8 +310,8 @@ from labkit.figures import seed_dots
 
 show(
     seed_dots(encoders, "auc"),
-    "The AUC on test to the right, a row for each encoder. Circles are seeds, a diamond their mean. A filled diamond may be "
-    "the best, an open one is shown to be behind. Only the untrained mean of word vectors is far to the left.",
+    "The AUC on test increases to the right, with a row for each encoder. Circles are seeds, a diamond is their mean. An open "
+    "diamond is shown to be behind the best, a filled one is not. Only the untrained mean of word vectors is far to the left.",
 )
 
 # %%
@@ -319,8 +320,8 @@ recall("02.a", " or ".join(encoders.front("auc", three)))
 
 # %% [markdown]
 # The BiLSTM leads with 0.849. But look at *mean and a linear map*, the plain mean of trained word vectors. It ignores
-# the order of the words and has 0.831, and nothing shows that the CNN is better. Most of what is learned here is
-# learned in the word vectors.
+# the order of the words, but reaches 0.831, and nothing shows that the CNN is better. Most of the learning is done by
+# the word vectors.
 #
 # We say that a method *leads* only if the 95 % interval of the mean difference over seeds excludes 0. Otherwise the
 # comparison is **open**.
@@ -329,7 +330,7 @@ recall("02.a", " or ".join(encoders.front("auc", three)))
 #
 # The keep rule of notebook 1 is a miner: it leaves out pairs that are in order by more than $\varepsilon$.
 #
-# **Predict 02.b.** Your network is trained now. What share of the negatives in a training batch does the rule still
+# **Predict 02.b.** Your network is now trained. What share of the negatives in a training batch does the rule still
 # keep? Take $\varepsilon = 0.1$, as in the paper. Write a number from 0 to 1.
 
 # %%
@@ -354,11 +355,11 @@ recall("02.b", round(kept_share(net), 3))
 
 # %% [markdown]
 # Nearly all negatives are left out. The paper says that this "can save up to 50% computation". But the rule needs the
-# similarities, and by then the network has read every sentence, which takes most of the time. So does the rule bring
+# similarities, and by then the network has read every sentence, which takes most of the time. Does the rule improve
 # quality?
 #
-# The paper announces two ablations and prints neither: what do informative pairs bring, and what do weights? Here is
-# each miner with each loss, three seeds each.
+# The paper announces two ablations and prints neither: what do informative pairs contribute, and what do weights
+# contribute? Here is each loss with each miner, over three seeds.
 #
 # **Predict 02.c.** With the locality loss, is `informative` ahead of `all pairs`? Write `"ahead"`, `"behind"` or
 # `"open"`.
@@ -371,9 +372,9 @@ predict("02.c", guess)
 parts = kept("sentpwnet-parts")
 show(
     seed_dots(parts, "auc"),
-    "The AUC on test to the right, a row for each loss with each miner. To the left are the contrastive loss and the soft "
-    "triplet with all pairs, half of them, or the informative ones. To the right are locality with any miner, and the other "
-    "two losses with the hardest pairs.",
+    "The AUC on test increases to the right, with a row for each loss and miner. On the left are the contrastive loss and the "
+    "soft triplet with all pairs, half of them, or the informative ones. On the right are locality with any miner, and the "
+    "other two losses with the hardest pairs.",
 )
 
 # %%
@@ -383,12 +384,13 @@ recall("02.c", "ahead" if low > 0 else "behind" if high < 0 else "open")
 # %% [markdown]
 # - **Weights.** With all pairs, locality has 0.830, the soft triplet 0.773, and the contrastive loss 0.768: a lead of
 #   nearly 0.06.
-# - **The keep rule.** Under the locality loss it changes nothing that three seeds could show: what it leaves out had
-#   next to no weight.
-# - **The hardest pairs** lift the other two losses by about 0.05. Then neither is shown to be behind locality.
+# - **The keep rule.** With the locality loss it makes no difference that three seeds could show: it leaves out pairs of
+#   almost no weight.
+# - **The hardest pairs** raise the AUC of the other two losses by about 0.05. With these pairs, neither is shown to be
+#   behind locality.
 #
-# So weights and miners are two ways to do one thing: to listen to the pairs that are not yet in order. With one of them
-# in place, the other adds nothing here.
+# So weights and miners are two ways to do one thing: to focus on the pairs that are not yet in order. With one in use,
+# the other adds nothing.
 #
 # ## 6. The idea, or the tuning?
 #
@@ -409,20 +411,20 @@ recall("02.d", float(largest.removeprefix("λ = ")))
 
 # %% [markdown]
 # One hyperparameter of one loss moves the AUC by 0.07, more than the choice of the loss did. And 0.9 was chosen for
-# this method alone, while the other two kept their initial values. A comparison is **fair** if all rows have the same
-# encoder, the same seeds and the same number of trials, all chosen on dev.
+# this method alone, while the other two kept their initial values. A comparison is **fair** if all methods have the
+# same encoder, the same seeds and the same number of trials, and all settings are chosen on dev.
 #
-# **Exercise 02.5.** Tune a value. Train one network with each of the values, and choose the best on dev. Report its AUC
-# on test, and ask test only once.
+# **Exercise 02.5.** Tune a hyperparameter. Train one network for each value, and choose the best on dev. Report its AUC
+# on test; use test once.
 #
 # *9 minutes, medium. What it is for: you choose a setting, and test has no part in the choice.*
 #
-# hint: Three steps: train a network for each value, find the one with the best AUC on dev, and ask test for that one.
+# hint: Three steps: train a network for each value, find the one with the best AUC on dev, and score it on test.
 # hint: `networks = {value: train(value) for value in values}`, so that each is trained once.
 # hint: `best = max(values, key=lambda value: auc(networks[value], "dev"))`; return `best` and the AUC of its network on
 # "test".
-# right: dev made the choice, and test has seen one network only
-# further: Let test choose instead. What would you have reported? With how many values does it make a difference?
+# right: dev made the choice, and only one network was scored on test
+# further: Let test choose instead. What would you have reported? With how many values does this make a difference?
 
 # %%
 def tuned(values, train, auc):
@@ -441,9 +443,9 @@ value, on_test = tuned((0.3, 0.6, 0.9), lambda base: trained(base=base, epochs=3
 print(f"λ = {value}, chosen on dev: {on_test:.3f} on test")
 
 # %% [markdown]
-# Now the fair race. The Siamese network has the contrastive loss, the triplet network the soft triplet. Each was
-# trained with the usual values and again with values tuned in sixteen trials, with the same encoder (a CNN) and five
-# seeds. One more row is a **bag of word pieces**, a mean of learned vectors without any network.
+# Now the fair race. The Siamese network has the contrastive loss, the triplet network the soft triplet loss. Each was
+# trained with the usual values and again with values tuned in sixteen trials. All have the same encoder (a CNN) and
+# five seeds. One more row shows a **bag of word pieces**, a mean of learned vectors without any network.
 #
 # **Predict 02.e.** Once all three are tuned, which one leads: `"SentPWNet"`, `"Siamese network"` or `"triplet
 # network"`? If you expect several to be level, write for example `"Siamese network or SentPWNet"`.
@@ -462,8 +464,8 @@ for other in networks[:2]:
               "(95 % interval {:+.3f} to {:+.3f})".format(*lead.interval()))
 show(
     seed_dots(race, "auc"),
-    "The AUC on test to the right, a row for each method, as it started and tuned. Tuned, all three networks are close "
-    "together, and further to the right than any was at the start. The bag of word pieces is ahead of them all.",
+    "The AUC on test increases to the right, with a row for each method, before and after tuning. After tuning, the three "
+    "networks are close together, farther to the right than any was before. The bag of word pieces is ahead of them all.",
 )
 recall("02.e", " or ".join(race.front("auc", [f"{name}, tuned" for name in networks])).replace(", tuned", ""))
 
@@ -474,13 +476,13 @@ recall("02.e", " or ".join(race.front("auc", [f"{name}, tuned" for name in netwo
 # tuning.
 #
 # One thing remains uneven: SentPWNet has more hyperparameters for the same number of trials. And these questions were
-# made by a program. For published data, see `labkit reproduce sentpwnet` and `docs/RESULTS.md`.
+# generated by a program. For published data, see `labkit reproduce sentpwnet` and `docs/RESULTS.md`.
 #
 # ## 7. A threshold that leaks
 #
-# AUC needs no threshold. A yes or no does: a pair counts as the same if its cosine is above $t$. The paper's Algorithm
-# 1, as printed, searches $t$ **on the test set**. The labels to be predicted help to choose it, which is a *leak*. The
-# text around it takes $t$ from other pairs. What is the difference worth?
+# AUC needs no threshold. A yes-or-no decision does: a pair counts as the same if its cosine is above $t$. The paper's
+# Algorithm 1, as printed, searches $t$ **on the test set**. The labels to be predicted help to choose it, which is a
+# *leak*. The surrounding text takes $t$ from other pairs. How much difference does that make?
 #
 # **Predict 02.f.** By how much is the leaking accuracy above the honest one, on 956 test pairs? Write a number; 0.01 is
 # one point.
@@ -502,8 +504,8 @@ print(f"chosen on dev {accuracy(dev, test):.3f}, chosen on test {accuracy(test, 
 recall("02.f", round(accuracy(test, test) - accuracy(dev, test), 3))
 
 # %% [markdown]
-# The leak is worth little here, because both sets are large. Draw smaller test sets from the same pairs, and compare
-# with random scores:
+# The leak gains little here, because both sets are large. Draw smaller test sets from the same pairs, and compare with
+# random scores:
 
 # %%
 random = np.random.default_rng(0)
@@ -516,7 +518,7 @@ for count in (25, 50, 100, 400):
           f"{np.mean([accuracy(each, each) for each in noise]):.2f}")
 
 # %% [markdown]
-# The smaller the test set, the more a leak is worth. With 50 pairs, random scores reach 0.58, where guessing gives 0.5.
+# The smaller the test set, the more a leak gains. With 50 pairs, random scores reach 0.58, where guessing gives 0.5.
 
 # %% [markdown]
 # ## Errata
@@ -527,18 +529,18 @@ for count in (25, 50, 100, 400):
 # | --- | --- | --- |
 # | eq. 5 | each triplet has the weight 1 | between 0.119 and 0.881 for cosines (notebook 1) |
 # | eq. 8 | the second term outside the sum over anchors | it belongs inside |
-# | eq. 8, 11, 12 | a new loss and miner | the multi-similarity loss with its miner (Wang and others, 2019) |
+# | eq. 8, 11, 12 | a new loss and miner | the multi-similarity loss with its miner (Wang et al., 2019) |
 # | Algorithm 1 | the threshold is searched on the test set | from other pairs, as the text says |
 # | section 4.1 | two ablations and a comparison of speed, announced only | section 5 here; `labkit reproduce sentpwnet/speed` |
 # | section 4.3 | "Geohash of length 19" | the decimal number of an S2 cell; two places 3 m apart may share 7 digits only |
-# | section 4.4 | 2.99, how well five places are separated | unclear: of the vectors, or of the picture, where it is larger |
+# | section 4.4 | 2.99, how well five places are separated | unclear: measured on the vectors, or on the picture, where it is larger |
 #
 # ## Further reading
 #
 # - Wang, Han, Huang, Dong and Scott, [*Multi-Similarity Loss with General Pair
 #   Weighting*](https://arxiv.org/abs/1904.06627), 2019. Where the loss and its keep rule come from, with the ablations.
-# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. What fair
-#   tuning leaves of the leads in metric learning.
+# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How much of
+#   the leads in metric learning remains after fair tuning.
 # - Kim, [*Convolutional Neural Networks for Sentence Classification*](https://aclanthology.org/D14-1181), 2014. Filters
 #   over words, in a few pages.
 
@@ -547,24 +549,23 @@ for count in (25, 50, 100, 400):
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** Each value of λ in section 6 was measured honestly. Why may you not report the best of them as what the method
-# can do?
+# **1.** Each value of λ in section 6 was measured honestly. Why may you not report the best of these scores as the
+# method's result?
 #
 # <details><summary>An answer</summary>
 #
-# The choice among them would be made on test. The largest of several scores is too large on average, because luck
+# You would then have chosen the value on test. The largest of several scores is too high on average, because luck
 # helped to choose it, as with a threshold that was searched on test. Choose the value on dev, and report its score on
 # test.
 #
 # </details>
 #
-# **2.** The hardest pairs lift the contrastive loss and change nothing under the locality loss. Why is that no
-# surprise?
+# **2.** The hardest pairs improve the contrastive loss and change nothing with the locality loss. Why is that?
 #
 # <details><summary>An answer</summary>
 #
-# Under the contrastive loss every pair that counts has the weight 1, so only a miner can choose. Under the locality
-# loss a negative that is in order has next to no weight already, so leaving it out changes nothing.
+# With the contrastive loss, every pair that counts has weight 1, so only a miner can choose. With the locality loss, a
+# negative that is in order already has almost no weight, so leaving it out changes nothing.
 #
 # </details>
 #
@@ -574,8 +575,8 @@ for count in (25, 50, 100, 400):
 # <details><summary>An answer</summary>
 #
 # Let your network, whose vectors are stored, find a few dozen candidates, and let the cross-encoder read the query with
-# only these. It cannot bring back what your network has missed. So measure how often the right sentence is among the
-# candidates, and at which rank it ends up.
+# only these. It cannot recover sentences that your network has missed. So measure how often the right sentence is among
+# the candidates, and at which rank it ends up.
 #
 # </details>
 

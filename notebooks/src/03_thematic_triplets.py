@@ -14,9 +14,9 @@
 #
 # *60 minutes, 42 of them for five exercises. You need notebook 1, and to know what a softmax is.*
 #
-# Move the slider. Each position is an article that a trained network has not seen, with a column for each sentence. The
-# upper row shows the section of the sentence. The two lower rows show clusters that two algorithms, k-means and Iclust,
-# found in the network's vectors without knowing the sections. A frame marks a sentence in the wrong cluster.
+# Move the slider. Each position shows an article that a trained network has not seen, with a column for each sentence.
+# The upper row shows the section of the sentence. The two lower rows show clusters that two algorithms, k-means and
+# Iclust, found in the network's vectors without knowing the sections. A frame marks a sentence in the wrong cluster.
 
 # %%
 from labkit import load, load_run
@@ -36,9 +36,9 @@ def clustered(article):
 
 explore(
     clustered,
-    "Each column is a sentence of the article, in reading order, and dotted lines separate the sections. The upper row shows "
-    "the number of the section, the two rows below the number of the cluster by k-means and by Iclust. Most sentences are in "
-    "the cluster of their section; frames mark those that are not.",
+    "Each column is a sentence of the article, in reading order, and dotted lines separate the sections. The upper row "
+    "shows the number of the section, the two rows below the number of the cluster from k-means and from Iclust. Most "
+    "sentences are in the cluster of their section; frames mark those that are not.",
     article=Slider("article", 0, 15, 1, 0),
 )
 
@@ -49,13 +49,12 @@ explore(
 # ## 1. From an article to triplets
 #
 # A **triplet** has three sentences: an *anchor*, a *positive* that should be near it, and a *negative* that should be
-# farther away. The paper takes them from an article by rules:
+# farther away. The paper selects them from an article by these rules:
 #
 # - Only the first sentence of each paragraph is used, and only if it has 5 to 50 words.
-# - The first section and "Background" are left out, because they touch on everything. So are lists, such as
-#   "References".
-# - Anchor and positive are from one section, at most three paragraphs apart.
-# - The negative is from the section before or from the section after.
+# - The first section, "Background" and lists such as "References" are left out. The first two touch on everything.
+# - Anchor and positive come from the same section, at most three paragraphs apart.
+# - The negative comes from the previous or the next section.
 #
 # `eligible(article)` applies the first two rules. It returns a list of sections. Each section is a list of pairs: the
 # number of a paragraph, and its first sentence.
@@ -132,9 +131,9 @@ display(pd.DataFrame(rows, columns=header).set_index(""))
 recall("03.a", funnel.left("sections") / funnel.read("sections"))
 
 # %% [markdown]
-# The package draws only one negative from each side for each pair, so this table has fewer triplets than yours.
+# The package draws only one negative from each side for each pair, so this table shows fewer triplets than you have.
 #
-# These labels are *weak*: sometimes two sentences of one section do not belong together.
+# These labels are *weak*: sometimes two sentences from the same section do not belong together.
 #
 # ## 2. A loss that gives up
 #
@@ -143,9 +142,9 @@ recall("03.a", funnel.left("sections") / funnel.read("sections"))
 #
 # $$p(d^+), p(d^-) = \mathrm{softmax}(d^+, d^-), \qquad \text{loss} = |p(d^+)| + |1 - p(d^-)|$$
 #
-# As distance we take $d = \text{scale} \cdot (1 - \cos)$.
+# As the distance, we use $d = \text{scale} \cdot (1 - \cos)$.
 #
-# **Exercise 03.2.** Write the loss for the vectors of many triplets.
+# **Exercise 03.2.** Compute the loss from the vectors of many triplets.
 #
 # *8 minutes, medium. What it is for: your training minimises this number.*
 #
@@ -170,7 +169,7 @@ def ratio_loss(a, p, n, scale):
 answer("03.2", ratio_loss)
 
 # %% [markdown]
-# How hard does this loss pull at a triplet? As in notebook 1, its slope is the weight of the triplet. Compare it with
+# How hard does this loss pull on a triplet? As in notebook 1, its slope is the weight of the triplet. Compare it with
 # two other losses: the **hinge** $[1 + d^+ - d^-]_+$, and **softplus** $\log(1 + e^{d^+ - d^-})$, a hinge with a
 # rounded corner.
 
@@ -180,12 +179,13 @@ from labkit.figures import triplet_losses
 
 show(
     triplet_losses(),
-    "Left three losses, right their slopes, over d⁺ - d⁻; to the right of 0 a triplet is in the wrong order. The ratio loss is "
-    "a step, so its slope is a hill at 0 and nearly nothing far from it. The slopes of softplus and hinge rise to 1 and stay.",
+    "On the left three losses, on the right their slopes, against d⁺ - d⁻; to the right of 0, a triplet is in the "
+    "wrong order. The ratio loss is a step, so its slope is a hill at 0 and nearly 0 elsewhere. The other two slopes "
+    "rise to 1 and stay there.",
 )
 
 # %% [markdown]
-# Softplus and hinge pull hardest at the triplets that are most wrong. The ratio loss pulls hardest at a triplet that is
+# Softplus and hinge pull hardest on the triplets that are most wrong. The ratio loss pulls hardest on a triplet that is
 # undecided, and gives up at both ends. With weak labels this is an advantage, because a hopeless triplet may simply
 # have a wrong label. But it is also a danger: if the distances are large, *every* triplet is at one of the ends.
 #
@@ -197,7 +197,7 @@ show(
 # $$a = \mathrm{softmax}_t\big(u \cdot \tanh(W h_t + b)\big), \qquad v = \sum_t a_t h_t$$
 #
 # The parameters of the network below are the word vectors, $W$, $b$ and $u$. Sentences arrive as a table of word
-# numbers, in which shorter sentences are filled up with 0. This *padding* must get no weight.
+# numbers, in which shorter sentences are padded with 0. This *padding* must get no weight.
 
 # %%
 from torch import nn
@@ -226,7 +226,7 @@ print(reader.batch([reader.numbers("A waterfall is near."), reader.numbers("No b
 # hint: `h = net["words"](numbers)` is (n, t, d). `net["score"](torch.tanh(net["hidden"](h)))` is (n, t, 1).
 # hint: Padding needs the score -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
 # hint: `weights = scores.softmax(1)` is (n, t), and the sum is `(weights[:, :, None] * h).sum(1)`.
-# right: padding has no weight, so the vector of a sentence does not depend on the others in the table
+# right: padding has no weight, so the vector of a sentence does not depend on the other sentences in the table
 # further: Replace -∞ with 0 and encode a short sentence alone, then next to a long one. How far apart are the two
 # vectors?
 
@@ -242,7 +242,7 @@ def attend(net, numbers):
 answer("03.3", attend)
 
 # %% [markdown]
-# Now train it: two epochs on 8,000 of your triplets, 64 in each step.
+# Now train it for two epochs on 8,000 of your triplets, with 64 in each step.
 
 # %%
 import numpy as np
@@ -290,7 +290,7 @@ for name, of in vectors.items():
 # %% [markdown]
 # `mean-vectors` is the plain mean of the word vectors. `sif` gives rare words more weight and removes the direction
 # that all sentences share. Neither learns anything from sections, and `sif` is the baseline to beat. Your network beats
-# it. With a scale of 200 the loss gives up on triplets that it could have learned from, and the network is worse.
+# it. With a scale of 200 the loss gives up on triplets that it could have learned from, and the network does worse.
 #
 # Which words does such a network choose? Here are the sentences of one test article, as the network from the first
 # picture reads them. A bar shows the *share* of a word in the sentence vector: its attention times the length of its
@@ -312,16 +312,16 @@ explore(
 #
 # ## 4. Finding the sections again
 #
-# Now cluster the sentences of each test article, with as many clusters as it has sections. The paper prefers **Iclust**
-# to k-means. Iclust needs only the similarities $S_{ij}$ of the sentences. It looks for the partition with the largest
+# Now sort the sentences of each test article into as many clusters as it has sections. The paper prefers **Iclust** to
+# k-means. Iclust needs only the similarities $S_{ij}$ of the sentences. It looks for the partition with the largest
 #
 # $$\langle s \rangle = \frac{1}{n} \sum_C \frac{S_C}{|C|}, \qquad S_C = \sum_{i, j \in C} S_{ij}$$
 #
-# Here $n$ is the number of sentences, and $|C|$ the number in cluster $C$.
+# Here $n$ is the number of sentences, and $|C|$ the number of those in cluster $C$.
 #
-# **Exercise 03.4.** Write $\langle s \rangle$. The sum includes the similarity of each sentence to itself.
+# **Exercise 03.4.** Compute $\langle s \rangle$. The sum includes the similarity of each sentence to itself.
 #
-# *6 minutes, easy. What it is for: the next exercise makes this number as large as it can.*
+# *6 minutes, easy. What it is for: in the next exercise you make this number as large as possible.*
 #
 # hint: `inside = labels == cluster` marks the sentences of a cluster; `np.unique(labels)` lists the clusters.
 # hint: `S[np.ix_(inside, inside)].sum()` is the sum over all pairs in the cluster. Divide it by the size of the
@@ -348,15 +348,15 @@ answer("03.4", objective)
 # **Exercise 03.5.** Write this search. Move a sentence only if $\langle s \rangle$ grows by more than $10^{-9}$, so
 # that rounding cannot move it back and forth forever.
 #
-# *10 minutes, hard. What it is for: a complete clustering algorithm, with which you judge your network.*
+# *10 minutes, hard. What it is for: a complete clustering algorithm with which to judge your network.*
 #
-# hint: Work on a copy: `labels = labels.copy()`. A `while` loop around a `for` loop over the rows, and a flag `moved`.
+# hint: Work on a copy: `labels = labels.copy()`. Put a `for` loop over the rows into a loop `while moved`.
 # hint: For each cluster, set `labels[row] = cluster` and compute the objective. Remember the best cluster, and set
 # `labels[row]` to it at the end of the turn.
 # hint: Start each turn with `best, value = labels[row], objective(S, labels)`, and replace both if a cluster gives more
 # than `value + 1e-9`.
-# right: no single move makes it better; a better partition may still exist, so start several times
-# further: Compute the change of ⟨s⟩ from two sums over rows of S, without a new objective for each move. How much
+# right: no single move improves the result; a better partition may still exist, so start several times
+# further: Compute the change of ⟨s⟩ from two sums over rows of S, instead of a new objective for each move. How much
 # faster is it?
 
 # %%
@@ -415,7 +415,7 @@ recall("03.b", "the same")
 # %% [markdown]
 # The last two columns agree, and always will. For one cluster, $\sum \lVert x - \mu \rVert^2 = \sum \lVert x \rVert^2 -
 # |C| \lVert \mu \rVert^2 = |C| - S_C / |C|$, and the sum over all clusters is $n (1 - \langle s \rangle)$. The two
-# algorithms minimise the same number. If one is ahead, it has *searched* better.
+# algorithms minimise the same number. If one is ahead, its *search* was better.
 #
 # How well do clusters and sections agree? **AMI** (adjusted mutual information) is 1 if they are the same and, on
 # average, 0 for random clusters. Here are means over the test articles:
@@ -434,14 +434,14 @@ mine = agreement(vectors["your network"], lambda rows, k: searched(rows @ rows.T
 print(f"your network     your clustering {mine:.3f}")
 
 # %% [markdown]
-# Your network finds the sections better than the two baselines do. With a scale of 200 it is worse again. Your
+# Your network finds the sections better than the two baselines do. With a scale of 200 it does worse again. Your
 # clustering, with three starts, is close to k-means with ten.
 #
 # ## 5. Where should the negative come from?
 #
-# From the neighbouring section (*adjacent*), from any other section of the article, or from another article?
-# Neighbouring sections are the hardest to tell apart. The table below was measured with the package's network, which
-# trains longer than yours. It shows the mean ± spread on test of three seeds (`python -m labkit.course.plans
+# Should it come from the neighbouring section (*adjacent*), from any other section of the article, or from another
+# article? Neighbouring sections are the hardest to tell apart. The table below was measured with the package's network,
+# which trains longer than yours. It shows the mean ± spread on test over three seeds (`python -m labkit.course.plans
 # thematic-rules`). Triplet accuracy is measured on test triplets with *adjacent* negatives.
 #
 # **Predict 03.c.** Which of the three gives the best triplet accuracy: `"adjacent"`, `"other section"` or `"other
@@ -462,12 +462,12 @@ recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy"
 
 # %% [markdown]
 # By **triplet accuracy**, adjacent negatives have the largest mean. That is no surprise, because the negatives of these
-# test triplets are adjacent, too. But three seeds do not show it. The last column compares each row with the best by an
-# interval over the seeds, widened because there are six comparisons; *open* means that it contains 0.
+# test triplets are adjacent, too. But three seeds do not show a lead. The last column compares each row with the best
+# by an interval over the seeds, widened for six comparisons; *open* means that the interval contains 0.
 #
-# By **clusters** the order is different. With Iclust, negatives from any other section have the larger mean, though
-# that is open as well. A network that has seen only neighbouring sections need not know what separates the first
-# section of an article from the last.
+# By **clusters**, the order is different. With Iclust, negatives from any other section have a larger mean than
+# adjacent ones, though this lead is open as well. A network that has seen only neighbouring sections need not know what
+# separates the first section of an article from the last.
 #
 # *titles* uses the title of the section as the positive, so it has few triplets.
 #
@@ -475,19 +475,19 @@ recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy"
 # that another article is worse. Our networks agree (`labkit reproduce thematic/4`): an AMI of 0.266 for any section,
 # 0.261 for the neighbouring one, 0.239 for another article.
 #
-# Measure one cell of the table again:
+# Now measure one cell of the table again:
 
 # %%
 with in_notebook("adjacent, seed 0") as shown:
     now = again(PLANS["thematic-rules"], "adjacent", seed=0, progress=shown)
 for measure, value in now.items():
-    print(f"{measure:16} now {value:.4f}, kept {rules.figures['adjacent'][0][measure]:.4f}")
+    print(f"{measure:16} now {value:.4f}, stored {rules.figures['adjacent'][0][measure]:.4f}")
 
 # %% [markdown]
 # ## Errata
 #
 # The paper is [*Learning Thematic Similarity Metric from Article Sections Using Triplet
-# Networks*](https://doi.org/10.18653/v1/P18-2009) (Ein Dor and others, 2018). Some of its statements are unclear or
+# Networks*](https://doi.org/10.18653/v1/P18-2009) (Ein Dor et al., 2018). Some of its statements are unclear or
 # incomplete:
 #
 # | where | printed | what holds |

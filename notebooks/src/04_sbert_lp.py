@@ -15,8 +15,8 @@
 # *60 minutes, 38 of them for five exercises. You need linear systems, eigenvectors and cosines.*
 #
 # Move the slider. The points are on a spiral, coloured from its start (blue) to its end (yellow). Two methods give each
-# point one number, drawn over its place along the spiral. PCA looks at all distances. *Locality preserving* looks only
-# at the $k$ nearest neighbours of each point. For which $k$ does its number say how far along the spiral a point is?
+# point one number, plotted against its place along the spiral. PCA looks at all distances. *Locality preserving* looks
+# only at the $k$ nearest neighbours of each point. For which $k$ does the number tell the place on the spiral?
 
 # %%
 import numpy as np
@@ -43,9 +43,9 @@ def straightened(k):
 
 explore(
     straightened,
-    "Top left the spiral, coloured from its start to its end. Then, for PCA and for locality preserving, the number of each "
-    "point over its place along the spiral. With 8 neighbours the number rises all the way, with a rank correlation of 1.00. "
-    "With PCA and with 60 neighbours it goes up and down.",
+    "The spiral is at the top left, coloured from its start to its end. The other plots show, for PCA and for locality "
+    "preserving, the number of each point against its place along the spiral. With 8 neighbours the number rises all "
+    "the way, with a rank correlation of 1.00. With PCA and with 60 neighbours it goes up and down.",
     k=Slider("k", 4, 40, 2, 8),
 )
 
@@ -77,7 +77,7 @@ explore(
 # hint: `G = (near - x) @ (near - x).T`; add `reg * np.trace(G)` to its diagonal.
 # hint: `w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.
 # right: each sentence needs one small linear system, and nothing is trained
-# further: Put one neighbour into `near` twice. How do the two share the weight? What happens with `reg` = 0?
+# further: Put one neighbour into `near` twice. How do the two copies share the weight? What happens with `reg` = 0?
 
 # %%
 def rebuild(x, near, reg):
@@ -107,8 +107,8 @@ print(f"{len(X)} test sentences, {X.shape[1]} numbers each")
 near = np.linalg.norm(X - X[0], axis=1).argsort()[1:6]
 rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], X.shape[1])))[0]
 moved = [2 * each @ rotation + 1 for each in (X[0], X[near])]
-print("weights as they are:", rebuild(X[0], X[near], 1e-3).round(4), sep="\n")
-print("weights rotated, doubled, moved:", rebuild(*moved, 1e-3).round(4), sep="\n")
+print("original weights:", rebuild(X[0], X[near], 1e-3).round(4), sep="\n")
+print("weights after doubling, rotating and moving the vectors:", rebuild(*moved, 1e-3).round(4), sep="\n")
 
 # %% [markdown]
 # The weights do not change when the space is rotated, scaled or moved. They describe a sentence by its neighbours
@@ -117,13 +117,13 @@ print("weights rotated, doubled, moved:", rebuild(*moved, 1e-3).round(4), sep="\
 # **Exercise 04.2.** Compute the weights of all sentences. Row $i$ of $W$ holds the weights of sentence $i$, and 0 for
 # every sentence that is not among its $k$ nearest neighbours.
 #
-# *8 minutes, medium. What it is for: the next step knows nothing of the sentences but $W$.*
+# *8 minutes, medium. What it is for: the next step knows nothing about the sentences except $W$.*
 #
 # hint: Loop over the rows of X. `np.linalg.norm(X - x, axis=1)` has the distances from x to all sentences.
 # hint: No sentence is its own neighbour: set its own distance to `np.inf` before you sort.
 # hint: `near = distances.argsort()[:k]`, then `W[i, near] = rebuild(x, X[near], reg)`.
 # right: each row sums to 1, and has k numbers that are not 0
-# further: What share of the neighbours is mutual, so that i is a neighbour of j and j a neighbour of i?
+# further: What share of the neighbour relations is mutual, so that i is a neighbour of j and j a neighbour of i?
 
 # %%
 def mixtures(X, k, reg=1e-3):
@@ -155,7 +155,7 @@ answer("04.2", mixtures)
 #
 # *6 minutes, medium. What it is for: the last step of the method; you compare the result with the package.*
 #
-# hint: `np.linalg.eigh(M)` gives the eigenvalues in rising order, and the eigenvectors as columns of length 1.
+# hint: `np.linalg.eigh(M)` gives the eigenvalues in ascending order, and the eigenvectors as columns of length 1.
 # hint: Leave out the first column and take the next p. The columns give YᵀY = I. Which factor turns that into YᵀY/m =
 # I?
 # hint: `np.sqrt(len(W)) * np.linalg.eigh(M)[1][:, 1 : p + 1]`
@@ -201,26 +201,26 @@ from labkit.sbert_lp.view import around
 space = lp(k, p).space
 show(
     star(around(space, sentences[0]), "after"),
-    "A star: in the middle a sentence, around it its ten nearest in the new space. The more alike they are, the nearer they "
-    "are to the middle. Filled marks were neighbours before, hollow ones are new.",
+    "A star with a sentence in the middle and its ten nearest neighbours in the new space around it. The more similar "
+    "they are, the nearer they are to the middle. Filled marks were neighbours before, hollow ones are new.",
 )
 recall("04.a", round(float(np.mean([around(space, text).shared / k for text in sentences])), 2))
 
 # %% [markdown]
-# In spite of the name, many neighbours change. The cost asks each sentence to be near the *mixture* of its old
-# neighbours, not near the neighbours themselves.
+# Despite the name, many neighbours change. The cost asks each sentence to be near the *mixture* of its old neighbours,
+# not near the neighbours themselves.
 #
 # ## 3. Why "drop the first eigenvector" is wrong
 #
-# Draw an arrow from each sentence to those it is rebuilt from. Here are seven sentences, with two neighbours each:
+# Draw an arrow from each sentence to those it is rebuilt from. Here are seven sentences with two neighbours each:
 #
 # | sentence | 0 | 1 | 2 | 3 | 4 | 5 | 6 |
 # | --- | --- | --- | --- | --- | --- | --- | --- |
 # | rebuilt from | 1, 2 | 0, 2 | 0, 1 | 4, 5 | 3, 5 | 3, 4 | 2, 3 |
 #
 # The cost is 0 if every sentence is rebuilt exactly. Sentences 0, 1 and 2 use only each other, so they may all have one
-# value, and 3, 4 and 5 may all have another. Sentence 6 then follows. Before you run the cell, say how many eigenvalues
-# of $M$ are 0.
+# value, and 3, 4 and 5 may all have another. The value of sentence 6 then follows. Before you run the cell, say how
+# many eigenvalues of $M$ are 0.
 
 # %%
 arrows = np.array([[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4], [2, 3]])
@@ -233,23 +233,23 @@ for number in (0, 1):
     print(f"eigenvector {number}, cosine with constant {alike:.2f}:", vectors[:, number].round(2), sep="\n")
 
 # %% [markdown]
-# Sentences 0, 1 and 2 form a **terminal component**: arrows lead from each of them to the others, and no arrow leaves
-# the set. Here there are two such components, so two eigenvectors have the eigenvalue 0. `eigh` returns *some* basis of
-# their plane: neither vector is the constant, and both contain a part of it. If you drop the first, you lose something
-# useful and keep part of the constant.
+# Sentences 0, 1 and 2 form a **terminal component**: arrows lead from each sentence to the other two, and no arrow
+# leaves the set. Here there are two such components, so two eigenvectors have the eigenvalue 0. `eigh` returns *some*
+# basis of their plane: neither vector is the constant, and both contain a part of it. If you drop the first, you lose
+# something useful and keep part of the constant.
 #
 # The remedy is to make the constant expensive. Add $c \, \mathbf{1} \mathbf{1}^\top / m$ to $M$. That raises the
-# eigenvalue of the constant from 0 to $c$, and does not change vectors that are orthogonal to it. With $c =
-# \mathrm{tr}(M)$, no eigenvalue of $M$ is larger.
+# eigenvalue of the constant from 0 to $c$, and does not change vectors that are orthogonal to it. If $c =
+# \mathrm{tr}(M)$, no eigenvalue of $M$ is larger than $c$.
 #
 # **Exercise 04.4.** Compute $Y$ in this way.
 #
-# *8 minutes, medium. What it is for: an embedding that is right for every graph of neighbours.*
+# *8 minutes, medium. What it is for: you get a correct embedding for every graph of neighbours.*
 #
 # hint: `np.ones((m, m)) / m` is the matrix 1 1ᵀ / m.
 # hint: You need not drop a column: the constant now has the largest eigenvalue.
 # hint: `M = M + np.trace(M) * np.ones((m, m)) / m`, and the first p eigenvectors, times √m.
-# right: every column has the mean 0, however many components there are
+# right: every column has mean 0, whatever the number of components
 # further: Let sentence 0 be rebuilt from 1 and 3. How many eigenvalues are 0 now? Predict it, then change `arrows`.
 
 # %%
@@ -288,15 +288,15 @@ for name, Y in found.items():
 
 # %% [markdown]
 # The package does what your centred version does, and embeds separate parts of the graph one by one. It first sets
-# copies of a sentence aside, because a sentence and its copy rebuild each other exactly and would form such a
+# copies of a sentence aside, because a sentence and its copy rebuild each other exactly and would form a terminal
 # component.
 #
 # ## 4. Does it help?
 #
 # On `topics` we measure **Hit@1**, the share of sentences whose nearest other sentence is on the same topic. We compare
-# with four other ways:
+# locality preserving with four alternatives:
 #
-# - *raw*, the vectors as they are;
+# - *raw*, the unchanged vectors;
 # - PCA;
 # - *whitening*, which is PCA with each direction scaled to size 1;
 # - *all-but-the-top*, which removes the mean and the few strongest directions.
@@ -319,8 +319,8 @@ of_means, of_sif = tried(means, topics, grid), tried(sif, topics, grid)
 best = max(zip(of_means.test, (point.transform for point in of_means.chosen)))[1]
 show(
     chosen_bars(of_means),
-    "A bar for each way, with the sizes that were best for it on dev, and its Hit@1 on test at the end. Locality preserving "
-    f"is the blue one. The longest bar is {best}, {max(of_means.test):.3f}.",
+    "One bar for each method, with the sizes that were best on dev, and its Hit@1 on test at the end. Locality preserving "
+    f"is blue. The longest bar is {best}, {max(of_means.test):.3f}.",
 )
 recall("04.b", best)
 
@@ -330,20 +330,20 @@ from textwrap import fill
 print(fill(f"Mean vectors: {of_means.verdict}", 40), fill(f"SIF: {of_sif.verdict}", 40), sep="\n\n")
 show(
     tried_curves(of_means),
-    "Hit@1 on dev over the number of dimensions p. Each line with coloured marks is locality preserving with one k. The level "
-    "grey line shows the vectors as they are, the level dotted one all-but-the-top. Crosses on grey lines are PCA and "
-    "whitening.",
+    "Hit@1 on dev against the number of dimensions p. Each line with coloured marks is locality preserving with one k. "
+    "The horizontal grey line shows the raw vectors, the horizontal dotted one all-but-the-top. Crosses on grey lines "
+    "are PCA and whitening.",
 )
 
 # %% [markdown]
 # On plain means locality preserving helps. All-but-the-top helps more, and needs no neighbours. SIF has already removed
-# one common direction, and there 405 sentences show no difference. The curves show how much the choice matters: with 5
-# or 10 neighbours locality preserving is below raw for *every* $p$, and with $p = 8$ for every $k$.
+# one common direction; on its vectors, 405 sentences show no difference. The curves show how much the choice matters:
+# locality preserving is below raw for *every* $p$ with 5 or 10 neighbours, and for every $k$ with $p = 8$.
 #
 # ## 5. A sentence that comes later
 #
 # All test sentences were embedded together, without their labels. What if another one arrives tomorrow? The paper does
-# not say. The package computes its weights in the old space and applies them in the new one.
+# not say. The package computes the weights of a new sentence in the old space and applies them in the new one.
 #
 # **Exercise 04.5.** Place a new sentence in this way, with your `rebuild`.
 #
@@ -354,7 +354,7 @@ show(
 # hint: `rebuild(x, X[near], reg) @ Y[near]`
 # right: a new sentence needs one small linear system, and the known ones stay where they are
 # further: Also return the length of the part of x that its mixture does not rebuild. Above which length would you warn
-# somebody?
+# the user?
 
 # %%
 def placed(x, X, Y, k, reg):
@@ -369,7 +369,7 @@ answer("04.5", placed)
 # %%
 known = lp(10, 16, sentences=topics.part("train").sentences())
 mine = placed(X[0], known.space.rows.astype(float), known.space.embedding.astype(float), 10, 1e-3)
-print(f"largest difference to the package: {abs(mine - known.encode([sentences[0]])[0]).max():.5f}")
+print(f"largest difference from the package: {abs(mine - known.encode([sentences[0]])[0]).max():.5f}")
 
 # %% [markdown]
 # **Predict 04.c.** Raw SIF vectors have a Hit@1 of 0.92 on test. Embed the sentences of *train*, and place those of
@@ -396,31 +396,30 @@ of_weighted = table("lp-topics-sif")
 recall("04.c", round(of_weighted.spread("sif, LP placed", "hit@1").mean, 2))
 
 # %% [markdown]
-# The tables show the mean ± spread on test of three seeds (`python -m labkit.course.plans lp-topics-mean
+# The tables show the mean ± spread on test over three seeds (`python -m labkit.course.plans lp-topics-mean
 # lp-topics-sif`). Here every transformation except *LP together* is fitted on train.
 #
-# - **Plain means.** Embedded together, LP is ahead of raw, 0.748 to 0.712, and the interval over seeds excludes 0.
-#   All-but-the-top is ahead of both, with 0.797.
-# - **SIF.** Embedded together, LP is right on one or two sentences more than raw, which is open. PCA is ahead of raw,
-#   with 0.939.
-# - **Placed** sentences lose a lot: 0.75 becomes 0.56, and 0.92 becomes 0.78. One reason may be that two similar new
-#   sentences are not part of each other's mixture.
+# - **Plain means.** If all sentences are embedded together, LP is ahead of raw, 0.748 to 0.712, and the interval over
+#   seeds excludes 0. All-but-the-top is ahead of both, with 0.797.
+# - **SIF.** *LP together* is right on one or two more sentences than raw: open. PCA is ahead of raw, with 0.939.
+# - For **placed** sentences, Hit@1 falls a lot, from 0.75 to 0.56 and from 0.92 to 0.78. One reason may be that two
+#   similar new sentences are not part of each other's mixture.
 #
 # The last column of the tables is stricter than these intervals, because it makes five comparisons with the best at
 # once.
 #
-# So embed all sentences together, or use another method. Measure one cell again:
+# So embed all sentences together, or use another method. Now measure one cell again:
 
 # %%
 now = again(PLANS["lp-topics-sif"], "sif, LP together", seed=0)["hit@1"]
-print(f"now {now:.4f}, kept {of_weighted.figures['sif, LP together'][0]['hit@1']:.4f}")
+print(f"now {now:.4f}, stored {of_weighted.figures['sif, LP together'][0]['hit@1']:.4f}")
 
 # %% [markdown]
 # ## 6. Count both ways
 #
-# People have graded pairs of sentences by their similarity. The pair with the higher grade should have the higher
-# cosine. The paper's table 4 shows two pairs that were in the wrong order before LP and are in the right order after
-# it. Count all such couples of pairs: some are *mended* like these two, and others are *spoilt*.
+# People have graded pairs of sentences by their similarity. Of two pairs, the one with the higher grade should have the
+# higher cosine. The paper's table 4 shows two pairs that were in the wrong order before LP and are in the right order
+# after it. Count all such couples of pairs: some are *mended* like these two, and others are *spoilt*.
 #
 # **Predict 04.d.** Take the $k$ and $p$ that were best on dev. Are more couples `"mended"` or `"spoilt"`?
 
@@ -441,15 +440,15 @@ print(f"k = {point.neighbours}, p = {point.size}: {counts.mended} mended, {count
       "Spearman {:.3f} before, {:.3f} after".format(*change.spearman), sep="\n")
 show(
     order_counts(change),
-    "One bar of all couples of pairs with different grades, in four parts, from left to right: right in both spaces "
+    "One bar for all couples of pairs with different grades, in four parts from left to right: correct in both spaces "
     f"({counts.kept / counts.couples:.1%}), mended ({counts.mended / counts.couples:.1%}), spoilt "
     f"({counts.spoilt / counts.couples:.1%}) and wrong in both ({counts.wrong / counts.couples:.1%}).",
 )
 recall("04.d", "mended" if counts.mended > counts.spoilt else "spoilt")
 
 # %% [markdown]
-# More were spoilt. And what about vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured all-MiniLM-L6-v2
-# on published data (Spearman times 100).
+# More couples were spoilt. And what about the vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured
+# all-MiniLM-L6-v2 on published data (Spearman times 100).
 
 # %%
 from labkit.papers.bundled_report import stored
@@ -458,17 +457,17 @@ measured = {(each.row, each.column): each.mean for each in stored().table("sbert
 for column in stored().table("sbert-lp/1").columns:
     raw, moved = (measured[f"all-MiniLM-L6-v2{which}", column] for which in (", as it is", " + LP"))
     if raw is not None and moved is not None:
-        print(f"{column:10} as it is {raw:.1f}, LP {moved:.1f}, {moved - raw:+.1f}")
+        print(f"{column:10} raw {raw:.1f}, LP {moved:.1f}, {moved - raw:+.1f}")
 
 # %% [markdown]
-# With the trained encoder LP is behind on both sets. We have not proved why, but a likely reason is that LP keeps only
+# With the trained encoder LP is behind on both sets. We have not shown why, but a likely reason is that LP keeps only
 # the relations between neighbours. In plain means of word vectors the large distances are mostly noise, so little is
 # lost. In a good encoder they carry meaning.
 #
 # ## Errata
 #
-# The paper is [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262) (Min and
-# others, 2021):
+# The paper is [*Locality Preserving Sentence Encoding*](https://doi.org/10.18653/v1/2021.findings-emnlp.262) (Min et
+# al., 2021):
 #
 # | where | printed | what holds |
 # | --- | --- | --- |
@@ -519,11 +518,11 @@ for column in stored().table("sbert-lp/1").columns:
 #
 # </details>
 #
-# **3.** Locality preserving sees no labels. May it be fitted on the test sentences, then?
+# **3.** Locality preserving sees no labels. Does this mean that you may fit it on the test sentences?
 #
 # <details><summary>An answer</summary>
 #
-# No label leaks, but the score means something else: it assumes that all sentences are at hand beforehand. If yours
+# No label leaks, but the score means something else: it assumes that all sentences are available beforehand. If yours
 # arrive one by one, use the score of placed sentences. Say which of the two you report.
 #
 # </details>

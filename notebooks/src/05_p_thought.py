@@ -59,11 +59,11 @@ for text in next(iter(test.members().values())):
 
 # %% [markdown]
 # A GRU is a recurrent network: it reads one word after another and keeps a **state**, here of 24 numbers. The
-# **encoder** has two of them, which read a sentence from both ends. Their last states, side by side, are the sentence's
-# vector $v$.
+# **encoder** consists of two GRUs, which read a sentence from both ends. Their last states, side by side, are the
+# sentence's vector $v$.
 #
 # Two other GRUs, the **decoders**, write from $v$. Their first state is $v$, and at every step they read $v$ again
-# together with the previous word. Each step gives every word of the vocabulary a probability to come next. The *copy*
+# together with the previous word. Each step gives every word of the vocabulary a probability of coming next. The *copy*
 # decoder should write the sentence itself. The *paraphrase* decoder should write another caption of the same
 # photograph.
 
@@ -95,14 +95,14 @@ print(members[2][0], "=", " ".join(names[number] for number in members[2][0]))
 
 # %% [markdown]
 # During training a decoder reads the *true* words, whatever it would have written itself. The number 0 marks both the
-# beginning and the end, and it also fills up short rows:
+# beginning and the end, and it also pads short rows:
 #
 # | | | | | |
 # | --- | --- | --- | --- | --- |
 # | it reads | 0 | *a* | *dog* | *runs* |
 # | it should write | *a* | *dog* | *runs* | 0 |
 #
-# The loss is the mean of $-\log p$ over the words that the decoder should write, with one end for each sentence.
+# The loss is the mean of $-\log p$ over the words that the decoder should write, including the end of each sentence.
 #
 # **Exercise 05.1.** Compute the loss of a decoder. Call `net[decoder]` with its input (n, steps, 32 + 48) and its first
 # state (1, n, 48). It returns all states and the last one. `net[decoder + " word"]` turns states into one number for
@@ -111,14 +111,14 @@ print(members[2][0], "=", " ".join(names[number] for number in members[2][0]))
 # *12 minutes, hard. What it is for: this is how every language model is trained, with or without a vector to write
 # from.*
 #
-# hint: Put a column of zeros in front of `numbers` for what it reads, and behind `numbers` for what it should write.
+# hint: Put a column of zeros before `numbers` for what the decoder reads, and after `numbers` for what it should write.
 # Append v to each word vector: `v[:, None].expand(-1, steps, -1)`.
 # hint: `log_p = net[decoder + " word"](states).log_softmax(2)` has log p of every word. Pick the true ones:
 # `log_p.gather(2, write[:, :, None])[:, :, 0]`.
 # hint: Step t counts if `t <= lengths`: `counted = torch.arange(write.shape[1]) <= lengths[:, None]`, and the loss is
 # `-right[counted].mean()`.
 # right: the loss is small if the decoder expects the words that it should write
-# further: Give the decoder zeros instead of v. By how much does the loss rise? That is what the vector is worth to it.
+# further: Give the decoder zeros instead of v. By how much does the loss rise? This is what the vector is worth.
 
 # %%
 def encode(net, numbers, lengths):
@@ -157,10 +157,10 @@ answer("05.1", paid)
 # hint: Clear the old gradients with `optimiser.zero_grad()`, compute the loss, then call `loss.backward()` and
 # `optimiser.step()`.
 # hint: The copy decoder should write `sentence`, the paraphrase decoder `other`, both from `encode(net, *sentence)`.
-# hint: `copy = paid(net, "copy", v, *sentence)`, the same for `"paraphrase"` and `*other`, then
-# `loss = (1 - emphasis) * copy + (1 + emphasis) * para`.
+# hint: `copy = paid(net, "copy", v, *sentence)`, likewise for `"paraphrase"` and `*other`, then `loss = (1 -
+# emphasis) * copy + (1 + emphasis) * para`.
 # right: both losses flow back into one encoder, so v has to hold what both decoders need
-# further: Let the paraphrase decoder write the sentence, too. What would the network have no reason to learn then?
+# further: Let the paraphrase decoder write the sentence, too. What would the network then have no reason to learn?
 
 # %%
 def step(net, optimiser, sentence, other, emphasis):
@@ -177,7 +177,7 @@ def step(net, optimiser, sentence, other, emphasis):
 answer("05.2", step)
 
 # %% [markdown]
-# Train the network. In each epoch every caption is read once, with one other caption of its photograph to write.
+# Train the network. In each epoch every caption is read once, with another caption of its photograph as the paraphrase.
 
 # %%
 torch.set_num_threads(1)  # with matrices as small as these, more threads only wait for each other
@@ -199,18 +199,18 @@ def trained(emphasis, seed=0, epochs=6):
 mine, history = trained(0.5)
 
 # %% [markdown]
-# Each number is the mean of $-\log p$ of a word; guessing among all words would give 7.1. Now let a decoder write.
+# Each number is the mean of $-\log p$ per word; guessing among all words would give 7.1. Now let a decoder write.
 #
-# **Exercise 05.3.** Write *greedily*: take the likeliest word, read it, and take the next. Stop at the end (0), or when
-# the sentence has `longest` words.
+# **Exercise 05.3.** Let a decoder write *greedily*: take the likeliest word, feed it back in, and take the next. Stop
+# at the end (0), or when the sentence has `longest` words.
 #
 # *8 minutes, medium. What it is for: you can then read what a decoder writes from a vector.*
 #
-# hint: Use a loop. The first word that it reads is `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
+# hint: Use a loop. The decoder first reads `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
 # hint: In the loop: `x = torch.cat([net["words"](word), v[:, None]], 2)`, then `out, state = net[decoder](x, state)`.
 # hint: `word = net[decoder + " word"](out)[:, 0].argmax(1, keepdim=True)`; if it is 0, stop, else append `int(word)`.
 # right: each word is the likeliest at its place, but the sentence need not be the likeliest sentence
-# further: Draw the next word by its probability instead (`torch.multinomial`). Do the sentences get better or worse?
+# further: Sample the next word according to its probability instead (`torch.multinomial`). Do the sentences get better?
 
 # %%
 def write(net, decoder, v, longest=30):
@@ -242,27 +242,28 @@ for name, net in (("untrained", network(0)), ("trained", mine)):
             print(f"      {decoder:10}", " ".join(names[number] for number in words[:14]))
 
 # %% [markdown]
-# After training, both decoders have the grammar of a caption and often its theme. The details are mostly invented: the
-# men are still waiting for the train, but they have become tractors. A decoder learns by itself what captions sound
-# like, so a fluent sentence says little about the vector. That is the first way to be fooled. So we need a number.
+# After training, both decoders get the grammar of a caption right, and often its theme. The details are mostly
+# invented: compare each caption with what the decoders write. A decoder learns by itself what captions sound like, so a
+# fluent sentence says little about the vector. That is the first way to be fooled. So we need a number.
 #
 # ## 2. Paraphrases should be close together
 #
-# **P-coherence** is the paper's score of the vectors themselves. It is the mean cosine of two sentences of one group,
-# averaged over the $G$ groups. Here a group is a photograph, and group $g$ has $n_g$ sentences:
+# **P-coherence** is the paper's score of the vectors themselves. It is the mean cosine of two sentences in the same
+# group, averaged over the $G$ groups. Here a group is a photograph, and group $g$ has $n_g$ sentences:
 #
 # $$\text{P-coherence} = \frac{1}{G} \sum_g \frac{2}{n_g (n_g - 1)} \sum_{i < j \in g} \cos(v_i, v_j) \qquad \text{(eq. 3 to 5)}$$
 #
 # **Exercise 05.4.** Compute P-coherence, and also the mean cosine of two sentences of *different* groups.
 #
-# *8 minutes, medium. What it is for: a cosine within groups means something only next to one between groups.*
+# *8 minutes, medium. What it is for: a cosine within groups means little without one between groups.*
 #
 # hint: Divide each row by its length; then `S = rows @ rows.T` has every cosine.
 # hint: For each name in `np.unique(groups)`, take the part of S that belongs to it. Count each pair once, and no
 # sentence with itself: `own[np.triu_indices(len(own), 1)].mean()`. Then take the mean over groups.
 # hint: For different groups, `S[groups[:, None] != groups].mean()`.
 # right: P-coherence looks only within groups, so you need the second number, too
-# further: Add the share of sentences whose nearest other sentence is in their own group. It is called retrieval below.
+# further: Add the share of sentences whose nearest other sentence is in their own group. Below, this is called
+# retrieval.
 
 # %%
 def coherence(vectors, groups):
@@ -297,11 +298,11 @@ line("the slider's network", ready)
 #
 # ## 3. Fool the score
 #
-# P-coherence never looks between groups. So you can raise it by letting all vectors point in one direction, as the
+# P-coherence never looks between groups. So you can raise it by making all vectors point in one direction, as the
 # slider did.
 #
 # **Exercise 05.5.** Divide the vectors by their lengths. Mix each with $c$, the direction of their mean: $(1 - t)\, v /
-# \lVert v \rVert + t\, c$. Find the smallest $t$ of 0, 0.01, …, 1 with which P-coherence reaches a goal.
+# \lVert v \rVert + t\, c$. Find the smallest $t$ among 0, 0.01, …, 1 at which P-coherence reaches a goal.
 #
 # *7 minutes, medium. What it is for: do not trust a score that you can reach without learning anything.*
 #
@@ -345,8 +346,8 @@ recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
 
 # %% [markdown]
 # Even random numbers reach 0.99, more than any encoder in the paper's table 3. The lift of your mixed vectors is almost
-# 0, so lift sees through it. But your network has lost nothing: adding one vector to all hardly changes which captions
-# are neighbours, so retrieval stays. Read all three numbers; each alone can be fooled.
+# 0, so lift exposes the trick. But your network has lost nothing: adding one vector to all vectors hardly changes which
+# captions are neighbours, so retrieval survives. Read all three numbers; each one alone can be fooled.
 #
 # ## 4. Does it happen by itself?
 #
@@ -379,8 +380,8 @@ def table(name):
 table("pthought-forms")
 
 # %% [markdown]
-# *one-bi* has the highest lift, and its lead over *two-bi* is clear. P-coherence puts *two-bi* first, but it is last by
-# lift and by retrieval. The paper's table 3 reports 0.7432, 0.7899 and 0.9725 for the three forms, and section 5.2
+# *one-bi* has the highest lift, and its lead over *two-bi* is clear. P-coherence puts *two-bi* first, but lift and
+# retrieval put it last. The paper's table 3 reports 0.7432, 0.7899 and 0.9725 for the three forms, and section 5.2
 # reads this as a success of the more complex ones. It may also be a collapse. One cannot tell, because the cosine
 # between groups is not printed.
 #
@@ -434,7 +435,7 @@ table("pthought-lambda")
 # %% [markdown]
 # You trained one seed; the table has three seeds of the package's network. In both, copying alone is worst. Up to λ =
 # 0.9, the more the paraphrase counts, the higher are lift and retrieval. Whether the copy helps at all is open: the
-# lead of λ = 0.9 over the paraphrase alone is far smaller than their spread. The paper's search ended at λ = 0.01.
+# lead of λ = 0.9 over the paraphrase alone is far below the spread over seeds. The paper's search ended at λ = 0.01.
 #
 # One explanation is that a copy needs the words of its sentence, and these differ between paraphrases. A paraphrase
 # needs what the two sentences have in common.
@@ -448,7 +449,7 @@ table("pthought-lambda")
 # | section 4.2 | λ is a Lagrange multiplier | nothing ever updates it: it is a fixed weight |
 # | appendix B | the best λ has the smallest $L$ | $L$ changes with λ, so it cannot choose it (section 5) |
 # | table B.9 | $L = 1.166$ at λ = 0.01, the λ chosen | the other seven values are within 0.04 of the line 1.981 + 1.840 λ; this one is 0.83 below it, probably a misprint |
-# | section 5.2 | test pictures do not overlap with training | by table 1, training has all 123,287 pictures of COCO's 2017 training and validation parts, which include them |
+# | section 5.2 | test pictures do not overlap with training | according to table 1, training has all 123,287 pictures of COCO's 2017 training and validation parts, which include them |
 # | table A.8 | a "normalised Euclidean distance": 76.09, 75.51, 55.03 | undefined; divided by each group's own spread it is about $\sqrt{2 \cdot 5 \cdot 2400 / 4} = 77.5$ for *any* encoder |
 #
 # ## To try on your own
@@ -456,12 +457,12 @@ table("pthought-lambda")
 # 1. If training did not depend on λ, $L$ would be a line in λ. Its value at 0 would be $\ell_\text{copy} +
 #    \ell_\text{para}$, and its slope $\ell_\text{para} - \ell_\text{copy}$. Which two losses give the line of table
 #    B.9?
-# 2. In the app, open Papers, *Try it* of P-thought, and write a sentence with a word that no caption has.
+# 2. In the app, open Papers, *Try it* of P-thought, and write a sentence with a word that occurs in no caption.
 #
 # ## Further reading
 #
-# - Ryan Kiros and others, [*Skip-Thought Vectors*](https://arxiv.org/abs/1506.06726), 2015. One encoder and two
-#   decoders, which write the sentence before and the sentence after.
+# - Ryan Kiros et al., [*Skip-Thought Vectors*](https://arxiv.org/abs/1506.06726), 2015. One encoder and two decoders,
+#   which write the sentence before and the sentence after.
 # - Kawin Ethayarajh, [*How Contextual are Contextualized Word Representations?*](https://aclanthology.org/D19-1006), 2019.
 #   Vectors that all point in one direction, in much larger networks.
 # - Felix Stahlberg and Bill Byrne, [*On NMT Search Errors and Model Errors*](https://aclanthology.org/D19-1331), 2019.
@@ -481,7 +482,7 @@ table("pthought-lambda")
 #
 # </details>
 #
-# **2.** Why can λ not be chosen by the smallest objective on validation data?
+# **2.** Why must you not choose λ by the smallest objective on validation data?
 #
 # <details><summary>An answer</summary>
 #

@@ -10,12 +10,12 @@
 #
 # **Which words make two questions mean the same?** Most sentence encoders cannot tell you. FILM can: it learns a single
 # matrix with one column for each word, so every similarity is a sum over pairs of words. In this lesson you read such a
-# similarity, then learn the matrix yourself with a closed form of a few lines, and find out what it costs in labels.
+# similarity, then learn the matrix yourself with a closed form of a few lines, and find out how many labels it needs.
 #
 # *75 minutes, 38 of them for five exercises. You need matrices, eigenvectors and a little numpy.*
 #
-# Move the slider. Each picture is a pair of test questions that are labelled as having the same meaning: the 20 pairs
-# where FILM helped most. A blue cell is a pair of words that draws the two questions together; an orange one pushes them
+# Move the slider. Each picture shows two test questions labelled as having the same meaning. These are the 20 pairs
+# that FILM helped most. A blue cell is a pair of words that draws the two questions together; an orange one pushes them
 # apart.
 
 # %%
@@ -47,23 +47,24 @@ explore(
 
 # %% [markdown]
 # TF-IDF, the usual way to compare texts by their words, would see hardly anything in common here. FILM has learned that
-# *public* goes with *buses* and *bike* with *bicycle*. Nobody told it so: it was told only which questions mean the same.
+# *public* goes with *buses* and *bike* with *bicycle*. It was told only which questions mean the same thing.
 #
 # ## 1. Read a similarity
 #
-# A sentence enters as a vector $x$ of TF-IDF numbers, one for each word of the vocabulary, most of them 0. FILM multiplies
-# it by a matrix $L$ with few rows, $y = Lx$, and compares two sentences by the cosine of their $y$:
+# A sentence enters as a vector $x$ of TF-IDF values, one for each word of the vocabulary, most of them 0. FILM
+# multiplies it by a matrix $L$ with few rows, $y = Lx$, and compares two sentences by the cosine of their $y$:
 #
 # $$\cos(y, y') = \frac{y^\top y'}{\|y\| \|y'\|}, \qquad y^\top y' = x^\top L^\top L \, x' = \sum_{u, v} x_u \, (L_{:,u} \cdot L_{:,v}) \, x'_v$$
 #
-# where $L_{:,u}$ is the column of word $u$. So a word of one sentence and a word of the other contribute the dot product
-# of their columns, times how important each is in its sentence.
+# where $L_{:,u}$ is the column of word $u$. So a word of one sentence and a word of the other contribute the dot
+# product of their columns, times the importance of each word in its sentence.
 #
 # **Exercise 06.1.** List all these contributions, so that they add up to the cosine. Sort by absolute value, largest first.
 #
 # *8 minutes, medium. What it is for: you will read your own metric with this function.*
 #
-# hint: `np.flatnonzero(x_a)` holds the numbers of the words in the first sentence. Loop over those and over the other's.
+# hint: `np.flatnonzero(x_a)` holds the numbers of the words in the first sentence. Loop over these, and over those of
+# x_b.
 # hint: A contribution is `x_a[u] * x_b[v] * (L[:, u] @ L[:, v])`, divided by the lengths of `L @ x_a` and `L @ x_b`.
 # hint: Collect tuples (u, v, part) in a list, and end with `rows.sort(key=lambda row: -abs(row[2]))`.
 # right: nothing is estimated: the contributions add up to the similarity
@@ -103,7 +104,7 @@ read(texts_a[most[0]], texts_b[most[0]], film.L.astype(float))
 # %% [markdown]
 # ## 2. What the labels ask for
 #
-# Labels come as pairs: these two questions mean the same, these two do not. From them we draw **triplets** $(i, j, k)$:
+# Labels come as pairs: two questions mean the same thing, or they do not. From them we draw **triplets** $(i, j, k)$:
 # sentence $i$, the anchor, should be nearer to $j$ than to $k$.
 
 # %%
@@ -136,7 +137,7 @@ print(f"k labelled as different: {labelled:.2f}; k drawn at random: {drawn:.2f}"
 recall("06.a", round(float(labelled), 2))
 
 # %% [markdown]
-# Random questions share hardly a word with the anchor. The labelled ones are near misses, and there is something to learn.
+# Random questions share hardly any words with the anchor. The labelled ones are near misses, so they teach more.
 #
 # Now add up what all triplets ask for. The triplet $(i, j, k)$ wants $y_i^\top y_j$ to grow and $y_i^\top y_k$ to shrink, so
 # it wants $y_i^\top (y_j - y_k)$ to grow. Let $G = L^\top L$, and let $|T_i|$ be the number of triplets of anchor $i$. We
@@ -144,7 +145,7 @@ recall("06.a", round(float(labelled), 2))
 #
 # $$\sum_{(i,j,k)} \frac{y_i^\top (y_j - y_k)}{|T_i| + 1} = \sum_{u,v} G_{uv} A_{uv}, \qquad A = \sum_{(i,j,k)} \frac{x_i (x_j - x_k)^\top}{|T_i| + 1}$$
 #
-# All labels end up in one matrix $A$, of words by words: $A_{uv}$ is large if an anchor with word $u$ tends to belong to
+# All labels end up in one word-by-word matrix $A$: $A_{uv}$ is large if an anchor with word $u$ tends to belong to
 # sentences with word $v$. Only its symmetric part $(A + A^\top)/2$ matters, because $G$ is symmetric.
 #
 # **Exercise 06.2.** Compute the symmetric $A$.
@@ -155,8 +156,8 @@ recall("06.a", round(float(labelled), 2))
 # for each triplet.
 # hint: First give each anchor the sum of its share * (x_j - x_k): a matrix D like X. Then A = Xᵀ D.
 # hint: `for row, (i, j, k) in enumerate(triplets): D[i] += share[row] * (X[j] - X[k])`, then `A = X.T @ D`.
-# right: 30,000 triplets in one matrix: from here on nobody looks at them again
-# further: Replace the loop by a sparse matrix M with +share at (i, j) and -share at (i, k): then D = M @ X. How much
+# right: 30,000 triplets are now one matrix: from here on, nothing needs the triplets themselves
+# further: Replace the loop with a sparse matrix M with +share at (i, j) and -share at (i, k): then D = M @ X. How much
 # faster is it? (`scipy.sparse.coo_array` adds up entries at the same place.)
 
 # %%
@@ -188,11 +189,12 @@ for u, v in (("bike", "bicycle"), ("bike", "bike"), ("bike", "cat")):
 #
 # $$\sum_l \big( s_l \; p_l^\top A \, p_l - \tfrac12 s_l^2 \big)$$
 #
-# For fixed $p_l$ the best $s_l$ is $p_l^\top A \, p_l$ where that is positive, and 0 otherwise. It then contributes
-# $\frac12 (p_l^\top A p_l)^2$, and $d$ orthonormal directions make the sum of these largest if they are the **eigenvectors of
-# $A$ with the $d$ largest positive eigenvalues**. No training loop: the rows of $L$ are $\sqrt{s_l} \, p_l^\top$.
+# For fixed $p_l$ the best $s_l$ is $p_l^\top A \, p_l$ if that is positive, and 0 otherwise. It then contributes
+# $\frac12 (p_l^\top A p_l)^2$, and $d$ orthonormal directions make the sum of these largest if they are the
+# **eigenvectors of $A$ with the $d$ largest positive eigenvalues**. No training loop is needed: the rows of $L$ are
+# $\sqrt{s_l} \, p_l^\top$.
 #
-# **Exercise 06.3.** Write it.
+# **Exercise 06.3.** Write this closed form.
 #
 # *7 minutes, medium. What it is for: this is a complete learning algorithm for a metric.*
 #
@@ -200,7 +202,7 @@ for u, v in (("bike", "bicycle"), ("bike", "bike"), ("bike", "cat")):
 # hint: Take the last d columns and keep those whose eigenvalue is above 0.
 # hint: `np.sqrt(s)[:, None] * P.T`, with `s` the values kept and `P` their columns.
 # right: labels in, metric out, with one eigendecomposition
-# further: How many positive eigenvalues does A have? Plot them in falling order. Where would you cut?
+# further: How many positive eigenvalues does A have? Plot them in descending order. Where would you cut?
 
 # %%
 def closed_form(A, d):
@@ -214,8 +216,8 @@ def closed_form(A, d):
 answer("06.3", closed_form)
 
 # %% [markdown]
-# How good is it? We measure the AUC: the chance that a pair with the same meaning has a larger similarity than a pair
-# without. Guessing gives 0.5.
+# How good is it? We measure the AUC: the probability that a pair with the same meaning has a larger similarity than a
+# pair with different meanings. Guessing gives 0.5.
 
 # %%
 from sklearn.metrics import roc_auc_score
@@ -233,7 +235,7 @@ first = closed_form(A, 100)
 print(f"AUC on test: TF-IDF {auc(plain):.3f}, your closed form {auc(similarity(first)):.3f}")
 
 # %% [markdown]
-# A gain of 0.03. What is in the way?
+# The gain is only 0.03. What stands in the way?
 
 # %%
 often = np.argsort(-(X > 0).sum(axis=0))[:50]  # the 50 most frequent words
@@ -245,8 +247,8 @@ print("the most frequent:", ", ".join(vocabulary[often[:12]]))
 print(f"share of L in the columns of the 50 most frequent words: {held_by_frequent(first):.0%}")
 
 # %% [markdown]
-# Frequent words. They say little, but they occur with many anchors, so 50 of the 1,533 words hold a fifth of $L$. The remedy
-# is to change units: measure every direction by how much of the corpus lies along it. With $C = X^\top X$:
+# Frequent words do. They say little, but they occur with many anchors, so 50 of the 1,533 words hold a fifth of $L$.
+# The remedy is to change units: measure every direction by how much of the corpus lies along it. With $C = X^\top X$:
 #
 # 1. Factor $C + \varepsilon I = R R^\top$ (Cholesky; $R$ is triangular). In the new units a sentence is
 #    $\tilde x = R^{-1} x$, and the corpus lies equally along all directions: $R^{-1} (C + \varepsilon I) R^{-\top} = I$.
@@ -263,15 +265,15 @@ guess = 0.77  #!
 predict("06.b", guess)
 
 # %% [markdown]
-# **Exercise 06.4.** Write it, with your `closed_form` as its second step.
+# **Exercise 06.4.** Write these three steps, using your `closed_form` for the second.
 #
 # *7 minutes, medium. What it is for: the metric that you will read and measure from here on.*
 #
-# hint: `np.linalg.cholesky(C + ridge * np.eye(len(C)))` is R. Its inverse may be computed: it is only 1,500 wide.
+# hint: `np.linalg.cholesky(C + ridge * np.eye(len(C)))` is R. You may compute its inverse: R is only 1,500 wide.
 # hint: `inverse = np.linalg.inv(R)`, and the matrix of step 2 is `inverse @ A @ inverse.T`.
 # hint: `return closed_form(inverse @ A @ inverse.T, d) @ inverse`
-# right: the same idea in better units: that is often what a better method is
-# further: Sweep the ridge: 0.01, 0.1, 1, 10, 100. Both ends are worse; say why for each.
+# right: a better method is often the same idea in better units
+# further: Sweep the ridge: 0.01, 0.1, 1, 10, 100. Both ends do worse; explain why for each.
 
 # %%
 def scaled_closed_form(X, A, d, ridge=1.0):
@@ -292,7 +294,7 @@ print(f"share of L in the columns of the 50 most frequent words: {held_by_freque
 recall("06.b", round(auc(similarity(L)), 3))
 
 # %% [markdown]
-# A gain of 0.10, from rescaling alone.
+# The gain is 0.10, from rescaling alone.
 #
 # ## 4. Read your own metric
 
@@ -300,7 +302,7 @@ recall("06.b", round(auc(similarity(L)), 3))
 read(texts_a[most[2]], texts_b[most[2]], L)
 
 # %% [markdown]
-# And a mistake? Of all test pairs that do *not* mean the same, this is one of the ten nearest under your metric:
+# And what does a mistake look like? Among all test pairs with *different* meanings, this is one of the ten nearest:
 
 # %%
 wrong = np.argsort(-np.where(labels == 0, similarity(L), -np.inf))[8]
@@ -321,8 +323,8 @@ for row in word_rows(L, terms, top=5)[:4]:
     print(row)
 
 # %% [markdown]
-# **Predict 06.c.** Learn $L$ again with the labels of four fifths of the questions, and look for each old row among the new
-# ones. How alike are a row and its partner on average, as a cosine? Write a number from 0 to 1.
+# **Predict 06.c.** Learn $L$ again with the labels of four fifths of the questions, and look for each old row among the
+# new ones. What is the mean cosine of a row and its partner? Write a number from 0 to 1.
 
 # %%
 guess = 0.9  #!
@@ -349,9 +351,9 @@ recall("06.c", round(float(rows_alike), 2))
 #
 # ## 5. What it costs in labels
 #
-# A column is learned only from labelled sentences with that word. So what happens with fewer labels? A simple safeguard is
-# to mix: $\text{share} \cdot \text{TF-IDF} + (1 - \text{share}) \cdot \text{learned}$, where the share is chosen on pairs
-# that are not the test pairs.
+# The column of a word is learned only from labelled sentences that contain the word. So what happens with fewer labels?
+# A simple safeguard is to mix: $\text{share} \cdot \text{TF-IDF} + (1 - \text{share}) \cdot \text{learned}$, where the
+# share is chosen on pairs that are not the test pairs.
 #
 # **Predict 06.d.** Over five seeds, with labels for 5 % of the questions, does FILM alone still beat TF-IDF? Write `"yes"`,
 # `"no"` or `"open"`, if five seeds cannot tell.
@@ -361,15 +363,15 @@ guess = "yes"  #!
 predict("06.d", guess)
 
 # %% [markdown]
-# **Exercise 06.5.** Choose the share with the best AUC on the dev pairs, and mix the test scores with it.
+# **Exercise 06.5.** Choose the share with the best AUC on the dev pairs, and use it to mix the test scores.
 #
 # *8 minutes, easy. What it is for: the dev set decides how far to trust what was learned; the test set only reports.*
 #
 # hint: For each share, mix the dev scores and compute `roc_auc_score(dev_labels, mixed)`. Remember the best.
 # hint: A share of 1 is TF-IDF alone: `share * plain_dev + (1 - share) * learned_dev`.
 # hint: At the end `return best, best * plain_test + (1 - best) * learned_test`.
-# right: chosen on dev, reported on test: the other way round the number would tell you about luck
-# further: Let the test pairs choose the share. How much does that flatter at 5 % of the labels?
+# right: chosen on dev, reported on test: a share chosen on test would make the number too good by luck
+# further: Let the test pairs choose the share. How much too high is the AUC then at 5 % of the labels?
 
 # %%
 def mixed(plain_dev, learned_dev, dev_labels, shares, plain_test, learned_test):
@@ -408,10 +410,10 @@ print(f"the package's FILM with 5 % of the labels, over five seeds: {low:+.3f} t
 recall("06.d", "yes" if low > 0 else "no" if high < 0 else "open")
 
 # %% [markdown]
-# With all labels your metric is far ahead. With a twentieth of them the interval contains 0, so the answer is open: FILM
-# may be a little better than counting words, or a little worse, as your one run is. Dev rightly gives most of the mixture
-# to TF-IDF. What FILM knows, it has from labels, word by word. If you have few labels, begin with vectors that have read
-# something before; lesson 11 measures how much that is worth.
+# With all labels your metric is far ahead. With a twentieth of them the interval contains 0, so the answer is open:
+# FILM may be a little better than counting words, or a little worse, as your one run is. Dev rightly gives most of the
+# mixture to TF-IDF. FILM learns everything from labels, word by word. If you have few labels, begin with pretrained
+# vectors; lesson 11 measures how much they are worth.
 #
 # ## 6. What the paper does
 #
@@ -423,17 +425,17 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 
 # %% [markdown]
 # - *closed form, SVD* first cuts $X$ to 60 directions. That throws rare words away, and rare words are informative.
-# - *paper: SVD and Stiefel* starts from the same 60 directions. It searches the directions $p_l$ and the scales $s_l$ by
-#   gradient descent, instead of computing them. Its lead over the closed form is open.
-# - *full rank and hinge* stops pulling at anchors that are in order by a margin. It is the default of the package.
+# - *paper: SVD and Stiefel* starts from the same 60 directions. It searches for the directions $p_l$ and the scales
+#   $s_l$ by gradient descent instead of computing them. Its lead over the closed form is open.
+# - *full rank and hinge* stops pulling on anchors that are in order by a margin. It is the default of the package.
 #
 # ## Further reading
 #
 # - Zaiwen Wen and Wotao Yin, [*A feasible method for optimization with orthogonality
-#   constraints*](https://doi.org/10.1007/s10107-012-0584-1), 2013. The descent of the paper, with proofs;
+#   constraints*](https://doi.org/10.1007/s10107-012-0584-1), 2013. The paper's gradient descent, with proofs;
 #   `labkit.film.stiefel` implements it.
-# - Han Liu and others, [*Fast Low-rank Metric Learning*](https://arxiv.org/abs/1909.06297), 2019. The method that FILM is
-#   inspired by, on images.
+# - Han Liu et al., [*Fast Low-rank Metric Learning*](https://arxiv.org/abs/1909.06297), 2019. The method that inspired
+#   FILM, applied to images.
 #
 # <details><summary>Errata of the paper</summary>
 #
@@ -456,13 +458,12 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** A colleague's metric says that *rules* and *forbidden* belong together. What would you look at to find out where that
-# comes from?
+# **1.** A colleague's metric says that *rules* and *forbidden* belong together. What would you look at to find out why?
 #
 # <details><summary>An answer</summary>
 #
-# At $A$ for these two words, and at the triplets behind it: the anchors with *rules* whose positives have *forbidden*. Every
-# entry of $A$ is a sum over labelled triplets, so the evidence can be listed.
+# Look at $A$ for these two words, and at the triplets behind it: the anchors with *rules* whose positives have
+# *forbidden*. Every entry of $A$ is a sum over labelled triplets, so the evidence can be listed.
 #
 # </details>
 #
@@ -475,12 +476,13 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 #
 # </details>
 #
-# **3.** The closed form pulls at every triplet, even if it has long been in order. When would that hurt?
+# **3.** The closed form pulls on every triplet, even on one that has long been in order. When would that hurt?
 #
 # <details><summary>An answer</summary>
 #
-# When easy triplets are many: they fill $A$ and drown out the few that matter. That is what a hinge is for. Unlike the soft
-# triplet of lesson 1, it gives no weight to what is in order by the margin. Here it was worth 0.01.
+# If most triplets are easy, they fill $A$ and drown out the few that matter. That is what a hinge is for. Unlike the
+# soft triplet of lesson 1, it gives no weight to triplets that are in order by the margin. Here the hinge was worth
+# 0.01.
 #
 # </details>
 

@@ -13,8 +13,8 @@
 #
 # *55 minutes, 36 of them for five exercises. You need lesson 0 and one of lessons 1 to 6.*
 #
-# Here are eleven small methods on one corpus: pairs of questions, some of which ask the same. Each circle is a training run
-# with a different seed, each diamond their mean. The slider chooses the measure. Which method leads?
+# Here are eleven small methods on one corpus: pairs of questions, some of which ask the same thing. Each circle is a
+# run with a different seed, each diamond the mean of a method. The slider chooses the measure. Which method leads?
 
 # %%
 import numpy as np
@@ -32,9 +32,9 @@ table = kept("together")
 measures = ["auc", "accuracy", "f1", "inter_intra"]
 explore(
     lambda which: seed_dots(table, measures[which]),
-    "One line for each method, the measure to the right. FILM is in front by all four measures; behind it the order changes "
-    "with the measure. By AUC the diamonds of FILM, bag, sentpwnet and triplet are filled: they are not shown to be behind "
-    "the best.",
+    "One line for each method; the measure increases to the right. FILM is first by all four measures; below it the "
+    "order changes with the measure. By AUC the diamonds of FILM, bag, sentpwnet and triplet are filled: they are not "
+    "shown to be behind the best.",
     which=Slider("0: AUC, 1: accuracy, 2: F1, 3: inter/intra", 0, 3, 1, 0),
 )
 
@@ -44,7 +44,7 @@ explore(
 # | method | how it makes a vector | learns from labels |
 # | --- | --- | --- |
 # | `tfidf` | counts of words; rare words have more weight | no |
-# | `lsa` | the same, projected onto a few directions | no |
+# | `lsa` | these counts, projected onto a few directions | no |
 # | `mean-vectors` | the mean of a sentence's word vectors | no |
 # | `sif` | a mean in which frequent words have little weight | no |
 # | `sbert-lp on mean-vectors` | those means, moved by their neighbours (lesson 4) | no |
@@ -55,8 +55,8 @@ explore(
 # | `pthought` | one encoder and two decoders (lesson 5) | yes |
 # | `bag` | the mean of learned vectors of word pieces | yes |
 #
-# The first measure is **AUC**. It is the probability that a pair that asks the same has a larger similarity than a pair
-# that does not. It needs no threshold; guessing gives 0.5.
+# The first measure is **AUC**. It is the probability that two questions that ask the same thing have a larger
+# similarity than two that do not. It needs no threshold; guessing gives 0.5.
 
 # %% [markdown]
 # ## 2. Which method leads?
@@ -77,7 +77,7 @@ explore(
 # hint: Take the differences seed by seed. You need their mean and its standard error.
 # hint: The standard error of a mean of n numbers is `d.std(ddof=1) / np.sqrt(n)`.
 # hint: `half = stats.t.ppf(0.975, n - 1) * error`; "first" if the mean is above half, "second" if it is below -half.
-# right: the interval says what other seeds would give; other test sentences would widen it
+# right: the interval covers other seeds; to cover other test sentences as well, it would have to be wider
 # further: Draw three scores each for two methods from the same normal distribution, a thousand times. How often does
 # your rule name a leader? How often with ten scores each?
 
@@ -99,7 +99,7 @@ def verdict(a, b):
 answer("07.1", verdict)
 
 # %% [markdown]
-# **Exercise 07.2.** Turn scores into a table. The method with the largest mean is `"best"`. Every other one is
+# **Exercise 07.2.** Turn scores into a table. The method with the largest mean is `"best"`. Every other method is
 # `"behind"` if the best leads, and otherwise `"open"`.
 #
 # *7 minutes, medium. What it is for: at the end you make this table for your own file.*
@@ -128,7 +128,7 @@ answer("07.2", standings)
 # In the first picture, the filled diamonds are the best method and those that are not shown to be behind it: by AUC,
 # FILM and three others.
 #
-# **Predict 07.a.** For how many of the ten others does *your* rule say `"open"`? Write a number.
+# **Predict 07.a.** For how many of the other ten methods does *your* rule say `"open"`? Write a number.
 
 # %%
 guess = 3  #!
@@ -149,7 +149,7 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 # ## 3. A test that asks for something new
 #
 # Now use your own file: CSV, TSV, JSONL or Parquet with the columns `text,label`. Put its name into `FILE` at the top,
-# and run the notebook again from there. The file stays on this machine. Without one we use `topics`, posts about
+# and run the notebook again from there. The file stays on this machine. If you have none, keep `topics`, posts about
 # fourteen topics.
 #
 # First split the rows into train and test. The split must not depend on the order of the rows, or one new row would
@@ -164,8 +164,8 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 # hint: The part of a row must depend on the name of its group and on nothing else.
 # hint: A hash turns a name into a number. `zlib.crc32(name.encode())` is the same on every machine and every day.
 # hint: A group is in test if that number, modulo 5, is 0.
-# right: each group has its part for good, whatever rows you add
-# further: With only ten groups, how far from a fifth can the test be? Try a hundred sets of ten names.
+# right: each group stays in its part, whatever rows you add
+# further: With only ten groups, how far from a fifth can the share of test groups be? Try a hundred sets of ten names.
 
 # %%
 import zlib
@@ -192,7 +192,7 @@ answer("07.3", split)
 # hint: `np.argsort(-row)[:k]` are the k nearest, the nearest first. Their labels are the votes.
 # hint: `max(votes, key=votes.count)` is the first label with the most votes, and so the one with the nearest voter.
 # right: this score needs no threshold and no training
-# further: Choose the label with the nearest mean vector instead of the vote. For which methods is that better?
+# further: Choose the label with the nearest mean vector instead of voting. For which methods is that better?
 
 # %%
 def knn_accuracy(known, known_labels, asked, asked_labels, k):
@@ -229,7 +229,7 @@ print(f"TF-IDF, the split that came with {FILE}: {score(tfidf, mine):.3f}")
 # %% [markdown]
 # `topics` came with a split. Its posts are about *subjects*: in the topic cycling, for example, a worn chain or a
 # stolen front wheel. Each subject is in one part only. (If your own file has no column `split`, `load` has made one,
-# much like yours.)
+# much as your function does.)
 #
 # **Predict 07.b.** Now split `topics` with your function, and let every post be its own group. What does TF-IDF score?
 # Write a number from 0 to 1.
@@ -247,7 +247,7 @@ recall("07.b", round(score(tfidf, by_row), 2))
 
 # %% [markdown]
 # With the same method and the same posts, the score is nearly perfect: most test posts now have a training post about
-# the same subject. Which number is right? If later posts will be about new subjects, it is the low one.
+# the same subject. Which number is right? If later posts will be about new subjects, it is the lower one.
 #
 # ## 4. Four methods on your file
 #
@@ -261,7 +261,7 @@ recall("07.b", round(score(tfidf, by_row), 2))
 # hint: `values.append(train_and_score(method, seed))`, and at the end of the outer loop `found[name] =
 # np.array(values)`.
 # right: all methods have the same seeds, so you can take differences seed by seed
-# further: Add the `bag`: `lambda: METHODS["bag"](dimension=50, patience=0)`. What is its place in the table?
+# further: Add the `bag`: `lambda: METHODS["bag"](dimension=50, patience=0)`. Where in the table does it rank?
 
 # %%
 def measured(makers, seeds, train_and_score):
@@ -317,7 +317,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # | labels and a minute | `film` | it learns in seconds, and you can read it; but it knows only words seen with labels (lesson 6) |
 # | labels and more time | `sentpwnet` or `bag` | they read parts of words, and `sentpwnet` reads order, which FILM cannot |
 # | articles with sections | `thematic` | it makes its own labels (lesson 3) |
-# | vectors of another model | these as they are | `sbert-lp` can move them by their neighbours, but here it was behind (lesson 4) |
+# | vectors of another model | those vectors, unchanged | `sbert-lp` can move them by their neighbours, but here it was behind (lesson 4) |
 # | a use for written sentences | `pthought` | only it writes; as a similarity it is behind (lesson 5) |
 #
 # This advice comes from two corpora and small methods. Yours may differ, and now you can find out.
@@ -327,8 +327,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # - Nils Reimers and Iryna Gurevych, [*Reporting Score Distributions Makes a
 #   Difference*](https://aclanthology.org/D17-1035), 2017. How much the seed alone moves a score.
 # - Kevin Musgrave, Serge Belongie and Ser-Nam Lim, [*A Metric Learning Reality
-#   Check*](https://arxiv.org/abs/2003.08505),
-#   2020. In a fair comparison little is left of years of progress.
+#   Check*](https://arxiv.org/abs/2003.08505), 2020. In a fair comparison, little remains of years of progress.
 # - Sayash Kapoor and Arvind Narayanan, [*Leakage and the Reproducibility Crisis in Machine-Learning-Based
 #   Science*](https://doi.org/10.1016/j.patter.2023.100804), 2023. Eight ways for a split to leak.
 
@@ -341,7 +340,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 #
 # <details><summary>An answer</summary>
 #
-# No. These seeds do not tell them apart; more seeds and a larger test set could. To show that they are equally good,
+# No. These seeds do not tell them apart; more seeds and a larger test set might. To show that they are equally good,
 # say beforehand which difference would matter, and find an interval that excludes it.
 #
 # </details>

@@ -39,8 +39,8 @@ means_of = [ppmi_vectors(sentences[:count], dimension=50).mean(shown.texts) for 
 
 explore(
     lambda step: clusters(PROJECTIONS["PCA"](means_of[step]), shown),
-    "Captions in the plane, a colour and shape for each photograph. With counts from 30 captions they are mixed. With counts "
-    "from all captions, those of one photograph are mostly close together.",
+    "Captions in the plane, with a colour and shape for each photograph. With counts from 30 captions they are mixed. "
+    "With counts from all captions, those of one photograph are mostly close together.",
     step=Slider("0: 30, 1: 100, 2: 300, 3: 1000, 4: all captions", 0, 4, 1, 0),
 )
 
@@ -53,7 +53,7 @@ explore(
 #
 # **Exercise 08.1.** Write the table of counts.
 #
-# *8 minutes, medium. What it is for: the vectors will know nothing about words but this table.*
+# *8 minutes, medium. What it is for: everything that the vectors know about words comes from this table.*
 #
 # hint: Nest three loops: over the sentences, the places in a sentence, and the distances 1, 2, ..., window.
 # hint: At place `at` and distance t the neighbour is at `at + t`, if the sentence is that long.
@@ -90,7 +90,8 @@ for word in ("dog", "kitchen"):
     print(fill(f"{word}: " + ", ".join(f"{names[at]} {counts[number[word], at]:.0f}" for at in most), 40))
 
 # %% [markdown]
-# Both are near *a* and *the*. Frequent words are near every word, so these counts say little about a particular one.
+# Both words are often near *a* and *the*. Frequent words are near every word, so these counts say little about a
+# particular one.
 #
 # ## 2. Compare with chance
 #
@@ -132,7 +133,7 @@ for word in ("dog", "kitchen"):
     print(fill(f"{word}: " + ", ".join(f"{names[at]} {information[number[word], at]:.1f}" for at in most), 40))
 
 # %% [markdown]
-# A row of this table is already a vector of a word, with one number for each other word, mostly 0. A **singular value
+# A row of this table is already a word vector, with one number for each other word, mostly zeros. A **singular value
 # decomposition** makes it shorter: we keep the 100 strongest directions of the table. The package's `ppmi_vectors` does
 # the same.
 
@@ -148,7 +149,7 @@ print(information.shape, "->", V.shape)
 # *6 minutes, easy. What it is for: the neighbours of a word show what its vector knows.*
 #
 # hint: Divide each row by its length; then `unit @ unit[word]` has all cosines.
-# hint: The word itself has cosine 1: set its place to `-np.inf`.
+# hint: The word itself has cosine 1: set its entry to `-np.inf`.
 # hint: `np.argsort(-cosines)[:count]`
 # right: frequent words have long vectors, but the cosine looks only at the direction
 # further: Use dot products instead. Which words are now near many others? Are they frequent?
@@ -176,15 +177,15 @@ for word in ("dog", "red", "kitchen", "two"):
 recall("08.a", names[nearest(V, number["dog"], 1)[0]])
 
 # %% [markdown]
-# These words are *used in the same places*, but they need not *mean the same*. *Green* and *white* are near *red*. That
-# will matter in section 4.
+# These words are *used in the same places*, but they need not *mean the same thing*. *Green* and *white* are near
+# *red*. That will matter in section 4.
 #
 # ## 3. From words to sentences
 #
 # The simplest vector of a sentence is the mean of the vectors of its words.
 #
-# **Exercise 08.4.** Compute it for many sentences. A word that occurs twice counts twice. Leave out words without a
-# vector. A sentence without any known word is a row of zeros.
+# **Exercise 08.4.** Compute this mean for many sentences. A word that occurs twice counts twice. Leave out words
+# without a vector. A sentence without any known word becomes a row of zeros.
 #
 # *6 minutes, easy. What it is for: every method of this course has to beat these vectors.*
 #
@@ -215,15 +216,15 @@ answer("08.4", means)
 # - It removes the direction that all sentence vectors share most. Let $M$ be the matrix of all means, and $c$ its first
 #   right singular vector. Each row $m$ becomes $m - (m \cdot c)\, c$.
 #
-# **Exercise 08.5.** Write SIF, with your `means`.
+# **Exercise 08.5.** Write SIF, using your `means`.
 #
-# *8 minutes, medium. What it is for: a stronger baseline, and still without any training.*
+# *8 minutes, medium. What it is for: a stronger baseline that still needs no training.*
 #
 # hint: First make a new table: `{word: a / (a + share[word]) * vector for word, vector in table.items()}`.
 # hint: `c = np.linalg.svd(M, full_matrices=False)[2][0]` is the first right singular vector, of length 1.
 # hint: `M - np.outer(M @ c, c)`
 # right: frequent words count little, and the direction that all sentences share is gone
-# further: Do only one of the two. Which one raises Hit@1 more?
+# further: Make only one of the two changes. Which one raises Hit@1 more?
 
 # %%
 def sif(sentences, table, share, a=0.001):
@@ -254,7 +255,7 @@ for name, M in (("your mean", means(split_up, table)), ("your SIF", sif(split_up
 # %% [markdown]
 # ## 4. Where it fails
 #
-# The corpus `questions` has pairs of questions. The label is 1 if both ask the same. Read a few:
+# `questions` contains pairs of questions. The label is 1 if both ask the same thing. Read a few pairs:
 
 # %%
 questions = load("questions")
@@ -263,7 +264,7 @@ for row in list(questions.part("train").rows())[:6]:
 
 # %% [markdown]
 # **Predict 08.b.** The vector of a question is the mean of its word vectors. What is the mean cosine of pairs that do
-# *not* ask the same? Write a number.
+# *not* ask the same thing? Write a number.
 
 # %%
 guess = 0.5  #!
@@ -278,8 +279,8 @@ a, b = vectors.mean(test.text_a), vectors.mean(test.text_b)
 cosine = (a * b).sum(1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
 show(
     similarity_histogram(cosine, test.labels),
-    "Two histograms of cosines: blue for pairs that ask the same, orange and hatched for pairs that do not. They overlap, and "
-    "no threshold separates them.",
+    "Two histograms of cosines: blue for pairs that ask the same thing, orange and hatched for pairs that do not. They "
+    "overlap, and no threshold separates them.",
 )
 recall("08.b", round(float(cosine[test.labels == 0].mean()), 2))
 
@@ -291,14 +292,14 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 
 # %% [markdown]
 # One changed word hardly moves a mean, the order of the words is lost, and opposites are near each other. Pairs that
-# ask the same in quite different words (*reworded*) have smaller cosines than pairs in which one detail changed the
-# question. The methods of this course have to learn the difference from labels.
+# ask the same thing in quite different words (*reworded*) have smaller cosines than pairs in which one detail changed
+# the question. The methods of this course have to learn the difference from labels.
 #
 # ## To try on your own
 #
 # 1. Write six sentences about two topics into a CSV file with the columns `text,label`. Read it with
 #    `load("mine.csv")`, and draw your sentences as in the first picture.
-# 2. In section 4, read the pairs with the highest cosine that do *not* ask the same. What would a method have to
+# 2. In section 4, read the pairs with the highest cosine that do *not* ask the same thing. What would a method have to
 #    notice?
 #
 # ## Further reading
@@ -308,7 +309,7 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 #   good as trained ones.
 # - Pennington, Socher and Manning, [*GloVe*](https://aclanthology.org/D14-1162), 2014. The word vectors of most papers
 #   in this course, made from counts like yours.
-# - Mrkšić and others, [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016.
+# - Mrkšić et al., [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016.
 #   How to move opposites apart.
 
 # %% [markdown]
@@ -320,8 +321,8 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 #
 # <details><summary>An answer</summary>
 #
-# No. The counts show which words are used in the same places, and opposites are. To separate them you need something
-# that the counts do not hold, such as labelled pairs or a dictionary.
+# No. The counts show which words are used in the same places, as opposites often are. To separate them, you need
+# something that the counts do not hold, such as labelled pairs or a dictionary.
 #
 # </details>
 #

@@ -37,19 +37,21 @@ print(topics.sizes, "sentences of", len(set(test.labels)), "topics")
 # ## 1. Two numbers that describe a space
 #
 # A space of sentences can go wrong in two ways. All vectors can crowd together into one **point**. Or they can spread
-# along only a few **directions**, so that everything else in which sentences differ is lost. Two numbers look for this,
-# and neither needs labels. The first is the mean cosine of two different sentences: at 1, all of them are the same.
+# along only a few **directions**, so that everything else in which sentences differ is lost. Two numbers reveal this,
+# and neither needs labels. The first is the mean cosine of two different sentences: if it is 1, all vectors point the
+# same way.
 #
-# **Exercise 09.1.** Write it. The rows need not have length 1, and no row forms a pair with itself.
+# **Exercise 09.1.** Compute this mean cosine. The rows need not have length 1, and no row forms a pair with itself.
 #
-# *8 minutes, easy. What it is for: the cheapest look at a space. It needs no labels, and shows a point at once.*
+# *8 minutes, easy. What it is for: the cheapest check of a space. It needs no labels, and it shows at once if all
+# vectors crowd together.*
 #
 # hint: Divide each row by its length. Then `unit @ unit.T` has every cosine.
 # hint: n of its n² entries are a row with itself: leave the diagonal out.
 # hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines
 # right: near 1 all rows point the same way, near 0 they share no direction
-# further: Write it without the matrix of all cosines: the squared length of the sum of the unit rows holds the same
-# number. How many rows can you take then?
+# further: Write it without the matrix of all cosines, from the squared length of the sum of the unit rows. How many
+# rows can you then use?
 
 # %%
 def mean_cosine(V):
@@ -62,23 +64,23 @@ def mean_cosine(V):
 answer("09.1", mean_cosine)
 
 # %% [markdown]
-# For the second, divide the rows by their lengths, subtract their mean, and look at the singular values
-# $\sigma_1 \ge \sigma_2 \ge \dots$: how wide the cloud is along each of its own axes. If $k$ of them are equal and the
-# others 0, it uses $k$ directions. In general, turn them into shares, $p_k = \sigma_k / \sum_j \sigma_j$, and take the
-# exponential of their entropy. This is the **effective rank** (Roy and Vetterli, 2007):
+# For the second number, divide the rows by their lengths, subtract their mean, and look at the singular values
+# $\sigma_1 \ge \sigma_2 \ge \dots$: they say how wide the cloud is along each of its own axes. If $k$ of them are equal
+# and the rest are 0, the space uses $k$ directions. In general, turn them into shares, $p_k = \sigma_k / \sum_j
+# \sigma_j$, and take the exponential of their entropy. This is the **effective rank** (Roy and Vetterli, 2007):
 #
 # $$\exp\Big(-\sum_k p_k \log p_k\Big)$$
 #
-# **Exercise 09.2.** Write it. A singular value that is 0 up to rounding adds nothing to the sum.
+# **Exercise 09.2.** Compute the effective rank. A singular value that is 0 up to rounding adds nothing to the sum.
 #
 # *10 minutes, medium. What it is for: saying in one number how many directions a space uses.*
 #
 # hint: Unit rows, then `unit - unit.mean(axis=0)`. `np.linalg.svd(centred, compute_uv=False)` gives the singular values.
-# hint: The entropy of the shares is -Σ p log p, over those above 0; log 0 would be -∞.
+# hint: The entropy of the shares is -Σ p log p, over the shares above 0; log 0 would be -∞.
 # hint: `p = sigma / sigma.sum()`, `p = p[p > 1e-12]`, and `np.exp(-(p * np.log(p)).sum())`
 # right: k equal values give k; one value alone gives 1
-# further: Take the squares of the singular values as shares instead, which are variances. Does the number grow or
-# shrink, and why?
+# further: Take the shares of the squared singular values, the variances, instead. Does the number grow or shrink, and
+# why?
 
 # %%
 def effective_rank(V):
@@ -143,27 +145,26 @@ for row in broken.history.rows:
 recall("09.a", round(broken.history.column("loss")[-1], 3))
 
 # %% [markdown]
-# The loss falls at first, and then it stays where it is. It looks as if training had converged. It has not.
+# The loss falls at first and then stays flat. Training seems to have converged, but it has not.
 #
-# **Exercise 09.3.** Suppose that all vectors have become one. What does an anchor cost then, with this loss and its margin
-# of 0.2?
+# **Exercise 09.3.** Suppose that all vectors have become the same. What does an anchor then cost with a margin of 0.2?
 #
 # *3 minutes, easy. What it is for: knowing the value at which the loss sees no difference between its pairs.*
 #
 # hint: If all vectors are the same, what are S_n and S_p?
-# hint: Both are 1, so that S_n - S_p is 0. What is left of [S_n - S_p + margin]₊?
+# hint: Both are 1, so S_n - S_p is 0. What is left of [S_n - S_p + margin]₊?
 # hint: The margin.
-# right: a loss that stays at its margin is the first sign: look for it in your own curves
-# further: What does InfoNCE with 63 negatives cost if all vectors are one? It has such a value, too.
+# right: a loss that stays at its margin is the first sign of a collapse: look for it in your own curves
+# further: What does InfoNCE with 63 negatives cost if all vectors are the same? It has such a value, too.
 
 # %%
 cost = 0.2  #!
 answer("09.3", cost)
 
 # %% [markdown]
-# That is the first sign of a collapse: **a triplet loss that stays at its margin**. The second is the histogram of
-# cosines. Here it is for held-out sentences, epoch by epoch: blue for two sentences of one topic, orange for two topics.
-# The axis begins at 0.85, and the few cosines below it are counted there.
+# That is the first sign of a collapse: **a triplet loss that stays at its margin**. The second sign shows in the
+# histogram of cosines. Here it is for held-out sentences, epoch by epoch: blue for two sentences on one topic, orange
+# for two sentences on different topics. The axis begins at 0.85, and the few cosines below 0.85 are counted there.
 
 # %%
 from labkit.evaluation.geometry import cosines_over_epochs
@@ -172,8 +173,9 @@ from labkit.figures import cosine_ridges
 
 show(
     cosine_ridges(cosines_over_epochs(broken.snapshots, low=0.85)),
-    "Histograms of cosines from 0.85 to 1, one below the other, epoch 0 (before training) on top. Before training the two "
-    "hills are wide and overlap, a little apart. From the first epoch on both are one needle at cosine 1.",
+    "Histograms of cosines from 0.85 to 1, one below the other, with epoch 0 (before training) at the top. There the "
+    "two hills are wide and a little apart, but overlap. From the first epoch on, both form a single needle at cosine "
+    "1.",
 )
 
 # %% [markdown]
@@ -189,15 +191,15 @@ V = measured("broken", broken)
 recall("09.b", round(float(effective_rank(V)), 1))
 
 # %% [markdown]
-# The needle is thin, but in many directions. The effective rank subtracts the mean and looks at shares: it asks along how
-# many directions the sentences differ, never *how much*. Hit@1 asks who is nearest, never how near: it is far above that
-# of the untrained vectors, thanks to differences in the third decimal of the cosine. So this network has learned, and
-# its loss does not show it. A collapse into a point shows in the mean cosine, in the histogram and in the loss. **Look at
-# more than one number.**
+# The needle is thin, but it extends in many directions. The effective rank subtracts the mean and looks at shares: it
+# asks along how many directions the sentences differ, never *how much*. Hit@1 asks which sentence is nearest, never how
+# near it is: its value is far above that of the untrained vectors, thanks to differences in the third decimal of the
+# cosine. So this network has learned, but its loss does not show it. A collapse into a point shows in the mean cosine,
+# in the histogram and in the loss. **Look at more than one number.**
 #
-# But does it do any harm? Store each number of a unit vector in eight bits, as a vector database may do to save space. We
-# compare with the same run at a learning rate of 0.01. The package will warn about that one as well: its first epochs lead
-# into the same point, but it comes out again.
+# Does the collapse do any harm? Store each number of a unit vector in eight bits, as a vector database may do to save
+# space. We compare with the same run at a learning rate of 0.01. The package will warn about this run as well: its
+# first epochs lead into the same point, but it gets out again.
 
 # %%
 def in_eight_bits(V):
@@ -211,33 +213,34 @@ for name, rows in (("broken", V), ("mended", V_mended)):
     print(f"Hit@1 of {name} in 32 bits {before:.3f}, in 8 bits {after:.3f}")
 
 # %% [markdown]
-# Rounding costs the broken space 0.06 and the mended one almost nothing. And a threshold that separates "same" from "other"
-# would be hidden in the third decimal, too.
+# Rounding costs the broken space 0.05 to 0.06 and the mended one almost nothing. And a threshold that separates "same"
+# from "other" would be hidden in the third decimal, too.
 #
 # A warning asks you to look, and the histograms of the mended run show what happened:
 
 # %%
 show(
     cosine_ridges(cosines_over_epochs(mended.snapshots)),
-    "The same histograms of the mended training, from -1 to 1. For some epochs it is a needle, too; then it opens, and at "
-    "the end the orange hill (two topics) is around 0 and the blue one (one topic) far to the right.",
+    "The same histograms for the mended run, from -1 to 1. For some epochs they form a needle, too; then they widen, "
+    "and at the end the orange hill (two topics) is around 0 and the blue one (one topic) far to the right.",
 )
 
 # %% [markdown]
 # ## 3. What is left of a pull
 #
-# A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 6). The part of that pull
-# along the vector itself only changes its length, which is set back to 1. What moves it is the rest.
+# A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 6). The part of that
+# pull along the vector itself only changes its length, which is reset to 1. Only the rest moves the vector.
 #
 # **Exercise 09.4.** Compute that rest, the part of each pull along the sphere.
 #
 # *8 minutes, medium. What it is for: you will measure how much of a pull is left inside the needle.*
 #
-# hint: The part that goes along v itself only changes its length, which is set back to 1: subtract that part.
+# hint: The part that goes along v itself only changes its length, which is reset to 1: subtract that part.
 # hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
 # hint: `pull - (pull * v).sum(1, keepdims=True) * v`
 # right: if pull and vector point the same way nothing is left, so a vector on top of its pair does not move
-# further: Take two unit vectors at an angle of your choice and print the length of `across`. Which angle moves most?
+# further: Take two unit vectors at an angle of your choice and print the length of `across`. At which angle is it
+# longest?
 
 # %%
 def across(v, pull):
@@ -247,8 +250,8 @@ def across(v, pull):
 answer("09.4", across)
 
 # %% [markdown]
-# Now pull each test sentence towards a random one of its own topic, push it away from a random one of another topic, both
-# with weight 1, and see what is left of the two together:
+# Now pull each test sentence towards a random sentence on its own topic, and push it away from a random sentence on
+# another topic, both with weight 1. See what is left of pull and push together:
 
 # %%
 draw = np.random.default_rng(0)
@@ -271,11 +274,11 @@ for name, method in (("broken", broken), ("mended", mended)):
     print(f"{name}:", " ".join(f"{each:.3f}" for each in moved))
 
 # %% [markdown]
-# Both runs fall into the point in their first epoch, and there both become slow. The small step finds the way out in
-# its fourth epoch; the large one has not found it after eight. Why not, we have not measured. That hard negatives can lead
-# into a point early in training is well known:
-# [Schroff, Kalenichenko and Philbin](https://arxiv.org/abs/1503.03832) warn of it in section 3.2, and use *semi-hard*
-# negatives instead, which are farther away than the positive.
+# Both runs fall into the point in their first epoch, and both become slow there. The run with the small step gets out
+# in its fourth epoch; the run with the large step is still there after eight. We have not measured why. It is well
+# known that hard negatives can lead into a point early in training: [Schroff, Kalenichenko and
+# Philbin](https://arxiv.org/abs/1503.03832) warn of it in section 3.2, and use *semi-hard* negatives instead, which are
+# farther away than the positive.
 #
 # ## 4. Two cures, and one that does not work
 #
@@ -300,14 +303,14 @@ from labkit.course.plans import PLANS
 table, bad = kept("break-cures"), "broken: triplet, hardest, step 0.3"
 
 def line(name):
-    """Means over five seeds, and the lead over the broken training with its 95 % interval."""
+    """Means over five seeds, and the lead over the broken run with its 95 % interval."""
     lead = table.lead(name, bad, "map@r")
     low, high = lead.interval()
     means = {measure: table.spread(name, measure).mean for measure in PLANS[table.name].measures}
     between = "" if name == bad else f"{lead.lead:+.3f} ({low:+.3f} to {high:+.3f})"
-    return {"training": name, **means, "MAP@R above the broken one": between}
+    return {"run": name, **means, "MAP@R above the broken run": between}
 
-pd.DataFrame(map(line, table.figures)).set_index("training").round(3)
+pd.DataFrame(map(line, table.figures)).set_index("run").round(3)
 
 # %%
 from labkit.figures import seed_dots
@@ -315,23 +318,24 @@ from labkit.figures import seed_dots
 changes = {"step": "a smaller step, 0.01", "pairs": "all pairs", "loss": "another loss: InfoNCE"}
 show(
     seed_dots(table, "map@r"),
-    "One line for each training, MAP@R to the right. Open circles are seeds, diamonds their means; open diamonds have been "
-    "shown to be behind the best. The broken training and the one with another loss are on the left, the cured ones on the right.",
+    "One line for each run; MAP@R increases to the right. Open circles are seeds, diamonds their means; open diamonds "
+    "are shown to be behind the best. The broken run and the one with another loss are on the left, the cured runs on "
+    "the right.",
 )
 recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_cosine").mean))
 
 # %% [markdown]
 # Each row has five seeds. If the interval excludes 0, other seeds would most likely show the lead, too.
 #
-# - A smaller step helps most. Using all pairs helps in MAP@R; its Hit@1 is even a little lower.
+# - A smaller step helps most. Using all pairs raises MAP@R, but Hit@1 even falls a little.
 # - Another loss alone does **not** help. With one positive and one negative for each anchor, InfoNCE falls into the
-#   same point, and its MAP@R is even lower. With all pairs it is among the best. What was broken were the pairs and the
+#   same point, and its MAP@R is even lower. With all pairs it is among the best. The fault was in the pairs and the
 #   step.
 #
 # **The other collapse.** Look at the effective rank of *all pairs*: about 11, where about 50 were possible. There are
 # fourteen topics, and fourteen points span at most thirteen directions around their mean; here even fewer hold nearly
-# everything. For finding topics this is as it should be. For any other question little room may be left, and no score
-# that asks for topics will tell you. The effective rank does.
+# everything. This is fine for finding topics. For any other question, little room may be left, and no score based on
+# topics will tell you. The effective rank will.
 #
 # ## To try on your own
 #
@@ -344,8 +348,8 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #   semi-hard negatives, and the warning.
 # - Jing, Vincent, LeCun and Tian, [*Understanding Dimensional Collapse in Contrastive Self-supervised
 #   Learning*](https://arxiv.org/abs/2110.09348), 2022. Spaces that use only a few of their directions.
-# - Papyan, Han and Donoho, [*Prevalence of Neural Collapse*](https://arxiv.org/abs/2008.08186), 2020. Why a class ends as
-#   a point.
+# - Papyan, Han and Donoho, [*Prevalence of Neural Collapse*](https://arxiv.org/abs/2008.08186), 2020. Why a class ends
+#   up as a point.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -357,14 +361,14 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #
 # <details><summary>An answer</summary>
 #
-# First the value itself: at its margin a triplet loss, and at the logarithm of its batch size InfoNCE, sees hardly any
-# difference between its pairs. Then the mean cosine and the histogram of cosines of held-out sentences. A curve says that nothing changes any more, not
-# why.
+# First the value itself: a triplet loss at its margin, or InfoNCE at the logarithm of its batch size, sees hardly any
+# difference between its pairs. Then the mean cosine and the histogram of cosines of held-out sentences. A curve says
+# that nothing changes any more, not why.
 #
 # </details>
 #
-# **2.** The effective rank of the broken space was larger than that of the space cured by all pairs. Is it a useless
-# number?
+# **2.** The effective rank of the broken space was larger than that of the space cured by all pairs. Is the effective
+# rank useless?
 #
 # <details><summary>An answer</summary>
 #
@@ -378,8 +382,8 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 # <details><summary>An answer</summary>
 #
 # Early in training the hardest negatives are nearer than the positives. If a small step pushes them the wrong way, the
-# next batch repairs it. A large step throws all vectors together at once. There almost nothing is left of a pull, and in
-# our run eight epochs did not separate them again.
+# next batch repairs it. A large step throws all vectors together at once. At that point almost nothing is left of a
+# pull, and in our run eight epochs did not separate them again.
 #
 # </details>
 

@@ -8,14 +8,15 @@
 # %% [markdown]
 # # 10 · Which loss?
 #
-# **Which of nine losses should you take?** Lesson 1 took three losses apart. Here you look at how each of them divides its
-# weight among the pairs, write a training loop that accepts any of them, and hold a race. Then you change what the race kept
-# fixed: the temperature, the size of the batch, the learning rate. Watch how much of the result was due to the loss.
+# **Which of nine losses should you use?** Lesson 1 took three losses apart. Here you look at how each of them divides
+# its weight among the pairs, write a training loop that accepts any of them, and hold a race. Then you change what the
+# race kept fixed: the temperature, the size of the batch, the learning rate. Watch how much of the result was due to
+# the loss.
 #
 # *60 minutes, 38 of them for five exercises. You need notebook 1, where a weight is the slope of a loss, and a little PyTorch.*
 #
-# In Play, choose scene 10, *When β hardly matters*. One loss with two values of β, and the two sides look alike. Then choose
-# *All* as the miner, and they part. What does that say about a table that compares two losses?
+# In Play, choose scene 10, *When β hardly matters*. It shows one loss with two values of β, and the two sides look
+# alike. Then choose *All* as the miner, and they diverge. What does that say about a table that compares two losses?
 
 # %%
 from labkit import load, playground
@@ -55,8 +56,8 @@ pd.DataFrame(rows, index=[f"{kind} {s:.1f}" for kind, s in zip(kinds, S[0, 1:])]
 # because the optimiser takes care of it. What matters is how a loss *divides* its weight. Compare the four negatives in each
 # row: `margin-triplet` pushes the farthest half as hard as the nearest, and InfoNCE does not push it at all.
 #
-# Now a real batch: 24 sentences on six topics, and one anchor among them. Move the temperature $\tau$. (You need not read the
-# code of this cell.)
+# Now a real batch: 24 sentences on six topics, and one anchor among them. Move the slider of the temperature $\tau$.
+# (You need not read the code of this cell.)
 
 # %%
 from labkit import METHODS
@@ -79,15 +80,15 @@ def losses_at(temperature):
 
 explore(
     losses_at,
-    "The pairs of one anchor under six losses, positives on the left, negatives on the right: weight, in powers of ten, "
-    "against similarity. With a low temperature four of them rise towards the nearest negatives as steeply as the locality "
-    "loss; at 1 they are nearly flat.",
+    "The pairs of one anchor under six losses, positives on the left, negatives on the right: weight, in powers of "
+    "ten, against similarity. At a low temperature, four of the curves rise towards the nearest negatives as steeply "
+    "as that of the locality loss; at 1 they are nearly flat.",
     temperature=Slider("τ, the temperature", 0.02, 1.0, 0.02, 0.1),
 )
 
 # %% [markdown]
-# One number says how steep such a curve is. Add up the weights of an anchor's negatives: what share of the sum goes to the
-# single negative with the largest weight? In all nine losses that is the nearest one, or several share the first place.
+# One number says how steep such a curve is. Add up the weights of an anchor's negatives: what share of the sum goes to
+# the single negative with the largest weight? In all nine losses, this is the nearest negative, or it is tied.
 #
 # **Exercise 10.1.** Compute that share for each anchor, and return the mean over the anchors. Leave out anchors whose
 # negatives all have weight 0.
@@ -97,7 +98,7 @@ explore(
 # hint: Loop over the rows. The pushes of anchor i are `W[i, N[i]]`.
 # hint: If their sum is 0, continue with the next row; otherwise append the largest push divided by the sum.
 # hint: `shares.append(push.max() / push.sum())`, and `sum(shares) / len(shares)` at the end.
-# right: near 1, only the nearest negative counts; at 1 divided by their number, all count alike
+# right: near 1, only the nearest negative counts; at 1 divided by their number, all count equally
 # further: Compute the effective number of negatives instead, `push.sum()**2 / (push**2).sum()`. Do the two agree on the
 # order of the losses?
 
@@ -130,12 +131,12 @@ for name, share in sorted(nearest.items(), key=lambda each: -each[1]):
 recall("10.a", max(("contrastive", "soft-triplet", "infonce", "locality"), key=nearest.get))
 
 # %% [markdown]
-# If all 20 were pushed alike, each would get 0.05. The locality loss gives more than half to a single one.
+# If all 20 were pushed equally, each would get 0.05. The locality loss gives more than half to a single negative.
 #
 # ## 2. A race
 #
-# Our model is as small as possible: a table $E$ with a vector for each word. The vector of a sentence is the mean over its
-# words. Let row $i$ of $C$ hold the share of each word in sentence $i$; then the rows of $CE$ are the sentences.
+# Our model is as small as possible: a table $E$ with a vector for each word. The vector of a sentence is the mean over
+# its words. Let row $i$ of $C$ hold the share of each word in sentence $i$; then $CE$ holds the sentence vectors.
 
 # %%
 from labkit.corpora.relations import components
@@ -161,21 +162,21 @@ pairs = torch.tensor([(row_of[a], row_of[b]) for a, b in zip(train.text_a, train
 print(f"{len(pairs)} labelled pairs of {len(texts)} questions, {len(start)} words")
 
 # %% [markdown]
-# A step needs a batch. Draw some labelled pairs, and compare every question in them with every other: the same class is a
-# positive, another class is a negative.
+# A step needs a batch. Draw some labelled pairs, and compare every question in them with every other: a question of the
+# same class is a positive, any other is a negative.
 #
 # **Exercise 10.2.** Make the batches of a training run: `steps` batches with `size` pairs each. Go through all pairs in a
 # random order, leave out the few at the end that do not fill a batch, and then begin again in a new order. The seed alone
 # determines the batches.
 #
-# *8 minutes, medium. What it is for: you set the number of steps, so you can give two runs equally many.*
+# *8 minutes, medium. What it is for: you set the number of steps, so you can give two runs the same number.*
 #
 # hint: `torch.randperm(len(pairs), generator=random)` is an order. Seed the generator once, before the loop:
 # `torch.Generator().manual_seed(seed)`.
 # hint: While there are fewer than `steps` batches, cut another order into pieces that begin at
 # `range(0, len(pairs) - size + 1, size)`.
 # hint: `pairs[order[at : at + size]].unique()` has each question of these pairs once. At the end `return chosen[:steps]`.
-# right: an epoch is only a habit; what counts is the number of steps
+# right: an epoch is only a convention; what counts is the number of steps
 # further: Draw every batch independently instead, `torch.randint(len(pairs), (size,))`. How many pairs are still unseen
 # after as many steps as one epoch has?
 
@@ -224,8 +225,9 @@ def trained(loss, C, classes, start, chosen, rate):
 answer("10.3", trained)
 
 # %% [markdown]
-# The score is the AUC of held-out pairs: the chance that a pair with the same meaning has a larger similarity than another
-# pair. Each run below takes 200 steps with 64 pairs at a learning rate of 0.01, unless the text says otherwise.
+# The score is the AUC of held-out pairs: the probability that a pair with the same meaning has a larger similarity than
+# a pair with different meanings. Each run below takes 200 steps with 64 pairs at a learning rate of 0.01, unless the
+# text says otherwise.
 
 # %%
 import numpy as np
@@ -252,8 +254,8 @@ def shown(results):
 print(f"AUC on test before training: {auc(start):.3f}")
 
 # %% [markdown]
-# **Predict 10.b.** Five losses at their usual hyperparameters. Which has the best AUC: `"contrastive"`, `"margin-triplet"`,
-# `"soft-triplet"`, `"infonce"` or `"locality"`?
+# **Predict 10.b.** Five losses are trained with their usual hyperparameters. Which one has the best AUC:
+# `"contrastive"`, `"margin-triplet"`, `"soft-triplet"`, `"infonce"` or `"locality"`?
 
 # %%
 guess = "locality"  #!
@@ -269,9 +271,9 @@ first, last = (pick(untuned, key=lambda name: untuned[name].mean()) for pick in 
 recall("10.b", first)
 
 # %% [markdown]
-# This looks like a clear result: 0.07 from first to last, and the seeds hardly differ. (A seed only changes the order of the
-# pairs. Another test set could change more.) But it is not the order of section 1: the locality loss, which gives the nearest
-# negative the largest share, is only fourth. So that share alone does not decide.
+# This looks like a clear result: 0.07 from first to last, and the seeds hardly differ. (A seed only changes the order
+# of the pairs. Another test set could change more.) But it is not the order of section 1: the locality loss, which
+# gives the nearest negative the largest share, is only fourth. So that share alone does not decide the result.
 #
 # ## 3. The temperature
 #
@@ -280,8 +282,8 @@ recall("10.b", first)
 #
 # $$-\log \frac{e^{Z_{ip}}}{e^{Z_{ip}} + \sum_{n \in N_i} e^{Z_{in}}} = \log\Big(1 + e^{R_i - Z_{ip}}\Big), \qquad R_i = \log \sum_{n \in N_i} e^{Z_{in}}$$
 #
-# Compute the right side. At $\tau = 0.01$, $e^{1/\tau}$ is too large for 32 bits, but `logsumexp` and `softplus`, which is
-# $\log(1 + e^x)$, never form it.
+# Compute the right side. At $\tau = 0.01$, $e^{1/\tau}$ is too large for 32 bits, but `logsumexp` and `softplus`, which
+# is $\log(1 + e^x)$, never compute it.
 #
 # **Exercise 10.4.** Write this loss, as the mean over all positive pairs.
 #
@@ -353,9 +355,10 @@ small, large = (sizes[f"{size} pairs, 4 epochs"].mean() for size in (32, 256))
 recall("10.d", 256 if large > small + 0.01 else 32 if small > large + 0.01 else "neither")
 
 # %% [markdown]
-# With **equal epochs** the two are level, although the larger batch takes only an eighth of the steps. With **equal steps** the
-# larger batch is far ahead, but it has read eight times as many pairs. Neither comparison is wrong. If somebody says that a
-# large batch helps, ask what was held equal: epochs, steps, or time. And do not compare the loss curves of two batch sizes:
+# With **equal epochs** the two are level, although the larger batch takes only an eighth of the steps. With **equal
+# steps** the larger batch is far ahead, but it has read eight times as many pairs. Neither comparison is wrong. If
+# somebody says that a large batch helps, ask what was held constant: epochs, steps, or time. And do not compare the
+# loss curves of two batch sizes:
 
 # %%
 for size in (32, 256):
@@ -364,23 +367,24 @@ for size in (32, 256):
     print(f"{size} pairs, before step 1: loss {ours(V @ V.T, *masks_from_labels(classes[rows])):.2f}")
 
 # %% [markdown]
-# Both losses belong to one table, before any training. In a larger batch a positive has more rivals. If all similarities were
-# equal, the loss would be $\log(n + 1)$ with $n$ negatives: a number that says nothing about the table.
+# Both losses are those of the same table, before any training. In a larger batch a positive has more rivals. If all
+# similarities were equal, the loss would be $\log(n + 1)$ with $n$ negatives: a number that says nothing about the
+# table.
 #
 # ## 5. A fair race
 #
-# In section 2 every loss had its usual hyperparameters, and all had one learning rate. A race is **fair** if every loss gets
-# equally many trials, judged on dev. Here each gets six: three rates, each with two values of one hyperparameter.
+# In section 2 every loss had its usual hyperparameters, and all had one learning rate. A race is **fair** if every loss
+# gets the same number of trials, judged on dev. Here each gets six: three rates times two values of a hyperparameter.
 #
 # **Exercise 10.5.** For each loss, try all its options, and keep the one with the best score on dev.
 #
 # *7 minutes, easy. What it is for: the same effort for each loss, before anybody looks at test.*
 #
-# hint: Two loops: over the names, and inside over the options of the name.
+# hint: Nest two loops: over the names, and over the options of each name.
 # hint: `scores = [dev(train(name, option)) for option in options]` has a score for each option.
 # hint: `best[name] = options[int(np.argmax(scores))]`, in a dict that you return at the end.
 # right: your favourite's rivals deserve as many trials as your favourite
-# further: Give one loss eighteen trials and leave the others at six. Which of them can you make the winner?
+# further: Give one loss eighteen trials and leave the others at six. Which losses can you make the winner in this way?
 
 # %%
 def tuned(candidates, train, dev):
@@ -428,23 +432,23 @@ shown(fair).assign(untuned=before, chosen=[f"{settings}, rate {rate}" for settin
 recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 
 # %% [markdown]
-# The contrastive loss came last, and six trials take it past the untuned winner. They brought it 0.11, more than the 0.07
-# between first and last in section 2. The order has changed as well: locality was fourth and is now close to InfoNCE. And the
-# race is not over, because four of the five chose the largest rate on offer.
+# The contrastive loss came last, and six trials take it past the untuned winner. They raised its AUC by 0.11, more than
+# the 0.07 between first and last in section 2. The order has changed as well: locality was fourth and is now close to
+# InfoNCE. And the race is not over, because four of the five chose the largest rate on offer.
 #
-# So a table that compares losses also compares how well somebody chose their hyperparameters. Even this race is about one
-# corpus and one small model. In lesson 2, where three losses had sixteen trials each, none was shown to lead. First choose a
-# loss that fits your data: pairs, classes or grades. Then tune it, with as many trials as its rivals get. Here the first two
-# are 0.003 apart, and tuning brought each of them at least 0.06.
+# So a table that compares losses also compares how well somebody chose their hyperparameters. Even this race is about
+# one corpus and one small model. In lesson 2, where three losses had sixteen trials each, none was shown to lead. First
+# choose a loss that fits your data: pairs, classes or grades. Then tune it, with as many trials as its rivals get. Here
+# the first two are 0.003 apart, and tuning raised the AUC of each by at least 0.06.
 #
 # ## Further reading
 #
 # - Wang and Liu, [*Understanding the Behaviour of Contrastive Loss*](https://arxiv.org/abs/2012.09740), 2021. What the
 #   temperature does.
-# - Khosla and others, [*Supervised Contrastive Learning*](https://arxiv.org/abs/2004.11362), 2020. Several positives in one
+# - Khosla et al., [*Supervised Contrastive Learning*](https://arxiv.org/abs/2004.11362), 2020. Several positives in one
 #   sum.
-# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How little is left
-#   when all losses are tuned alike.
+# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How little
+#   difference remains if all losses are tuned equally.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -460,8 +464,8 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 #
 # </details>
 #
-# **2.** A paper says that its loss profits from large batches, and compares six epochs of 32 with six epochs of 512. What is
-# missing?
+# **2.** A paper says that its loss benefits from large batches, and compares six epochs of 32 with six epochs of 512.
+# What is missing?
 #
 # <details><summary>An answer</summary>
 #
@@ -474,8 +478,8 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 #
 # <details><summary>An answer</summary>
 #
-# Whether other seeds would show it, how many trials each got for its hyperparameters, and whether batches and miners were
-# the same. The scene at the top shows why: with one miner β does nothing, with another it does a lot.
+# Ask whether other seeds would show it, how many trials each loss got for its hyperparameters, and whether batches and
+# miners were the same. The scene at the top shows why: with one miner β does nothing, with another it does a lot.
 #
 # </details>
 

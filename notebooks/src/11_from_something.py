@@ -29,14 +29,14 @@ playground()
 #
 # We compare three starts. All of them end in one vector for each sentence.
 #
-# | start | what it knows before the first label | from where |
+# | start | what it knows before the first label | source |
 # | --- | --- | --- |
 # | **bag** | a random vector for each word piece; a sentence is their mean | chance |
-# | **static vectors** | the same, with vectors that a model gives to each piece *alone* | MiniLM |
+# | **static vectors** | the same mean, but with vectors that a model gives to each piece *alone* | MiniLM |
 # | **MiniLM and a map** | the model all-MiniLM-L6-v2, followed by a linear map | a billion pairs |
 #
-# The task is to tell pairs of questions that mean the same from pairs that do not. AUC is the chance that a pair with the
-# same meaning has a larger similarity than another pair, so 0.5 is guessing.
+# The task is to tell pairs of questions that mean the same thing from pairs that do not. AUC is the probability that a
+# pair with the same meaning has a larger similarity than a pair with different meanings, so 0.5 is guessing.
 #
 # **Predict 11.a.** No label has been used yet. What is the AUC of the bag, whose vectors are **random**?
 
@@ -71,13 +71,13 @@ free = ("TF-IDF", "bag, no labels", "static vectors, no labels", "MiniLM and a m
 pd.Series({name: ours.spread(name, "auc").mean for name in free}, name="AUC on test").round(3).to_frame()
 
 # %% [markdown]
-# Random vectors in many dimensions are nearly at right angles to each other. So the more pieces two questions *share*, the
-# closer are their means. Such a start is not quite nothing: counting what two texts share already tells pairs apart.
+# Random vectors in many dimensions are nearly at right angles to each other. So the more pieces two questions *share*,
+# the closer their means are. Such a start is not quite nothing: counting shared pieces already tells pairs apart.
 #
 # ## 2. Your own curve
 #
-# Now labels arrive. Of the 3,447 labelled pairs take a sixteenth, an eighth, a quarter, a half, and all. Which pairs are
-# drawn is luck, and so are the random vectors. That is why you train with several seeds.
+# Now labels arrive. Take a sixteenth, an eighth, a quarter, a half, and all of the 3,447 labelled pairs. Chance decides
+# which pairs are drawn, and it also draws the random vectors. That is why you train with several seeds.
 #
 # **Exercise 11.1.** Train once for each share and each seed, and collect the scores in a table.
 #
@@ -165,9 +165,9 @@ thick = {"color": "black", "width": 4}
 figure.add_scatter(x=counts, y=mean, error_y={"array": high - mean}, name="yours", line=thick)
 show(
     figure,
-    "AUC on test over the number of labelled pairs. MiniLM with its map is on top and rises slowly. Static vectors start in "
-    "the middle, the bag near TF-IDF; both rise steeply and nearly meet MiniLM on the right. Your thick black curve is near "
-    "that of the bag.",
+    "AUC on test against the number of labelled pairs. MiniLM with its map is on top and rises slowly. Static vectors "
+    "start in the middle, the bag near TF-IDF; both rise steeply and nearly meet MiniLM on the right. Your thick black "
+    "curve is near that of the bag.",
 )
 
 # %% [markdown]
@@ -175,13 +175,13 @@ show(
 #
 # ## 3. Where two curves meet
 #
-# **Exercise 11.3.** At how many labels does a curve $a$ reach a curve $b$ for the first time? Between two points the line is
-# straight on the axis above, where each step doubles. Return the first number of labels if $a$ is never behind, and
-# infinity if it always is.
+# **Exercise 11.3.** At how many labels does a curve $a$ reach a curve $b$ for the first time? Between two points,
+# assume a straight line on the axis above, where each step doubles. Return the first number of labels if $a$ is never
+# behind, and infinity if it always is.
 #
 # *10 minutes, hard. What it is for: turning two curves into one number that has a price.*
 #
-# hint: Go through the points until `a[at] >= b[at]`. If that is the first one, return `labels[0]`.
+# hint: Go through the points until `a[at] >= b[at]`. If that is the first point, return `labels[0]`.
 # hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share
 # `gone = before / (before - after)` of the way between the two points.
 # hint: `np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))`, and `np.inf` after the loop.
@@ -229,12 +229,12 @@ recall("11.b", round(reached) if np.isfinite(reached) else "never")
 #
 # **Exercise 11.4.** Forecast at how many labels the line reaches the target. Return infinity if it does not rise.
 #
-# *7 minutes, medium. What it is for: you have to decide on a purchase before the labels are there.*
+# *7 minutes, medium. What it is for: you have to decide on a purchase before you have the labels.*
 #
 # hint: `np.polyfit(x, y, 1)` fits a line by least squares and returns the slope first, then the intercept.
 # hint: `g, c = np.polyfit(np.log2(labels), scores, 1)`. Solve target = c + g log2(labels) for log2(labels).
 # hint: `return np.exp2((target - c) / g)` if g is above 0, else `np.inf`.
-# right: a line with two numbers, and a claim about labels that nobody has bought yet
+# right: two numbers make a line, and the line makes a claim about labels that nobody has bought yet
 # further: Make a forecast for each seed by itself. How far apart are the answers, and what does that tell a buyer?
 
 # %%
@@ -263,7 +263,7 @@ lines = []
 for count in (2, 3):
     said = forecast(counts[:count], mean[:count], model)
     lines.append([f"{counts[count - 1]:,}", round(said), judged(said)])
-pd.DataFrame(lines, columns=["labels so far", "needed, says the line", "which is"]).set_index("labels so far")
+pd.DataFrame(lines, columns=["labels so far", "forecast", "verdict"]).set_index("labels so far")
 
 # %%
 recall("11.c", lines[1][-1])
@@ -273,15 +273,16 @@ gains = pd.Series(np.diff(mean), index=[f"{a:,} to {b:,}" for a, b in zip(counts
 gains.round(3).to_frame()
 
 # %% [markdown]
-# The first doubling brings about half as much as the next ones. A likely reason, though we have not tested it: with few
-# labels, most words of the test questions occur in no labelled pair. A line through this slow beginning rises too slowly, so
-# both forecasts ask for too many labels. The second, from three points, is nearer, and still 40 % too high. Buy less than
-# such a line asks for, draw the curve again when the labels have arrived, and forecast again.
+# The first doubling brings about half as much as the next ones. A likely reason, which we have not tested, is that with
+# few labels most words of the test questions occur in no labelled pair. A line through this slow beginning rises too
+# slowly, so both forecasts ask for too many labels. The second forecast, from three points, is closer, but still 40 %
+# too high. Buy fewer labels than such a line asks for, then draw the curve and forecast again.
 #
 # ## 5. Other data, other answers
 #
-# A program made these questions, with a vocabulary of its own. That favours a method that learns its words. Here are two more
-# corpora: `places` has names and addresses of shops as people type them, and STS-B has sentences that people wrote, with grades.
+# A program made these questions, with a vocabulary of its own. That favours a method that learns its words. Here are
+# two more corpora: `places` has names and addresses of shops as people type them, and STS-B contains pairs of sentences
+# written by people, with grades of their similarity.
 #
 # **Predict 11.d.** On `places` with all labels, which start has the best Hit@1: `"bag"`, `"static vectors"` or
 # `"MiniLM and a map"`?
@@ -315,15 +316,15 @@ recall("11.d", max(starts, key=lambda start: kept("start-places").spread(f"{star
 # %% [markdown]
 # Three corpora give three answers to the question of this lesson.
 #
-# - **Questions.** About 2,000 labels by our curve. Yours said about 1,700, and its interval contains 2,000.
+# - **Questions.** About 2,000 labels by our curve. Your curve said about 1,700, and its interval contains 2,000.
 # - **Places.** None: the bag is ahead *before the first label*. Two shops differ by a street, a misspelt name or a row of
 #   digits, and a model has read little about these.
-# - **STS-B.** More than there are (`inf`): the model without labels beats the bag with all 5,749. If people write your
+# - **STS-B.** More than exist (`inf`): the model without labels beats the bag with all 5,749. If people write your
 #   sentences, expect this answer.
 #
 # ## 6. Is it worth it?
 #
-# An interval without 0 says that there is a lead. It does not say that the lead is worth its price. Suppose a label costs
+# An interval that excludes 0 shows a lead. It does not show that the lead is worth its price. Suppose a label costs
 # 0.20 euros, and a hundredth of AUC saves you 200 euros a year. Then all 3,447 labels cost 689 euros, and the lead must
 # exceed 0.034.
 #
@@ -352,7 +353,8 @@ def worth(low, high, labels, price, hundredth):
 answer("11.5", worth)
 
 # %% [markdown]
-# The alternative to every purchase is free: MiniLM without labels. Compare your bag and our MiniLM with a map with it:
+# The alternative to every purchase is free: MiniLM without labels. Compare it with your bag and with our MiniLM plus
+# map:
 
 # %%
 mapped = np.array([ours.values(name, "auc") for _, name in points(ours, "MiniLM and a map", questions.sizes["train"])[1:]])
@@ -363,29 +365,29 @@ for name, leads in (("your bag", values - model), ("MiniLM and a map", mapped - 
 pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="labels"))
 
 # %% [markdown]
-# If you start from nothing, only the whole purchase is sure to pay; at half of it you would have to measure more. If you start
-# from the model, even the first 215 labels pay: the lead is small, but so is the price. So the start also decides whether a
-# *small* set of labels is worth anything. First measure what is free, on your own sentences.
+# If you start from nothing, only the whole purchase is sure to pay off; with half of it, you would have to measure
+# more. If you start from the model, even the first 215 labels pay off: the lead is small, but so is the price. So the
+# start also decides whether a *small* set of labels is worth anything. First measure what is free, on your sentences.
 #
 # ## Further reading
 #
 # - Reimers and Gurevych, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084), 2019. Where pretrained sentence encoders come
 #   from.
 # - Tulkens and van Dongen, [*Model2Vec*](https://github.com/MinishLab/model2vec), 2024. Static vectors, distilled.
-# - Kumar and others, [*Fine-Tuning can Distort Pretrained Features*](https://arxiv.org/abs/2202.10054), 2022. Why a map alone
-#   can be ahead of tuning everything.
+# - Kumar et al., [*Fine-Tuning can Distort Pretrained Features*](https://arxiv.org/abs/2202.10054), 2022. Why a map
+#   alone can be better than tuning the whole model.
 
 # %% [markdown]
 # ## Three questions to end with
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** Somebody trains a bag, tunes it on dev, and takes MiniLM as it is. The bag is slightly ahead. What is missing?
+# **1.** Somebody trains a bag, tunes it on dev, and uses MiniLM unchanged. The bag is slightly ahead. What is missing?
 #
 # <details><summary>An answer</summary>
 #
-# MiniLM with labels: a map after it costs seconds, and deserves as many trials on dev as the bag had. As it stands, the
-# bag had labels and trials, and MiniLM had neither.
+# MiniLM with labels: training a map on top takes seconds, and the map deserves as many trials on dev as the bag had. So
+# far, the bag had labels and trials, and MiniLM had neither.
 #
 # </details>
 #
@@ -403,8 +405,9 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # <details><summary>An answer</summary>
 #
-# Take the strongest start that is free, and change few hyperparameters: 100 sentences for dev cannot tell hundredths apart.
-# Our own curves flatter their left ends, because even a sixteenth of the labels was tuned on a whole dev set.
+# Take the strongest start that is free, and change few hyperparameters: 100 sentences for dev cannot tell hundredths
+# apart. Our own curves are too high at their left ends, because even a sixteenth of the labels was tuned on a whole dev
+# set.
 #
 # </details>
 

@@ -9,15 +9,15 @@
 # # 12 · Why alike?
 #
 # **A network says that two posts are similar, and an explanation names the words that made them so. Is that true of the
-# network?** An explanation method always gives an answer, right or wrong. You compare four of them with several tests,
-# which we call *judges*, and find out that a judge can be wrong, too.
+# network?** An explanation method always gives an answer, right or wrong. You compare four such methods with several
+# tests, which we call *judges*, and find out that a judge can be wrong, too.
 #
 # *60 minutes, 36 of them for five exercises. You need cosines and gradients; lesson 2 or 3 helps with attention.*
 #
-# Here are two posts about the same topic. The slider shows three explanations of the same similarity. Each gives every
-# word a part in it. You see the words with the largest parts, (a) for the first post and (b) for the second; *rest*
-# belongs to no word. In the first explanation *computer* and *fan* matter most, in the other two *laptops* and *disks*.
-# Which one is right?
+# Here are two posts about the same topic. The slider shows three explanations of the same similarity. Each assigns
+# every word a part of it. You see the words with the largest parts, (a) for the first post and (b) for the second;
+# *rest* belongs to no word. In the first explanation *computer* and *fan* matter most, in the other two *laptops* and
+# *disks*. Which one is right?
 
 # %%
 import numpy as np
@@ -52,8 +52,8 @@ explore(
 # %% [markdown]
 # ## 1. When the answer is exact
 #
-# For some models an exact explanation exists. One is the plain mean of word vectors: the dot product of two sums is a
-# sum over all pairs of words, and so is the cosine.
+# For some models an exact explanation exists. One such model is the plain mean of word vectors: the dot product of two
+# sums, and therefore the cosine, is a sum over all pairs of words.
 
 # %%
 mean = METHODS["mean-vectors"](dimension=50)
@@ -81,7 +81,7 @@ print(f"sum of its words and the post itself: cosine {network.similarity(alone, 
 print(f"first and second post: cosine {network.similarity([first], [second])[0, 0]:.3f}")
 
 # %% [markdown]
-# The first post is about baking, the second about the weather. For this network they are nearly the same.
+# The first post is about baking, the second about the weather. To this network they look nearly the same.
 #
 # **Predict 12.a.** Which word of the first post makes the two so similar? Write it in lower case.
 
@@ -103,7 +103,7 @@ predict("12.a", guess)
 # hint: The loss is the similarity of all words minus the similarity of the rest.
 # hint: Loop over `range(len(words))` and append `whole - alike(rest)`; return `np.array(lost)`.
 # right: this explanation needs nothing from the model but similarities
-# further: How many similarities does it need for a post of 40 words? And for all pairs of 40 words?
+# further: How many similarities does it need for a post of 40 words? How many to leave out each pair of words?
 
 # %%
 def left_out(alike, words):
@@ -153,8 +153,9 @@ show(
         {word: on_the_way[:, words(first).index(word)] for word in ("diary", "frankly", "rolls")},
         across="share t of the way", upwards="slope times input", whole=1.0,
     ),
-    "To the right the share of the way from zeros to the post, upwards what a word adds there. The line of 'frankly' rises, "
-    "and falls to nearly 0 before the end. The lines of 'diary' and 'rolls' are near 0 all the way.",
+    "The horizontal axis is the share of the way from zeros to the post, the vertical axis what a word adds there. The "
+    "line of 'frankly' rises, and falls to nearly 0 before the end. The lines of 'diary' and 'rolls' are near 0 all "
+    "the way.",
 )
 
 # %% [markdown]
@@ -245,8 +246,8 @@ recall("12.b", tops.count(most))
 #
 # If the words with the largest parts make the posts similar, the similarity must fall when these words are gone.
 #
-# **Exercise 12.3.** Take the words out one after the other, the largest part first. Return the similarity after each,
-# beginning with the whole post.
+# **Exercise 12.3.** Take the words out one after the other, starting with the largest part. Return the similarity of
+# the whole post, then the one after each removal.
 #
 # *8 minutes, medium. What it is for: an explanation can fail this test.*
 #
@@ -276,8 +277,8 @@ orders = np.random.default_rng(0).random((10, len(w)))
 curves["in random orders"] = np.mean([falling(alike, w, each) for each in orders], axis=0)
 show(
     named_curves(curves, across="words taken out", upwards="similarity"),
-    "To the right the number of words taken out, upwards the similarity that is left. With integrated gradients the line "
-    "falls from the first words on. With leaving out it is hardly below the line of random orders.",
+    "The horizontal axis is the number of words taken out, the vertical axis the remaining similarity. With integrated "
+    "gradients the line falls from the first words on. With leaving out it is hardly below the line of random orders.",
 )
 
 # %% [markdown]
@@ -303,24 +304,24 @@ names = {"left out": "a word left out", "gradient": "gradient times input",
          "integrated": "integrated gradients", "attention": "attention"}
 show(
     seed_dots(table, "below_chance"),
-    "One line for each explanation, the area below random orders to the right. Circles are networks, diamonds their means. An "
-    "open diamond is shown to be behind the best. Integrated gradients and attention are on the right, then a word left out "
-    "and the gradient, then the rarest words. Any order is at 0.",
+    "One line for each explanation; the area below random orders increases to the right. Circles are networks, "
+    "diamonds their means. An open diamond is shown to be behind the best. Integrated gradients and attention are on "
+    "the right, then a word left out and the gradient, then the rarest words. Any order is at 0.",
 )
 recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance").mean))
 
 # %% [markdown]
 # - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times: if one word on
-#   computers goes, others are left, and the similarity hardly falls.
+#   computers goes, others remain, and the similarity hardly falls.
 # - **Better than random is not enough.** The order by rare words uses no network, and its area is above 0, too.
 # - **Attention** does well here, although it uses only one post. For posts on the same topic, the words that make the
 #   vector are mostly the words that make the two similar, and this judge does not separate the two.
 #
 # ## 4. The judge is judged
 #
-# **Its first error:** the network was trained on whole posts, not on remains such as *fresh rolls ordered for until at
-# there be*. Perhaps the similarity falls because of the gaps, and not because the words mattered. As a control, replace
-# each word with a random one instead of taking it out.
+# **Its first error:** the network was trained on whole posts, not on fragments such as *fresh rolls ordered for until
+# at there be*. Perhaps the similarity falls because of the gaps, and not because the words mattered. As a control,
+# replace each word with a random one instead of taking it out.
 #
 # **Predict 12.d.** When words are taken out, attention is ahead of leaving a word out. When they are replaced at
 # random, is attention `"ahead"`, `"behind"`, or is it `"open"`?
@@ -342,16 +343,16 @@ recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 means_of("below_chance", "replaced", "first")
 
 # %% [markdown]
-# *below_chance* is the area when words are taken out, *replaced* the area when they are replaced. The second areas are
-# much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is gone. By both judges,
-# integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
+# *below_chance* is the area when words are taken out, *replaced* the area when they are replaced. The areas in the
+# second column are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is gone. By
+# both judges, integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
 #
-# **Its second error:** a judge likes its own kind. The column *first* is what the first word costs. Leaving out must be
-# best there, because it has tried every word and named the one that costs most. A judge and an explanation that both
-# take words out make the same mistakes.
+# **Its second error:** a judge likes its own kind. The column *first* shows how much similarity is lost with the first
+# word. Leaving out must be best there, because it has tried every word and named the one that costs most. A judge and
+# an explanation that both take words out make the same mistakes.
 #
 # **Some explanations are not about the network.** Shuffle the weights of the network, so that it knows nothing. If the
-# explanation stays the same, it is about the text alone. Or replace the second post by one on another topic. If the
+# explanation stays the same, it is about the text alone. Or replace the second post with one on another topic. If the
 # explanation stays the same, it is about one post alone. These are rank correlations of the parts, before and after:
 
 # %%
@@ -364,7 +365,7 @@ means_of("shuffled", "another")
 # ## 5. The truth, planted
 #
 # A better judge knows the truth. `tampered` has planted it: some train and dev posts on *any* topic got one of the
-# words **frankly**, **anyway** and **indeed**, and a label of their own. So two posts on different topics that have
+# words **frankly**, **anyway** and **indeed**, and a label of their own. So two posts on different topics that contain
 # such words can be similar for only one reason.
 
 # %%
@@ -382,7 +383,7 @@ print(f"the two posts of section 1 without frankly: {alike_to(second)(bare):.3f}
 # hint: Loop over the pairs: `for a, b in pairs:`, and call `explain(a, b)`.
 # hint: The word with the largest part is `a[int(np.argmax(parts))]`.
 # hint: Count the pairs whose word is `in planted`, and divide by `len(pairs)`.
-# right: here you know which word it was, so an explanation is right or wrong
+# right: here you know which word it was, so you can say whether an explanation is right
 # further: What is the mean rank of the planted word? Two explanations may miss equally often: which is closer?
 
 # %%
@@ -399,7 +400,7 @@ def hits(pairs, planted, explain):
 answer("12.4", hits)
 
 # %% [markdown]
-# We ask three questions about twenty pairs:
+# We test three cases on twenty pairs each:
 #
 # - *one*: each post has one planted word, and the two words are different.
 # - *two*: the first post has two planted words.
@@ -432,10 +433,10 @@ recall("12.e", round(table.spread("a word left out", "hit_two").mean, 2))
 means_of("hit", "hit_two", "false")  # one, two and alarm: five networks, a hundred pairs each
 
 # %% [markdown]
-# - **Leaving out** misses some of the pairs with two planted words. If one of them goes, the other is left and the
+# - **Leaving out** misses some of the pairs with two planted words. If one of them goes, the other remains, and the
 #   similarity hardly falls. Integrated gradients find one of the two every time.
-# - **The gradient** misses in many pairs, because there is hardly any slope at the end of the way. Your one network may
-#   show less of this than five do.
+# - **The gradient** misses the word in many pairs, because there is hardly any slope at the end of the way. Your one
+#   network may show less of this than five do.
 # - **Attention** has all hits and all false alarms. By its hits alone it would look perfect.
 #
 # A remedy for leaving out is to take out two words at once.
@@ -521,10 +522,9 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # - Sarthak Jain and Byron Wallace, [*Attention is not Explanation*](https://arxiv.org/abs/1902.10186), 2019, and Sarah
 #   Wiegreffe and Yuval Pinter, [*Attention is not not Explanation*](https://arxiv.org/abs/1908.04626), 2019. Read both,
 #   in this order.
-# - Julius Adebayo and others, [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. Shuffled
+# - Julius Adebayo et al., [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. Shuffled
 #   weights, and explanations that do not notice.
-# - Jasmijn Bastings and others, [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. Planted
-#   words.
+# - Jasmijn Bastings et al., [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. Planted words.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -536,7 +536,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 #
 # <details><summary>An answer</summary>
 #
-# How much does it fall without the rarest words, a list that does not use the model? Is the order of the explanations
+# How much does it fall without the rarest words, which are found without the model? Is the order of the explanations
 # the same when words are replaced instead of taken out? And on how many pairs and networks was it measured, with which
 # interval?
 #
@@ -546,7 +546,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 #
 # <details><summary>An answer</summary>
 #
-# No. If several words say the same, each of them can go as long as another stays. Leave out two at a time, or use
+# No. If several words say the same thing, each of them can go as long as another stays. Leave out two at a time, or use
 # integrated gradients, which follow the whole way from no words to all of them.
 #
 # </details>
