@@ -46,7 +46,7 @@ WIDTHS = [7, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
-TAKES = "about {time} on a free core, once"
+TAKES = "about {time} on an idle core, the first time only"
 SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
 

@@ -47,7 +47,7 @@ def file_name(name: str) -> str:
     """
     ending = next((ending for ending in ENDINGS[::-1] if name.lower().endswith(ending)), None)
     if ending is None:
-        raise ValueError(f"name is {name!r}, expected a file that ends in one of {', '.join(ENDINGS)}")
+        raise ValueError(f"the file is named {name!r}; its name must end in one of {', '.join(ENDINGS)}")
     last = re.split(r"[/\\]", name[: -len(ending)])[-1]
     stem = re.sub(r"[^\w.() -]", "_", last).strip(" .-")[:LONGEST]
     return (stem or "upload") + ending
@@ -328,7 +328,7 @@ class Queue:
         with self._lock:
             job = self.job(name)
             if job.state not in RESUMABLE:
-                raise ValueError(f"run {name} is {job.state}, expected one that was stopped or failed")
+                raise ValueError(f"run {name} is {job.state}; only a stopped or failed run can be resumed")
             if not self.has_file(job):
                 raise ValueError(f"the file of run {name} is gone; upload it again and start a new run")
             if is_locked(job.folder):

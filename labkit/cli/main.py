@@ -142,7 +142,7 @@ def _tokens(wished: str) -> tuple[str, str]:
     token = wished or os.environ.pop("LABKIT_TOKEN", "") or secrets.token_hex(8)
     if not re.fullmatch(r"[\w.~-]{12,128}", token, re.ASCII):
         raise ValueError(
-            f"--token has {len(token)} characters, expected 12 to 128 letters, digits, '.', '_', '~' or '-'; omit it "
+            f"--token has {len(token)} characters. It needs 12 to 128 letters, digits, '.', '_', '~' or '-'; omit it "
             "for a random one"
         )
     return token, secrets.token_hex(16)

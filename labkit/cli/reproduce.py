@@ -47,7 +47,7 @@ def reproduce(
     everything: Annotated[bool, typer.Option("--all", help="Every table of every paper.")] = False,
     out: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Also write a .md, .json or .jsonl file (the results); repeatable."),
+        typer.Option(metavar="FILE", help="Also write the report (.md, .json) or all results (.jsonl); repeatable."),
     ] = None,
     force: Force = False,
     json: Json = False,

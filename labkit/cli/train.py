@@ -254,7 +254,7 @@ def _to_launch(entry: type[Method], processes: int | None) -> bool:
         return False
     check_processes("--processes", processes)
     if announced > 1:
-        raise ValueError(f"--processes is {processes}, but torchrun started {announced}; use only one of them")
+        raise ValueError(f"--processes is {processes}, but torchrun started {announced} of them; omit one of the two")
     if not issubclass(entry.Settings, Training):
         raise ValueError(
             f"--processes {processes} does not apply, because {entry.name} does not learn with gradients; omit it"

@@ -343,7 +343,7 @@ def _interval(runs: Runs) -> tuple[float, float] | None:
 def _standings(table: Table, column: Column, figures: Figures) -> Figures:
     """The scores of a column, each compared with the leader.
 
-    Rows as printed do not compete with their tuned versions, and neither do methods that have seen the test.
+    Rows as printed are left out, because their tuned versions compete, and so are methods that have seen the test data.
     """
     compete = [row.name for row in table.rows if not row.counted and AS_PRINTED not in row.name]
     here = {row: each for row in compete if (each := figures[row, column.name]).runs and not each.seen}

@@ -1,4 +1,4 @@
-"""A picture of each epoch of a run, arranged so that points can be followed; the journey of a run.
+"""The journey of a run: one picture per epoch, arranged so that points can be followed.
 
 PCA     keeps its unit, so classes that move together, or a space that collapses, are visible. With `common`, all
         pictures share one basis, computed from the vectors of all epochs: nothing is rotated, and points move in

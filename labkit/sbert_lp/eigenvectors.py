@@ -216,7 +216,7 @@ def _settled(product: Product, vectors: np.ndarray, count: int) -> Eigenpairs:
 
 
 def _polished(filtered: ChebyshevFilter, pairs: Eigenpairs, apart: np.ndarray) -> Eigenpairs:
-    """Apply the filter to all vectors again, until no residual exceeds the tolerance."""
+    """Apply the filter to all vectors again, up to five times, while residuals are too large and still fall."""
     for _ in range(5):
         if pairs.residual <= 10 * TOLERANCE:
             break

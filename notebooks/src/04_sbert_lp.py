@@ -91,7 +91,7 @@ def rebuild(x, near, reg):
 answer("04.1", rebuild)
 
 # %% [markdown]
-# Now take sentences. The vector of each is a weighted mean of word vectors (SIF), divided by its length. SBERT is a
+# Now take sentences. Each vector is a weighted mean of word vectors (SIF), scaled to length 1. SBERT is a
 # trained encoder; this lesson uses these cheaper vectors, and the last section returns to a trained encoder.
 
 # %%

@@ -205,7 +205,7 @@ def steady(case: Case) -> Result:
     """`{way} parts`: the mean rank correlation of two runs' parts over pairs; `{way} similarities`: that of all
     similarities.
 
-    For FILM `rows` is how well its rows recur in a refit, a cosine (`measure_stability`).
+    For FILM, `rows` is the cosine with which its rows recur in a refit (`measure_stability`).
     """
     both = [replace(case, seed=2 * case.seed + more).fitted() for more in (0, 1)]
     test = case.corpus.part("test")
