@@ -408,7 +408,12 @@ def test_four_processes_per_core_are_allowed(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.whole
 def test_the_launcher_leaves_no_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert command.launched(1, ["--version"]) == 0
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)}
+    try:
+        assert command.launched(1, ["--version"]) == 0
+    finally:  # the launcher leaves its own handlers to the tests that follow
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -317,7 +317,7 @@ BATCHES = 5  # an epoch of `few` in SMALL
 
 
 def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> None:
-    before = signal.getsignal(signal.SIGTERM)  # not always the default: torch's launcher leaves its own
+    before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(interrupts.Interrupted) as left, interrupts.interruptible():
         signal.raise_signal(signal.SIGTERM)
     assert left.value.status == 143
