@@ -5,9 +5,10 @@
                        printed settings (the usual ones if no paper gives any), so that no method starts from values
                        tuned earlier; the others vary the method's hyperparameters
     tuned_and_printed  a row with tuned settings, and the same row as printed
-    Tuning             the trials for one (method, settings, data), shared by all rows that need them, or made anew
-                       for each seed. In the second case the three best trials and the first are trained on all rows
-                       as well, and their dev scores decide, because the best on a quarter may not be the best on all
+    Tuning             the trials for one (method, settings, data). All rows and seeds that need them share them,
+                       unless a row asks for a search per seed. Then the three best trials and the first are also
+                       trained on all rows, and their dev scores decide: the best on a quarter may not be the best
+                       on all
 
 Trials get no test rows (`labkit.trials.tune`).
 """

@@ -328,7 +328,7 @@ def reason(examined: Examined, anchor: int, other: int) -> str:
         why = f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"
         return f"{verdict}: {why}"
     if miner != "informative":
-        return f"{verdict}: {'every pair is' if miner == 'none' else 'drawn by lot'}"
+        return f"{verdict}: {'every pair is' if miner == 'none' else 'drawn at random'}"
     limit = examined.floor(anchor) if kind == "negative" else examined.ceiling(anchor)
     missing, sign = ("positive", ">" if kept else "≤") if kind == "negative" else ("negative", "<" if kept else "≥")
     if np.isinf(limit):
