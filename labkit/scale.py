@@ -214,7 +214,7 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
         if (found := said["plan"].get(key)) != plan.get(key):
             raise ValueError(
                 f"{path} was written with {key} {json.dumps(found)}, not {json.dumps(plan.get(key))}; use another "
-                "folder, or add --force"
+                "folder, or delete this one"
             )
     if "begun" in said:
         return False

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -34,16 +35,18 @@ from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels
 from labkit.evaluation.threshold import Threshold, threshold
 from labkit.experiment import Experiment, versions_of
+from labkit.locks import locked
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.progress import Progress, silent
 from labkit.trials import engine
 from labkit.trials.doctor import Finding, examine
 from labkit.trials.engine import Trial
-from labkit.trials.metrics import Metric, metrics_for
+from labkit.trials.metrics import PROBE, Metric, metrics_for
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, LEAST_SEEDS, Cost, Entry, Plan, cost_of, planned
 from labkit.trials.report import Line, Report, as_html
+from labkit.trials.space import optuna_version
 from labkit.trials.tune import tune
 from labkit.trials.verdict import UNITS, ranked
 
@@ -75,8 +78,8 @@ def bench(
     >>> print(bench(load("mine.csv"), out="report", minutes=20))  # doctest: +SKIP
     """
     began = time.monotonic()
-    if with_dev(corpus) is not corpus:
-        corpus = with_dev(corpus)
+    given, corpus = corpus, with_dev(corpus)
+    if corpus is not given:
         tell("the corpus has no dev rows, so settings are chosen on a tenth of its training rows")
     known = _checked_metric(corpus, metric)
     if wrong := [name for name in methods if name not in ENTRIES]:
@@ -84,6 +87,9 @@ def bench(
     if seeds and seeds < LEAST_SEEDS:
         raise ValueError(f"seeds is {seeds}, expected at least {LEAST_SEEDS}, or 0; fewer seeds give no spread")
     names, folder, workers = list(dict.fromkeys(methods)) or [*ENTRIES], Path(out), workers or os.cpu_count() or 1
+    versions: dict[str, Any] = {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names}
+    if any(ENTRIES[name].space(corpus) for name in names):
+        versions["optuna"] = optuna_version()  # raises an error without Optuna, before anything is stored
     folder.mkdir(parents=True, exist_ok=True)
     asked = {
         "kind": "bench",
@@ -93,7 +99,7 @@ def bench(
         "minutes": minutes,
         "seeds": seeds,
         "seed": seed,
-        "versions": {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names},
+        "versions": versions,
     }
     scale.folder(folder, asked)  # refuses the folder of another comparison
     progress(0, None, "examining the data")
@@ -101,17 +107,22 @@ def bench(
     for each in findings:
         if each.level == "warning":
             tell(each.sentence)
-    if not (folder / "planned.json").is_file():
-        costs = _costs(corpus, Metric(known), names, folder, workers, progress)
-        left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
-        sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
-        if not sized["methods"]:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
-            remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
-            raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
-        made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
-        write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
-    plan = Plan.of(json.loads((folder / "planned.json").read_text("utf-8")))
+    with locked(folder, patience=-1):  # two processes share one plan
+        if not (folder / "planned.json").is_file():
+            costs = _costs(corpus, Metric(known), names, folder, workers, progress)
+            left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
+            sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
+            if not sized["methods"]:
+                _forget(folder)
+                reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
+                remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
+                raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
+            made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
+            write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
+    try:
+        plan = Plan.of(json.loads((folder / "planned.json").read_text("utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder / 'planned.json'} is of another version ({error}); use another folder") from None
     tell(f"plan: {plan}")
     for name, why in plan.left_out.items():
         tell(f"left out: {name}: {why}")
@@ -124,6 +135,13 @@ def bench(
         raise
     _write(report, folder)
     return report
+
+
+def _forget(folder: Path) -> None:
+    """Remove what was stored before the plan, so that the folder can be used again with more minutes or extras."""
+    shutil.rmtree(folder / "costs", ignore_errors=True)
+    for name in ("findings.json", scale.MANIFEST):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _write(report: Report, folder: Path) -> None:
@@ -168,7 +186,10 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
                 f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); remove the column 'split' to "
                 "divide the rows, or add rows"
             )
-    for split in ("dev", "test"):
+    possible = metrics_for(corpus)
+    if metric and metric not in possible:
+        raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {type(corpus).__name__}")
+    for split in ("train",) * ((metric or possible[0]) == PROBE) + ("dev", "test"):
         part = corpus.part(split)
         labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
         if len(labels) == 1:
@@ -177,9 +198,6 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
             )
         if isinstance(part, Pairs) and len(part) < 3:
             raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
-    possible = metrics_for(corpus)
-    if metric and metric not in possible:
-        raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {type(corpus).__name__}")
     return metric or possible[0]
 
 

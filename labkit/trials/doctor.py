@@ -98,8 +98,9 @@ def balance(corpus: Corpus) -> Finding | None:
     more, unseen = _unseen(corpus) if isinstance(corpus, Labelled) else ("", {})
     if single:
         more += f" {_count(len(single), what)} with a single row cannot be learned: add rows, merge or drop them."
+    shown = tuple(_example(corpus, row) for row in single[:EXAMPLES])
     level = "warning" if single or 0 < unseen.get("unseen", 0) < unseen["asked"] else "note"
-    return Finding("balance", level, sentence + more, _examples(corpus, single), numbers | unseen)
+    return Finding("balance", level, sentence + more, shown, numbers | unseen)
 
 
 def _unseen(corpus: Labelled) -> tuple[str, dict[str, float]]:
@@ -400,10 +401,6 @@ def _example(corpus: Corpus, row: int) -> dict[str, Any]:
         value = shown.pop("label")
         shown |= {"score": float(value)} if corpus.graded else {"label": int(value)}
     return shown
-
-
-def _examples(corpus: Corpus, rows: Iterable[int]) -> tuple[dict[str, Any], ...]:
-    return tuple(_example(corpus, row) for row in list(rows)[:EXAMPLES])
 
 
 def _beside(corpus: Corpus, row: int, other: int) -> dict[str, Any]:

@@ -179,9 +179,7 @@ def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
         ]
     drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, metric, "middle"))
     said = "; ".join(f"{name} {score:.3f} from {least:.3f} to {most:.3f}" for name, score, least, most, _ in bars)
-    alt = escape(f"{metric} with 95 % intervals: {said}")
-    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{alt}">{"".join(drawn)}</svg>'
-    return f'<div class="wide">{picture}</div>'
+    return _picture(height, drawn, f"{metric} with 95 % intervals: {said}")
 
 
 def curve_svg(report: Report) -> str:
@@ -212,9 +210,12 @@ def curve_svg(report: Report) -> str:
         drawn.append(_text(places[-1][0] + 8, label, name, "start"))
         said.append(f"{name}: " + ", ".join(f"{float(share):.0%} {score[0]:.3f}" for share, score in curve.items()))
     drawn.append(_text(WIDTH / 2, height - 8, "share of the training rows", "middle"))
-    alt = escape(f"{NAMES[report.metric]} over the share of the training rows. {'; '.join(said)}")
-    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{alt}">{"".join(drawn)}</svg>'
-    return f'<div class="wide">{picture}</div>'
+    return _picture(height, drawn, f"{NAMES[report.metric]} over the share of the training rows. {'; '.join(said)}")
+
+
+def _picture(height: int, drawn: Sequence[str], said: str) -> str:
+    drawing = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg>'
+    return f'<div class="wide">{drawing}</div>'
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from labkit.corpora import Corpus
 from labkit.evaluation.comparison import Parts
@@ -98,9 +96,10 @@ def test_a_failure_is_a_result_that_says_why(error: type[Exception], tmp_path: P
     [result] = run([Trial("sif")], CORPORA["pairs"](), failing, tmp_path)
     assert result.figure is None
     assert result.reason.endswith("the loss is nan at batch 1")
-    [result] = run([Trial("sif")], CORPORA["pairs"](), lambda *_: ({"auc": float("nan")}, {}))
-    assert result.figure is None
-    assert "auc" in result.reason
+    for value in ("nan", "inf"):
+        [result] = run([Trial("sif")], CORPORA["pairs"](), lambda *_, value=value: ({"auc": float(value)}, {}))
+        assert result.figure is None
+        assert "auc" in result.reason
 
 
 def test_a_trial_of_a_living_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +126,7 @@ def test_nobody_else_begins_a_trial_until_it_is_scored(tmp_path: Path) -> None:
 
 
 def counted(*_: Any) -> tuple[dict[str, float], dict[str, Parts]]:
-    return {"threads": torch.get_num_threads()}, {}
+    return {"one": 1.0}, {}
 
 
 def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,22 +138,10 @@ def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monk
     assert engine.known([trial], corpus, measured, tmp_path) == [None]
 
 
-@pytest.mark.parametrize("split", ["dev", "test"])
-def test_a_trial_learns_from_its_part_of_the_rows(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, learned, fit = CORPORA["pairs"](), list[Corpus](), Method.fit
-
-    def watching(method: Method, corpus: Corpus, **how: Any) -> Any:
-        learned.append(corpus)
-        return fit(method, corpus, **how)
-
-    monkeypatch.setattr(Method, "fit", watching)
-    run([Trial("sif", part=0.5, split=split)], corpus, measured)
-    assert learned[0].part("train").fingerprint == corpus.fewer(0.5).part("train").fingerprint
-
-
 def test_a_damaged_result_is_named(tmp_path: Path) -> None:
     run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)
     [file] = (tmp_path / "trials").iterdir()
-    file.write_text(json.dumps({"figures": {}}))
-    with pytest.raises(ValueError, match=file.name):
-        run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)
+    for damaged in ('{"figures": {}}', '{"figures"'):
+        file.write_text(damaged)
+        with pytest.raises(ValueError, match=file.name):
+            run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)
