@@ -109,7 +109,10 @@ def bench(
             tell(each.sentence)
     with locked(folder, patience=-1):  # two processes share one plan
         if not (folder / "planned.json").is_file():
-            costs = _costs(corpus, Metric(known), names, folder, workers, progress)
+            told = _named(progress, "measuring what each method costs")
+            timed = {name: (ENTRIES[name], corpus, Metric(known)) for name in names}
+            found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
+            costs = {name: Cost(**cost) for name, cost in found.items()}
             left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
             sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
             if not sized["methods"]:
@@ -231,23 +234,13 @@ def _write_computed(compute: Callable[..., dict[str, Any]], given: tuple[Any, ..
     write_text(path, json.dumps(found))
 
 
-def _costs(
-    corpus: Corpus, metric: Metric, names: Sequence[str], folder: Path, workers: int, progress: Progress
-) -> dict[str, Cost]:
-    given = {name: (ENTRIES[name], corpus, metric) for name in names}
-    told = _named(progress, "measuring what each method costs")
-    found = _each(cost_of, folder / "costs", given, workers=workers, progress=told)
-    return {name: Cost(**cost) for name, cost in found.items()}
-
-
 def _named(progress: Progress, what: str) -> Progress:
     return lambda done, total, _: progress(done, total, what)
 
 
 def _choice(entry: Entry, corpus: Corpus, metric: Metric, folder: Path, plan: Plan) -> dict[str, Any]:
     """The settings of one method that are best on dev."""
-    space = entry.space(corpus)
-    if not space:
+    if not entry.space(corpus):
         [only] = engine.run([Trial(entry.method, entry.settings)], corpus, metric, folder)
         if only.reason:
             raise ValueError(only.reason)
@@ -256,7 +249,6 @@ def _choice(entry: Entry, corpus: Corpus, metric: Metric, folder: Path, plan: Pl
         Experiment(entry.method, corpus, entry.settings),
         trials=plan.trials,
         seed=plan.seed,
-        space=space,
         part=plan.part,
         measure=metric,
         folder=folder / "tuned" / entry.name,
@@ -290,11 +282,10 @@ class _Comparison:
 
     def report(self, report: Report) -> Report:
         """Search, test, and answer."""
-        plan = self.plan
-        dear = sorted(plan.methods, key=lambda name: plan.costs[name].fit, reverse=True)  # the longest first
-        given = {name: (ENTRIES[name], self.corpus, self.metric, self.folder, plan) for name in dear}
+        dear = sorted(self.plan.methods, key=lambda name: self.plan.costs[name].fit, reverse=True)  # the longest first
+        given = {name: (ENTRIES[name], self.corpus, self.metric, self.folder, self.plan) for name in dear}
         told = _named(self.progress, "choosing settings on dev")
-        choices = _each(_choice, self.folder / "chosen", given, workers=plan.workers, progress=told)
+        choices = _each(_choice, self.folder / "chosen", given, workers=self.plan.workers, progress=told)
         tested = [trial for name in dear if "reason" not in choices[name] for trial in self.finals(name)]
         self._run(tested, "training with the chosen settings")
         report = self.so_far(report)
@@ -351,12 +342,13 @@ class _Comparison:
         shown = list(dict.fromkeys([winner, *simple]))
         fewer = [trial for name in shown for share in SHARES[:-1] for trial in self.finals(name, share)]
         self._run(fewer, "training with fewer labels")
-        curve, gain = {}, None
+        curve, gain, low = {}, None, self.metric.lowest
         for name in shown:
             runs = {share: self._parts(self.finals(name, share)) for share in SHARES}
             if not all(runs.values()):  # too few rows to learn from
                 continue
-            curve[name] = {share: self._own(each) for share, each in runs.items()}
+            rows = {share: ranked({name: dict(enumerate(each))}, lowest=low)[0] for share, each in runs.items()}
+            curve[name] = {share: (row.score, row.low, row.high) for share, row in rows.items()}
             if name == winner and len(runs[0.5]) == len(runs[1.0]) and report.lines[0].ranked.units >= UNITS:
                 lead = lead_of(runs[1.0], runs[0.5])
                 gain = (lead.lead, *lead.interval())
@@ -377,11 +369,6 @@ class _Comparison:
     def _parts(self, trials: Sequence[Trial]) -> list[Parts]:
         results = engine.known(trials, self.corpus, self.metric, self.folder)
         return [each.parts[self.metric.name] for each in results if each is not None and not each.reason]
-
-    def _own(self, runs: Sequence[Parts]) -> tuple[float, float, float]:
-        """A score with its interval."""
-        [row] = ranked({"": dict(enumerate(runs))}, lowest=self.metric.lowest)
-        return row.score, row.low, row.high
 
 
 def _code(cut: Threshold | None, folder: Path) -> str:

@@ -13,7 +13,7 @@ from labkit.trials.doctor import Finding
 from labkit.trials.metrics import NAMES
 from labkit.trials.mistakes import Mistake
 from labkit.trials.plan import Plan
-from labkit.trials.verdict import UNITS, Ranked, front, verdict_of
+from labkit.trials.verdict import UNITS, Ranked, verdict_of
 
 ROWS = 10  # thresholds shown on the page
 HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
@@ -61,8 +61,7 @@ class Report:
     @property
     def front(self) -> list[Line]:
         """The best method, and all methods not shown to be behind it."""
-        names = {row.name for row in front([line.ranked for line in self.lines])}
-        return [line for line in self.lines if line.ranked.name in names]
+        return [line for line in self.lines if line.ranked.against_best != "behind"]
 
     def __str__(self) -> str:
         return as_text(self)
@@ -151,15 +150,15 @@ def _left_out(report: Report) -> list[str]:
 # --- pictures ----------------------------------------------------------------------------------------------------
 
 WIDTH, LEFT, RIGHT, STEP = 720, 150, 60, 30
-Bar = tuple[str, float, float, float, bool]  # name, score, its interval, whether its marker is filled
 
 
-def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
+def intervals_svg(report: Report) -> str:
     """Scores with their intervals, one method per line."""
-    low, high = min(bar[2] for bar in bars), max(bar[3] for bar in bars)
+    rows, metric = [line.ranked for line in report.lines], NAMES[report.metric]
+    low, high = min(row.low for row in rows), max(row.high for row in rows)
     room = 0.05 * ((high - low) or 1.0)
     low, high = low - room, high + room
-    height = STEP * len(bars) + 50
+    height = STEP * len(rows) + 50
 
     def x(value: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
@@ -168,17 +167,17 @@ def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
     for value in _ticks(low, high):
         drawn.append(f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="10" y2="{height - 38}"/>')
         drawn.append(_text(x(value), height - 22, f"{value:.2f}", "middle"))
-    for at, (name, score, least, most, filled) in enumerate(bars):
-        y, fill = 24 + STEP * at, COLOURS[0] if filled else "none"
+    for at, row in enumerate(rows):
+        y, fill = 24 + STEP * at, "none" if row.against_best == "behind" else COLOURS[0]
         look = f'stroke="{COLOURS[0]}" stroke-width="2"'
         drawn += [
-            _text(LEFT - 12, y + 4, name, "end"),
-            f'<line x1="{x(least):.1f}" x2="{x(most):.1f}" y1="{y}" y2="{y}" {look}/>',
-            f'<circle cx="{x(score):.1f}" cy="{y}" r="6" fill="{fill}" {look}/>',
-            _text(x(most) + 8, y + 4, f"{score:.3f}", "start"),
+            _text(LEFT - 12, y + 4, row.name, "end"),
+            f'<line x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="{y}" y2="{y}" {look}/>',
+            f'<circle cx="{x(row.score):.1f}" cy="{y}" r="6" fill="{fill}" {look}/>',
+            _text(x(row.high) + 8, y + 4, f"{row.score:.3f}", "start"),
         ]
     drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, metric, "middle"))
-    said = "; ".join(f"{name} {score:.3f} from {least:.3f} to {most:.3f}" for name, score, least, most, _ in bars)
+    said = "; ".join(f"{row.name} {row.score:.3f} from {row.low:.3f} to {row.high:.3f}" for row in rows)
     return _picture(height, drawn, f"{metric} with 95 % intervals: {said}")
 
 
@@ -261,7 +260,7 @@ def as_html(report: Report) -> str:
     if report.lines:
         body += [
             f'<p class="verdict">{escape(verdict_sentence(report))}</p>',
-            intervals_svg([_bar(line) for line in report.lines], NAMES[report.metric]),
+            intervals_svg(report),
             '<p class="quiet">Filled circles are not shown to be behind the best. The intervals cover the choice of '
             "seeds and of test rows together.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
@@ -286,11 +285,6 @@ def as_html(report: Report) -> str:
         + "\n".join(body)
         + "</body></html>\n"
     )
-
-
-def _bar(line: Line) -> Bar:
-    row = line.ranked
-    return row.name, row.score, row.low, row.high, row.against_best != "behind"
 
 
 def _cut(cut: Threshold) -> list[str]:

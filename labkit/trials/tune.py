@@ -145,8 +145,7 @@ def tune(
     while tried is not None:
         one = engine.Trial(experiment.method, _shortened(experiment, tried, epochs), experiment.seed, part)
         told = partial(_within, progress, len(done), trials)
-        known_methods = experiment.methods or METHODS
-        [result] = engine.run([one], corpus, measure, folder, methods=known_methods, progress=told)
+        [result] = engine.run([one], corpus, measure, folder, methods=experiment.methods or METHODS, progress=told)
         name = next(iter(result.figures), "")
         done.append(TunedTrial(len(done), tried, result.figure, name, result.seconds, result.reason))
         after_trial(done[-1])

@@ -125,9 +125,8 @@ def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:
     ]
     near = found(Labelled(texts, list("xyxy"), splits=["train", "train", "test", "test"]))["near-leaks"]
     assert [(row["row"], row["other_row"]) for row in near.rows] == [(3, 1)]
-    assert found(Labelled(texts, list("xyxy"), splits=["dev", "train", "test", "test"]))["near-leaks"].rows == (
-        near.rows[0] | {"other_split": "dev"},
-    )
+    of_dev = found(Labelled(texts, list("xyxy"), splits=["dev", "train", "test", "test"]))["near-leaks"]
+    assert of_dev.rows[0]["other_split"] == "dev"
     short = Labelled(["a cat sat by the door", "a cat sat by the fire", "an oak"], list("xyx"), splits=THREE)
     assert [row["row"] for row in found(short)["near-leaks"].rows] == [2]  # five of six words, a cosine of 0.66
     swapped = pairs(

@@ -16,6 +16,7 @@ from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.trials import engine
 from labkit.trials.engine import Result, Trial, model_of, run
+from labkit.trials.metrics import Metric
 from tests.test_contract import CORPORA
 
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 2, "device": "cpu"}
@@ -32,18 +33,12 @@ def same(a: Result, b: Result) -> bool:
     return a.figures == b.figures and a.reason == b.reason and parts
 
 
-def test_results_are_the_same_with_and_without_a_folder(tmp_path: Path) -> None:
-    corpus = CORPORA["pairs"]()
-    alone = run(TRIALS, corpus, measured)
-    kept = run(TRIALS, corpus, measured, tmp_path / "one")
-    assert all(map(same, alone, kept))
-    assert alone[0].figures != alone[1].figures
-    assert all(map(same, alone, engine.known(TRIALS, corpus, measured, tmp_path / "one")))
-
-
 def test_what_is_known_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = CORPORA["pairs"]()
     before = run(TRIALS, corpus, measured, tmp_path)
+    assert before[0].figures != before[1].figures
+    assert all(map(same, before, run(TRIALS, corpus, measured)))  # without a folder
+    assert all(map(same, before, engine.known(TRIALS, corpus, measured, tmp_path)))
     monkeypatch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
     assert all(map(same, before, run(TRIALS, corpus, measured, tmp_path)))
     for other in (Trial("siamese", TINY, 2), Trial("siamese", TINY, 0, part=0.5), Trial("sif", {"window": 4})):
@@ -125,14 +120,10 @@ def test_nobody_else_begins_a_trial_until_it_is_scored(tmp_path: Path) -> None:
         assert run([trial], CORPORA["pairs"](), watching, tmp_path)[0].figure
 
 
-def counted(*_: Any) -> tuple[dict[str, float], dict[str, Parts]]:
-    return {"one": 1.0}, {}
-
-
 def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, trial = CORPORA["pairs"](), Trial("sif")
     run([trial], corpus, measured, tmp_path)
-    assert engine.known([trial], corpus, counted, tmp_path) == [None]
+    assert engine.known([trial], corpus, Metric("auc"), tmp_path) == [None]
     assert engine.known([replace(trial, split="test")], corpus, measured, tmp_path) == [None]
     monkeypatch.setattr(METHODS["sif"], "version", 99)
     assert engine.known([trial], corpus, measured, tmp_path) == [None]

@@ -22,7 +22,6 @@ from labkit.trials.space import SAMPLERS, Dial
 from labkit.trials.tune import Tuned, TunedTrial, tune
 from tests.test_contract import CORPORA
 
-HERE = Path(__file__).resolve().parents[2]
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 3, "device": "cpu"}
 
 
