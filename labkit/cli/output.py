@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
+import json as json_format
 import math
 import os
 import platform
@@ -74,23 +75,17 @@ def verbose() -> bool:
 
 
 def remark(line: str) -> None:
-    """Print a line that is not a result."""
+    """Print a line that is not a result, above the progress bar if there is one."""
     if _verbosity != "quiet" and first_process():
-        typer.echo(line, err=True)
+        from tqdm import tqdm
 
-
-def above_bar(line: str) -> None:
-    """Print a line that is not a result above the progress bar."""
-    from tqdm import tqdm
-
-    if _verbosity != "quiet" and first_process():
         tqdm.write(line, file=sys.stderr)
 
 
 def detail(line: str) -> None:
     """Print a line if --verbose is given."""
-    if verbose() and first_process():
-        typer.echo(f"labkit: {line}", err=True)
+    if verbose():
+        remark(f"labkit: {line}")
 
 
 @contextmanager
@@ -116,13 +111,8 @@ def _peak() -> str:
 
 def show_result(record: Any, text: str, *, json: bool) -> None:
     """Print the result of a command, as text or as one JSON document."""
-    write_output(json_text(record) if json else text)
-
-
-def write_output(text: str) -> None:
-    """Print a result on standard output."""
     with standard_output():
-        typer.echo(text)
+        typer.echo(_json_text(json_value(record)) if json else text)
 
 
 @contextmanager
@@ -130,34 +120,29 @@ def standard_output() -> Iterator[None]:
     """End quietly when the reader stops (`| head`); turn a full disk into a one-line error."""
     try:
         yield
-    except BrokenPipeError:
-        _discard_output()
-        raise typer.Exit(DEAD_PIPE) from None
     except OSError as reason:
-        _discard_output()
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads what is buffered
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(reason, BrokenPipeError):
+            raise typer.Exit(DEAD_PIPE) from None
         raise ValueError(
             f"cannot write to standard output ({reason.strerror or reason}); free some space or redirect it elsewhere"
         ) from reason
 
 
-def _discard_output() -> None:
-    """Discard buffered output that nobody reads, so that Python exits silently."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def json_text(record: Any) -> str:
-    """A JSON document, with null for NaN and infinity."""
-    text = json.dumps(json_value(record), indent=2, ensure_ascii=False, allow_nan=False)
+def _json_text(value: Any) -> str:
+    text = json_format.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # a lone surrogate, or a terminal with a small character set
-        text = json.dumps(json_value(record), indent=2, allow_nan=False)
+        return json_format.dumps(value, indent=2, allow_nan=False)
     return text
 
 
 def json_value(value: Any) -> Any:
     """The value as JSON can represent it, with None for NaN and infinity."""
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -174,10 +159,7 @@ def memory_sentence(reason: BaseException) -> str | None:
     if not isinstance(reason, MemoryError) and not any(words in message for words in _NO_MEMORY):
         return None
     what = f" ({message[:120].rstrip('.')})" if message else ""
-    return (
-        f"not enough memory{what}; use fewer rows, a smaller batch or shorter vectors, close other programs, or use a "
-        "larger machine"
-    )
+    return f"not enough memory{what}; use fewer rows, a smaller batch, shorter vectors or a larger machine"
 
 
 def text_table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:
