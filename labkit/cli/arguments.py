@@ -1,53 +1,70 @@
 """Options and arguments that several commands have, each defined once, with its shell completion.
 
-Every `Command` also has -q and -v. `opening` opens the runs and corpora that the arguments name.
+Every `Command` also has --json, -q and -v. `opening` opens the runs and corpora that the arguments name.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from typer import Argument, CallbackParam, Option, Typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from labkit.cli.output import set_verbosity
+from labkit.cli.output import choose, show_result
 from labkit.methods import METHODS, SUMMARIES
 
 # --- commands ----------------------------------------------------------------------------------------------------
 
-_VERBOSE = "Also print versions, settings, time and memory per step, and tracebacks."
+Shown: TypeAlias = tuple[Any, str]  # what a command returns: a record to print with --json, and a text
 
 
 def _heard(option: CallbackParam, given: bool) -> None:
     if given:
-        set_verbosity(str(option.name))
+        choose(str(option.name))
 
 
-_verbosity = Typer(add_completion=False)
+def _flag(help: str, *names: str) -> Any:
+    return Option(*names, help=help, callback=_heard, expose_value=False)
 
 
-@_verbosity.command()
+_common = Typer(add_completion=False)
+
+
+@_common.command()
 def _options(
-    quiet: Annotated[
-        bool, Option("--quiet", "-q", help="Print only results and errors.", callback=_heard, expose_value=False)
+    quiet: Annotated[bool, _flag("Print only results and errors.", "--quiet", "-q")] = False,
+    verbose: Annotated[
+        bool, _flag("Also print versions, settings, time, memory, tracebacks.", "--verbose", "-v")
     ] = False,
-    verbose: Annotated[bool, Option("--verbose", "-v", help=_VERBOSE, callback=_heard, expose_value=False)] = False,
+    json: Annotated[bool, _flag("Print the result as one JSON document.", "--json")] = False,
 ) -> None: ...
 
 
 class WithVerbosity:
     """A command or a group with the options --quiet and --verbose: `labkit -q train`, `labkit train -q`."""
 
+    common = slice(2)
+
     def __init__(self, *given: Any, params: Any = None, **how: Any) -> None:
-        params = [*(params or ()), *get_command(_verbosity).params]
+        params = [*(params or ()), *get_command(_common).params[self.common]]
         super().__init__(*given, params=params, **how)  # type: ignore[call-arg]
 
 
-class Command(WithVerbosity, TyperCommand):
-    """The class of every command."""
+class Plain(WithVerbosity, TyperCommand):
+    """A command without a result."""
+
+
+class Command(Plain):
+    """A command that returns a `Shown`, which is printed."""
+
+    common = slice(None)
+
+    def invoke(self, ctx: Any) -> None:
+        if result := super().invoke(ctx):
+            show_result(*result)
 
 
 class WithMethods(Command):
@@ -75,11 +92,10 @@ def complete_corpora(incomplete: str) -> list[str]:
 
 
 _CORPUS = "A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards."
-_JSON = "Print one JSON document on standard output; everything else goes to standard error."
 _MODEL = "Model of the vectors: a run folder, or a method to fit with default settings."
 
-Json = Annotated[bool, Option("--json", help=_JSON)]
 Force = Annotated[bool, Option("--force", "-f", help="Overwrite existing files.")]
+Seed = Annotated[int, Option(min=0, help="Random seed.")]
 MethodName = Annotated[str, Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
 RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of a run.")]
 CorpusName = Annotated[

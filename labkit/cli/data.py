@@ -6,10 +6,8 @@ runs. The same command always produces the same files.
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections import Counter
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,14 +20,14 @@ from labkit.cli.arguments import (
     Command,
     Executor,
     Force,
-    Json,
     Model,
     Shards,
+    Shown,
     Table,
     check_free,
     complete_corpora,
 )
-from labkit.cli.output import remark, show_result, step, text_table
+from labkit.cli.output import step, text_table
 from labkit.cli.train import train
 from labkit.corpora import CORPORA, Sentences, load
 from labkit.corpora.article_triplets import Plan
@@ -48,75 +46,57 @@ from labkit.spreadsheet import without_formula
 from labkit.thematic.from_dumps import UNITS, Funnel, write_shards, write_triplets
 
 UTF8 = "utf-8-sig"
+WITHOUT_LABELS = """\
+The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, sentpwnet or
+bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. Scores, tuning and hard negatives need
+labels: `labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one."""
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Corpora: list, download, check, generate, mine, cluster, deduplicate.",
-)
-making = typer.Typer(
-    no_args_is_help=True, help="Generate a bundled corpus, triplets from articles, or the bundled runs."
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and make corpora.")
+making = typer.Typer(no_args_is_help=True, help="Generate a bundled corpus, triplets, or the bundled runs.")
 app.add_typer(making, name="make")
 
 
 @app.command("list", cls=Command)
-def list_corpora(json: Json = False) -> None:
+def list_corpora() -> Shown:
     """List all corpora with their size, their licence, and whether they are on this machine."""
-    table: list[dict[str, Any]] = [
-        {name: getattr(entry, name) for name in ("name", "kind", "shape", "rows", "licence")}
-        | {"bytes": entry.size(), "here": entry.here() is not None, "what": entry.summary}
-        for entry in CORPORA.values()
-    ]
-    rows = [["name", "shape", "rows", "size", "here", "what (licence)"], *map(_cells, table)]
-    head, *lines = text_table(rows, right=[2, 3]).splitlines()
-    parts = []
-    for kind, title in (("embedded", "Bundled"), ("published", "Published: `labkit data get NAME` downloads one")):
-        chosen = (line for line, row in zip(lines, table, strict=True) if row["kind"] == kind)
-        parts += [title, "\n".join([head, *chosen])]
-    show_result(table, "\n\n".join(parts), json=json)
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    rows = f"{row['rows']:,}" if row["rows"] else "?"
-    size = f"{row['bytes'] / 1e6:.2f} MB" if row["bytes"] else "-"
-    return [row["name"], row["shape"], rows, size, "yes" if row["here"] else "no", f"{row['what']} ({row['licence']})"]
+    records: list[dict[str, Any]] = []
+    table = [["name", "shape", "rows", "size", "here", "what (licence)"]]
+    for entry in CORPORA.values():
+        record = {name: getattr(entry, name) for name in ("name", "kind", "shape", "rows", "licence")}
+        records.append(record | {"bytes": entry.size(), "here": entry.here() is not None, "what": entry.summary})
+        rows, size = f"{entry.rows:,}" if entry.rows else "?", entry.size()
+        about = f"{size / 1e6:.2f} MB" if size else "-", "no" if entry.here() is None else "yes"
+        table.append([entry.name, entry.shape, rows, *about, f"{entry.summary} ({entry.licence})"])
+    return records, f"{text_table(table, right=[2, 3])}\n\n`labkit data get NAME` downloads one that is not here."
 
 
 @app.command(cls=Command)
 def get(
     name: Annotated[str, Argument(help="A published corpus; see `labkit data list`.", autocompletion=complete_corpora)],
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Download a published corpus from its official address and verify it. A broken download is retried."""
     if name not in CORPORA:
         raise ValueError(f"corpus {name!r} is not a published corpus; {nearest_corpus(name)}")
     if name not in PUBLISHED:
-        text = f"{name} is bundled with labkit; there is nothing to download."
-        show_result({"name": name, "place": CORPORA[name].here()}, text, json=json)
-        return
+        return {"name": name, "place": CORPORA[name].here()}, f"{name} is bundled; there is nothing to download."
     wanted = PUBLISHED[name]
     with step("downloaded"), terminal("B") as progress:
         by_hand = wanted.fetch(progress=progress)
     done = len(wanted.sources) - len(by_hand)
     lines = [f"{name}: {done} files in {wanted.cache}"] if done else []
     for source in by_hand:
-        what = f"download {source.name} by hand from {source.address} ({source.by_hand})"
-        lines.append(f"{name}: {what} and put it into {wanted.cache}")
+        lines.append(f"{name}: download {source.address} by hand ({source.by_hand}) into {wanted.cache}")
     lines.append(f"{wanted.note} Licence: {wanted.licence}. Source: {wanted.citation}.".lstrip())
     record = {"name": name, "place": wanted.cache, "by_hand": [source.address for source in by_hand]}
-    show_result(record, "\n".join(lines), json=json)
+    return record, "\n".join(lines)
 
 
 @app.command(cls=Command)
 def check(
     name: AnyCorpus,
-    measure: Annotated[
-        bool, Option("--measure", help="Also score chance, TF-IDF and mean word vectors on it.")
-    ] = False,
+    measure: Annotated[bool, Option("--measure", help="Also score chance, TF-IDF and mean word vectors.")] = False,
     encoding: Annotated[str, Option(help="Text encoding of your file.")] = UTF8,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Read a whole corpus and report its contents, or which row is wrong and why."""
     if name in CORPORA and encoding != UTF8:
         raise ValueError(f"--encoding {encoding!r} is for your own files, but {name} is not one; omit it")
@@ -130,7 +110,8 @@ def check(
     if not is_file and (contradiction := contradictions(corpus)):  # for a file, this was noted while it was read
         note(f"{name}: {contradiction}")
     if isinstance(corpus, Sentences):
-        lines += _without_labels(corpus, name)
+        lines.append(WITHOUT_LABELS.format(name=name))
+        lines += [f"Other columns: {[*corpus.extra]}. If one holds the classes, name it 'label'."] * bool(corpus.extra)
     if measure:
         from labkit.baselines.difficulty import difficulty  # takes a second
 
@@ -138,22 +119,7 @@ def check(
             measured = difficulty(corpus, progress=progress)
         record["difficulty"] = measured
         lines.append(str(measured))
-    show_result(record, "\n".join(lines), json=json)
-
-
-def _without_labels(corpus: Sentences, name: str) -> list[str]:
-    """What can and cannot be done with unlabelled sentences."""
-    lines = [
-        "The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, "
-        "sentpwnet or bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app shows "
-        "pictures, neighbours and search.",
-        "Scores, tuning, hard negatives and all other methods need labels. "
-        f"`labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one.",
-    ]
-    if corpus.extra:
-        columns = ", ".join(map(repr, corpus.extra))
-        lines.append(f"Other columns: {columns}. If one of them holds the classes, rename it to 'label'.")
-    return lines
+    return record, "\n".join(lines)
 
 
 # --- from a corpus, another ------------------------------------------------------------------------------------------
@@ -165,12 +131,8 @@ def mine(
     corpus: Annotated[str, Option(help="Corpus to mine: a name or a file.", autocompletion=complete_corpora)],
     out: Table,
     count: Annotated[int, Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
-    ranks: Annotated[
-        str, Option(help="FROM..TO: ranks of the neighbours to consider; 10..50 skips the ten nearest.")
-    ] = "0..50",
-    margin: Annotated[
-        float | None, Option(help="Minimum difference in similarity between positive and negative.")
-    ] = None,
+    ranks: Annotated[str, Option(help="FROM..TO of the neighbours; 10..50 skips the ten nearest.")] = "0..50",
+    margin: Annotated[float | None, Option(help="Minimum difference in similarity to the positive.")] = None,
     relative: Annotated[float | None, Option(help="Minimum difference relative to the positive's similarity.")] = None,
     most: Annotated[float | None, Option(help="Maximum similarity of a negative.")] = None,
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
@@ -178,10 +140,9 @@ def mine(
     guide: Annotated[
         str | None, Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed).")
     ] = None,
-    seed: Annotated[int, Option(help="Random seed; it also determines the pairing of positives within a class.")] = 0,
+    seed: Annotated[int, Option(help="Random seed, also of the pairs within a class.")] = 0,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Mine hard negatives in each split of a corpus and write triplets for `labkit train`."""
     from labkit.pairs.hard_negatives import false_negatives, known_meanings, mine_negatives  # imports torch
 
@@ -211,22 +172,19 @@ def mine(
             lines[-1] += f"; {share:.1%} are false negatives according to the generator"
     write_rows(rows, out)
     lines.append(f"{out}: {len(rows):,} triplets")
-    show_result({"file": out, "splits": splits}, "\n".join(lines), json=json)
+    return {"file": out, "splits": splits}, "\n".join(lines)
 
 
 @app.command(cls=Command)
 def cluster(
     name: AnyCorpus,
     out: Table,
-    by: Annotated[
-        Literal["kmeans", "density"], Option(help="density determines the number of classes itself.")
-    ] = "kmeans",
+    by: Annotated[Literal["kmeans", "density"], Option(help="density finds the number of classes.")] = "kmeans",
     classes: Annotated[int, Option(min=2, help="Number of classes for kmeans.")] = 12,
     method: Model = "sif",
     seed: Annotated[int, Option(min=0, help="Random seed of kmeans.")] = 0,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Cluster the sentences of a corpus, name the clusters by their words, and write a corpus for `labkit train`.
 
     In CSV and TSV files, text that a spreadsheet would run as a formula gets a leading '. Sentences that `density`
@@ -243,34 +201,27 @@ def cluster(
     write_rows(({"text": guarded(text), "label": guarded(label)} for text, label in pairs), out)
     sizes = Counter(labels)
     lines = [f"{size:>7,}  {label}" for label, size in sizes.most_common()]
-    show_result({"file": out, "classes": sizes}, "\n".join([*lines, f"{out}: {len(texts):,} sentences"]), json=json)
+    return {"file": out, "classes": sizes}, "\n".join([*lines, f"{out}: {len(texts):,} sentences"])
 
 
 @app.command(cls=Command)
 def dedup(
     inputs: Annotated[
         list[str],
-        Argument(
-            metavar="INPUT...",
-            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. Of equal sentences, "
-            "the first is kept.",
-            autocompletion=complete_corpora,
-        ),
+        Argument(metavar="INPUT...", help="Files and folders of shards.", autocompletion=complete_corpora),
     ],
     out: Shards,
     column: Annotated[str, Option(help="Column to compare; whole rows are kept.")] = "text",
     plain: Annotated[bool, Option("--plain", help="Ignore differences in case and spaces.")] = False,
     executor: Executor = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
-    """Remove rows whose sentence occurred in an earlier row."""
+) -> Shown:
+    """Remove rows whose sentence occurred in an earlier row. Files are Parquet, CSV, TSV, TXT or JSONL."""
     how = {"column": column, "plain": plain, **opening.workers_of(executor)}
     made, shards = opening.written_shards(write_distinct, inputs, out=out, force=force, **how)
-    read, repeats, left = made["read"], made["repeats"], made["rows"]
-    record = {"folder": out, "read": read, "repeats": repeats, "left": left, "shards": shards, "splits": made["splits"]}
-    share = f"{repeats / read:.1%}"
-    show_result(record, f"{out}: {left:,} of {read:,} rows remain, {repeats:,} ({share}) were duplicates", json=json)
+    record = {"folder": out, "left": made["rows"], "shards": shards}
+    record |= {name: made[name] for name in ("read", "repeats", "splits")}
+    return record, f"{out}: {made['rows']:,} of {made['read']:,} rows remain, {made['repeats']:,} were duplicates"
 
 
 # --- generated corpora -------------------------------------------------------------------------------------------
@@ -283,8 +234,7 @@ def make_corpus(
     rows: Annotated[int | None, Option(min=1, help="Minimum number of rows. Default: the bundled size.")] = None,
     seed: Annotated[int | None, Option(help="Random seed. Default: the seed of the bundled file.")] = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Generate a bundled corpus at any size."""
     if name not in EMBEDDED:
         hint = nearest_name(name, EMBEDDED, "choose one of them")
@@ -294,34 +244,27 @@ def make_corpus(
         raise ValueError(f"--out {out.name!r} cannot store articles, because sections need a .jsonl file; rename it")
     with step("written"), terminal("row") as progress:
         count = write_rows(EMBEDDED[name].stream(seed=seed, rows=rows), out, total=rows, progress=progress)
-    show_result({"file": out, "rows": count}, f"{out}: {count:,} rows", json=json)
+    return {"file": out, "rows": count}, f"{out}: {count:,} rows"
 
 
 @making.command("triplets", cls=Command)
 def make_triplets(
     articles: Annotated[list[str], Option(help="A corpus of articles, a .jsonl file or a Wikipedia dump; repeatable.")],
-    out: Annotated[
-        Path, Option("--out", "--output", help="Output file (.csv, .tsv, .jsonl, .gz); with --format, a folder.")
-    ],
+    out: Table,
     form: Annotated[
         Literal["arrow", "parquet"] | None,
-        Option(
-            "--format",
-            help="Write a folder, as large as needed: arrow is read from disk in training, parquet is smaller and read "
-            "into memory. The same command resumes.",
-        ),
+        Option("--format", help="Make --out a folder: arrow is trained on from disk, parquet is smaller; resumable."),
     ] = None,
     rule: Annotated[
-        str, Option(help="Where negatives come from: `adjacent` section, `article`, `other` article, or `titles`.")
+        str, Option(help="Where negatives come from: adjacent section, article, other article, or titles.")
     ] = "adjacent",
-    by: Annotated[str, Option(help="Sections: `top` level including everything below, or each `heading`.")] = "top",
+    by: Annotated[str, Option(help="Sections: top level including everything below, or each heading.")] = "top",
     max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Read only the first N articles of each source.")] = None,
     seed: Annotated[int, Option(help="Random seed.")] = 0,
     executor: Executor = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Make triplets from articles or from a Wikipedia dump, and report what each rule removed."""
     how: dict[str, Any] = {"limit": limit, **opening.workers_of(executor)}  # checked before --force removes anything
     plan = Plan(rule, seed, max_per_anchor, by)
@@ -335,7 +278,7 @@ def make_triplets(
         record, text = _sifted(out, funnel)
         record |= {"shards": shards, "splits": made["splits"]}
         text += f", shards: {shards:,}"
-    show_result(record, text, json=json)
+    return record, text
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
@@ -351,8 +294,7 @@ def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
 def shipped_runs(
     out: Annotated[Path | None, Option(help="Folder for runs/ and pictures/. Default: the package.")] = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Train the bundled runs again from their seeds, and draw their pictures."""
     from labkit.shipped.making import draw_all, standing_of, write_standings  # takes a second
 
@@ -365,19 +307,17 @@ def shipped_runs(
         _train(shipped, runs)
         trained.append((load_run(runs / name), corpora[shipped.corpus]))
         standings[name] = standing_of(*trained[-1])
-        remark(f"{name}: {standings[name]}")
     write_standings(standings, runs)
     draw_all(trained, corpora.values(), pictures)
     figures = {name: {"measure": each.measure, "figure": each.figure} for name, each in standings.items()}
-    text = "\n".join([*(f"{name}: {each}" for name, each in standings.items()), f"{runs}, {pictures}"])
-    show_result({"runs": runs, "pictures": pictures, "figures": figures}, text, json=json)
+    text = "\n".join(f"{name}: {each}" for name, each in standings.items())
+    return {"runs": runs, "pictures": pictures, "figures": figures}, text
 
 
 def _train(shipped: Demonstration, runs: Path) -> None:
     """Train one run with `labkit train` next to its final place, so that an interruption leaves the old run intact."""
     new, place = runs / f".{shipped.name}", runs / shipped.name
     shutil.rmtree(new, ignore_errors=True)
-    with redirect_stdout(io.StringIO()):  # its score is shown next to the score of its baseline
-        train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))
+    train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))
     shutil.rmtree(place, ignore_errors=True)
     new.rename(place)

@@ -17,9 +17,9 @@ import typer
 from typer import Argument, Option
 
 from labkit import text
-from labkit.cli.arguments import Command, Executor, Force, Json, RunFolder, Shards, check_free
+from labkit.cli.arguments import Command, Executor, Force, RunFolder, Shards, Shown, check_free
 from labkit.cli.opening import opened_corpus, record_of, usable_method, workers_of, written_shards
-from labkit.cli.output import remark, show_result, standard_output, step
+from labkit.cli.output import chosen, standard_output, step
 from labkit.corpora.files import FORMATS, read_rows
 from labkit.corpora.rows import texts_of_rows
 from labkit.embedding_files import check_place, write_embeddings, write_json_lines
@@ -39,39 +39,34 @@ app = typer.Typer(rich_markup_mode=None)
 def encode(
     run: RunFolder,
     inputs: Annotated[
-        list[str] | None,
-        Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Otherwise like --input."),
+        list[str] | None, Argument(metavar="[INPUT...]", help="With --out: Parquet files and folders of shards.")
     ] = None,
     output: Annotated[
-        Path | None,
-        Option(metavar="FILE|-", help="Output file (.npz, .parquet or .tsv); - writes JSON lines to standard output."),
+        Path | None, Option(metavar="FILE|-", help="A .npz, .parquet or .tsv; -: JSON lines on standard output.")
     ] = None,
     out: Annotated[
-        Path | None,
-        Option(metavar="FOLDER", help="Folder of .npy shards, for data larger than memory. The same command resumes."),
+        Path | None, Option(metavar="FOLDER", help="Folder of .npy shards, for data larger than memory; resumable.")
     ] = None,
     source: Annotated[
         str | None,
-        Option("--input", metavar="FILE|-", help="A sentence per line, or a corpus file; -: standard input (default)."),
+        Option("--input", metavar="FILE|-", help="A sentence per line, or a corpus file; -: standard input."),
     ] = None,
     distinct: Annotated[
-        bool, Option("--distinct", help="Encode each distinct sentence of a corpus file once, not every row.")
+        bool, Option("--distinct", help="Encode each distinct sentence of a corpus file once.")
     ] = False,
     column: Annotated[str | None, Option(help="With --out: column of the sentences. Default: text.")] = None,
     half: Annotated[bool, Option("--half", help="With --out: store float16, half the size.")] = False,
     executor: Executor = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
-    """Write the vectors of sentences from a text, a corpus file or standard input; with --out, of all rows of Parquet
-    files and folders of shards.
+) -> Shown | None:
+    """Write the vectors of sentences from a text, a corpus file or standard input (the default of --input).
 
-    A row of pairs or triplets gives one vector per text, in order.
+    With --out, write those of all rows of Parquet files and folders of shards. A row of pairs or triplets gives one
+    vector per text, in order.
     """
     named = [*(inputs or []), *([] if source is None else [source])]
     given = {"--output": output, "--distinct": distinct, "--column": column, "--half": half, "--executor": executor}
-    useless = ("--output", "--distinct") if out else ("--column", "--half", "--executor")
-    for option in useless:
+    for option in ("--output", "--distinct") if out else ("--column", "--half", "--executor"):
         if given[option]:
             raise ValueError(f"{option} does not apply {'with' if out else 'without'} --out; omit it")
     if out is None:
@@ -79,8 +74,7 @@ def encode(
             raise ValueError("--output is missing; name the output file, or give --out and a folder of shards")
         if len(named) > 1:
             raise ValueError(f"there are {len(named)} inputs, but a file takes one; name a folder of shards with --out")
-        _encode_file(run, named[0] if named else "-", output, distinct, force=force, json=json)
-        return
+        return _encode_file(run, named[0] if named else "-", output, distinct, force=force)
     if not named:
         raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
     record_of(run)
@@ -88,21 +82,20 @@ def encode(
     made, shards = written_shards(write_vectors, run, named, out=out, force=force, **how)
     record = {"run": run, "folder": out, "rows": made["rows"], "columns": made["dimension"], "type": made["type"]}
     told = f"{out}: {made['rows']:,} rows, {made['dimension']:,} columns, {made['type']}, shards: {shards:,}"
-    show_result(record | {"shards": shards}, told, json=json)
+    return record | {"shards": shards}, told
 
 
-def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force: bool, json: bool) -> None:
+def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force: bool) -> Shown | None:
     piped = str(output) == "-"
-    if piped and (json or force):
-        raise ValueError(f"{'--json' if json else '--force'} and --output - cannot be combined; omit one")
+    for option, unwanted in (("--json", chosen("json")), ("--force", force)):
+        if piped and unwanted:
+            raise ValueError(f"{option} and --output - cannot be combined; omit one")
     if not piped:
         check_place(output)
         check_free(output, "--output", force=force)
     if source != "-" and not Path(source).is_file():
         raise ValueError(f"--input {source!r} is not a file; check the name, or use - for standard input")
     method = usable_method(run)
-    if source == "-" and sys.stdin is not None and sys.stdin.isatty():
-        remark("one sentence per line; Ctrl-D ends the input")
     with step("encoded"), _opened(source, distinct) as (blocks, total, unit), terminal(unit) as progress:
         rows = width = 0
 
@@ -119,10 +112,10 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
         if piped:
             with standard_output():
                 write_json_lines(sys.stdout.buffer, encoded())
-            return
+            return None
         write_embeddings(output, encoded())
     record = {"run": run, "file": output, "sentences": rows, "columns": width}
-    show_result(record, f"{output}: {rows:,} sentences, {width:,} columns", json=json)
+    return record, f"{output}: {rows:,} sentences, {width:,} columns"
 
 
 @contextmanager
@@ -155,19 +148,16 @@ def neighbours(
     out: Shards,
     queries: Annotated[Path | None, Option(help="Query vectors. Default: every row is a query.")] = None,
     count: Annotated[int, Option(min=1, help="Neighbours per query.")] = 10,
-    index: Annotated[
-        str, Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
-    ] = "exact",
+    index: Annotated[str, Option(help="exact, or faiss: approximate, with its recall measured.")] = "exact",
     yes: Annotated[bool, Option("--yes", help="For exact: run no matter how long it takes.")] = False,
     executor: Executor = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Find the nearest rows of vectors by cosine; write their row numbers and cosines, nearest first."""
     how = {"queries": queries, "count": count, "index": index, "insist": yes, **workers_of(executor)}
     made, shards = written_shards(write_neighbours, vectors, out=out, force=force, **how)
-    said = {key: value for key, value in made.items() if key not in ("plan", "rows")}
     told = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,} queries"
     if "recall" in made:
         told += f"; recall {made['recall']:.4f}, measured on {made['recalled']:,} of them"
-    show_result({"folder": out, "queries": made["rows"], **said, "shards": shards}, told, json=json)
+    del made["plan"]
+    return {"folder": out, "queries": made.pop("rows"), **made, "shards": shards}, told

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from labkit.cli.arguments import Command, Force, check_free
+from labkit.cli.arguments import Force, Plain, check_free
 from labkit.course.notebooks import NOTEBOOKS, copied
 from labkit.extras import require
 from labkit.play import playground
@@ -32,7 +32,7 @@ HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 app = typer.Typer(rich_markup_mode=None)
 
 
-@app.command("app", cls=Command)
+@app.command("app", cls=Plain)
 def open_app(
     port: Annotated[int, Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
@@ -118,7 +118,7 @@ def _where(port: int, names: Sequence[str], visitors: str, teacher: str) -> str:
     )
 
 
-@app.command("lab", cls=Command)
+@app.command("lab", cls=Plain)
 def open_lab(
     folder: Annotated[Path, Argument(help="Folder for your copies; existing files are kept.")] = Path("lab"),
     copy_only: Annotated[bool, Option("--copy-only", help="Copy the notebooks without opening JupyterLab.")] = False,
@@ -151,7 +151,7 @@ def _become(module: str, *words: str) -> None:
     os.execv(sys.executable, [sys.executable, "-P", "-m", module, *words])
 
 
-@app.command("playground", cls=Command)
+@app.command("playground", cls=Plain)
 def open_playground(
     file: Annotated[
         str | None, Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")

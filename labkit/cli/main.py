@@ -94,7 +94,7 @@ def version(show: Annotated[bool, typer.Option("--version", is_eager=True, help=
 def main() -> None:
     """Run the command line and exit with its status."""
     warnings.showwarning = _note  # type: ignore[assignment]
-    output.set_verbosity()
+    output.forget()
     try:
         _run()
     except SystemExit as end:
@@ -121,11 +121,12 @@ def _run() -> None:
     except (ValueError, OSError) as mistake:
         if os.environ.get("LABKIT_DEBUG"):
             raise
-        if output.verbose():
+        if output.chosen("verbose"):
             traceback.print_exception(mistake)
         _end(sentence_of(mistake))
     except Exception as mistake:
-        if (sentence := output.memory_sentence(mistake)) and not (output.verbose() or os.environ.get("LABKIT_DEBUG")):
+        loud = output.chosen("verbose") or os.environ.get("LABKIT_DEBUG")
+        if not loud and (sentence := output.memory_sentence(mistake)):
             _end(sentence)
         if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise

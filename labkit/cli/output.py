@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json as json_format
+import json
 import math
 import os
 import platform
@@ -27,7 +27,7 @@ from labkit.progress import first_process
 _NO_MEMORY = ("can't allocate memory", "out of memory", "bad_alloc", "ALLOC_FAILED")
 DEAD_PIPE = 141  # the status of a program killed by SIGPIPE
 
-_verbosity = ""
+_chosen: set[str] = set()  # of quiet, verbose and json
 
 
 class Stopped(Exception):
@@ -56,27 +56,32 @@ def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
 # --- on standard error -------------------------------------------------------------------------------------------
 
 
-def set_verbosity(wanted: str = "") -> None:
-    """Print only results and errors ("quiet"), or also every step ("verbose")."""
-    global _verbosity
-    if wanted and _verbosity not in ("", wanted):
+def forget() -> None:
+    """Forget what an earlier call in this process has chosen."""
+    _chosen.clear()
+    progress.hush(False)
+
+
+def choose(wanted: str) -> None:
+    """Print only results and errors ("quiet"), also every step ("verbose"), or results as "json"."""
+    if {"quiet", "verbose"} <= {wanted, *_chosen}:
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
-    _verbosity = wanted
-    progress.hush(wanted == "quiet")
+    _chosen.add(wanted)
+    progress.hush(chosen("quiet"))
     if wanted == "verbose":  # the versions of everything that results depend on
         from labkit.runs import versions
 
         detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
-def verbose() -> bool:
-    """Whether to print steps, versions and tracebacks."""
-    return _verbosity == "verbose"
+def chosen(what: str) -> bool:
+    """Whether the user has given --quiet, --verbose or --json."""
+    return what in _chosen
 
 
 def remark(line: str) -> None:
     """Print a line that is not a result, above the progress bar if there is one."""
-    if _verbosity != "quiet" and first_process():
+    if not chosen("quiet") and first_process():
         from tqdm import tqdm
 
         tqdm.write(line, file=sys.stderr)
@@ -84,7 +89,7 @@ def remark(line: str) -> None:
 
 def detail(line: str) -> None:
     """Print a line if --verbose is given."""
-    if verbose():
+    if chosen("verbose"):
         remark(f"labkit: {line}")
 
 
@@ -93,7 +98,7 @@ def step(what: str) -> Iterator[None]:
     """Run the block; with --verbose, print its time and the peak memory so far."""
     began = time.monotonic()
     yield
-    if verbose():
+    if chosen("verbose"):
         detail(f"{what}: {time.monotonic() - began:.2f} s{_peak()}")
 
 
@@ -109,10 +114,10 @@ def _peak() -> str:
 # --- on standard output ------------------------------------------------------------------------------------------
 
 
-def show_result(record: Any, text: str, *, json: bool) -> None:
+def show_result(record: Any, text: str) -> None:
     """Print the result of a command, as text or as one JSON document."""
     with standard_output():
-        typer.echo(_json_text(json_value(record)) if json else text)
+        typer.echo(_json_text(json_value(record)) if chosen("json") else text)
 
 
 @contextmanager
@@ -131,11 +136,11 @@ def standard_output() -> Iterator[None]:
 
 
 def _json_text(value: Any) -> str:
-    text = json_format.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # a lone surrogate, or a terminal with a small character set
-        return json_format.dumps(value, indent=2, allow_nan=False)
+        return json.dumps(value, indent=2, allow_nan=False)
     return text
 
 

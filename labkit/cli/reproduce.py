@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ import typer
 from typer import Argument, Option
 
 from labkit.atomic import write_text
-from labkit.cli.arguments import Command, Force, Json, check_free
+from labkit.cli.arguments import Command, Force, Shown, check_free
 from labkit.cli.output import Stopped, remark, show_result, step, text_table
 from labkit.interrupts import interruptible
 from labkit.progress import terminal
@@ -35,32 +35,20 @@ def reproduce(
     table: Annotated[
         str, Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables. Default: list them all.")
     ] = "",
-    data: Annotated[
-        Path | None,
-        Option(help="Folder of published datasets. Default: LABKIT_DATA, the cache, or the bundled corpora."),
-    ] = None,
-    seeds: Annotated[
-        int | None, Option(min=1, help="Seeds per random row. Default: the table's number; 1 with --quick.")
-    ] = None,
-    row: Annotated[
-        str, Option(metavar="TEXT", help="Compute only rows whose name contains this, such as 'as printed'.")
-    ] = "",
+    data: Annotated[Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA, or bundled.")] = None,
+    seeds: Annotated[int | None, Option(min=1, help="Seeds per random row. Default: the table's; 1: --quick.")] = None,
+    row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains this.")] = "",
     stored: Annotated[bool, Option("--stored", help="Show stored results without computing.")] = False,
     anew: Annotated[bool, Option("--anew", help="Recompute stored results and compare.")] = False,
-    quick: Annotated[
-        bool, Option("--quick", help="Small bundled data, one epoch, no tuning, one seed: not evidence.")
-    ] = False,
+    quick: Annotated[bool, Option("--quick", help="Bundled data, one epoch, no tuning, one seed.")] = False,
     everything: Annotated[bool, Option("--all", help="Every table of every paper.")] = False,
-    out: Annotated[
-        list[Path] | None,
-        Option(metavar="FILE", help="Also write the report (.md, .json) or all results (.jsonl); repeatable."),
-    ] = None,
+    out: Annotated[list[Path] | None, Option(help="Also write a report .md or .json, or results .jsonl.")] = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
-    Stored results are shown without computing; --anew recomputes them. The same command resumes.
+    Stored results are shown without computing; --anew recomputes them. The same command resumes. --quick is to see
+    that it runs, not evidence. --out is repeatable.
     """
     given = {"--quick": quick, "--all": everything, "--data": data, "--stored": stored, "--anew": anew, "--out": out,
              "--row": row, "--seeds": seeds, "TABLE": table}  # fmt: skip
@@ -93,19 +81,21 @@ def reproduce(
     if data is not None and not quick and asked and not any(each.published for each in plans):
         remark(f"--data {data} has none of the published datasets of these tables, so bundled corpora are used")
     if listing:
-        show_result(*_listed(plans, store), json=json)
-        return
+        return _listed(plans, store)
     outcome = _computed(plans, store, row, anew=anew, only_stored=stored)
-    _show(plans, outcome, files, quick=quick, json=json)
+    result = _written(plans, outcome, files, quick=quick)
+    if outcome.bugs or outcome.interrupted:
+        show_result(*result)
     if outcome.bugs:
         raise RuntimeError(f"{len(outcome.bugs)} results failed because of a bug in labkit") from outcome.bugs[0]
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
         raise Stopped("stopped; finished runs are kept and shown, and the same command resumes", status)
+    return result
 
 
-def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
-    """All tables, with the share of each that can be computed here and on which data; as records and as text."""
+def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
+    """All tables, with the share of each that can be computed here and on which data."""
     from labkit.papers.cells import cells_of, stored
 
     records: list[dict[str, Any]] = []
@@ -164,8 +154,8 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     )
 
 
-def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool, json: bool) -> None:
-    """Write the report to the files asked for and to standard output."""
+def _written(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool) -> Shown:
+    """The report, which is also written to the files asked for."""
     from labkit.papers import bundled_report, cells, published, reports
 
     results = tuple(bundled_report.result(planned, outcome, quick=quick) for planned in plans)
@@ -175,9 +165,9 @@ def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], 
         if path.suffix == ".jsonl":
             write_text(path, cells.as_lines(bundled_report.results_shown(plans, outcome.known)))
         else:
-            record = json_format.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+            record = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
             write_text(path, page if path.suffix == ".md" else record)
-    show_result(report.to_json(), "\n\n".join([page.rstrip(), *map(str, files)]), json=json)
+    return report.to_json(), "\n\n".join([page.rstrip(), *map(str, files)])
 
 
 def _command() -> str:

@@ -11,8 +11,8 @@ import typer
 from typer import Argument, Option
 
 from labkit.atomic import sentence_of
-from labkit.cli.arguments import Command, Json
-from labkit.cli.output import remark, show_result, text_table
+from labkit.cli.arguments import Command, Shown
+from labkit.cli.output import remark, text_table
 from labkit.figure_names import ordered
 from labkit.locks import LOCK, is_locked
 from labkit.runs import CHECKPOINT, HISTORY, MODEL, has_checkpoint, history, read_record
@@ -28,18 +28,15 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command(cls=Command)
 def runs(
-    words: Annotated[
-        list[str] | None, Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
-    ] = None,
+    words: Annotated[list[str] | None, Argument(help="Only runs whose row contains all these words.")] = None,
     folder: Annotated[
-        list[Path] | None, Option(exists=True, file_okay=False, help="A folder of runs; repeatable. Default: runs/.")
+        list[Path] | None, Option(exists=True, help="Folder of runs; repeatable. Default: runs/.")
     ] = None,
     sort: Annotated[
         Literal["date", "figure", "epochs", "run", "method", "corpus", "seed", "state"],
         Option(help="Sort key; date, figure and epochs sort in descending order."),
     ] = "date",
-    json: Json = False,
-) -> None:
+) -> Shown:
     """List runs: method, corpus, seed, epochs, test score, state and date."""
     places = folder or [Path("runs")]
     where = " and ".join(map(str, places))
@@ -51,8 +48,7 @@ def runs(
         raise ValueError(f"none of the {len(lines)} runs in {where} contains {' '.join(words)!r}; try --folder")
     if not kept:
         remark(f"no runs in {where}; train one first")
-    if kept or json:
-        show_result(kept, text_table([HEAD, *map(_cells, kept)], right=[3, 4]), json=json)
+    return kept, text_table([HEAD, *map(_cells, kept)], right=[3, 4])
 
 
 def _cells(line: dict[str, Any]) -> list[str]:

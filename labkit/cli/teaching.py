@@ -9,8 +9,8 @@ import typer
 from typer import Argument, Option
 
 from labkit.atomic import write_text
-from labkit.cli.arguments import Command, Force, Json, check_free
-from labkit.cli.output import remark, show_result, text_table
+from labkit.cli.arguments import Command, Force, Shown, check_free
+from labkit.cli.output import remark, text_table
 from labkit.spreadsheet import spreadsheet
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def collect_class(
     figure: Annotated[Path | None, Option(metavar="FILE.html", help="Also write a page for the projector.")] = None,
     csv: Annotated[Path | None, Option(metavar="FILE.csv", help="Also write a row per student and exercise.")] = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Show how far a class is, which exercises students are stuck on, and the most common mistakes.
 
     Unreadable progress files are listed and skipped. Students are numbered unless --names is given.
@@ -63,7 +62,7 @@ def collect_class(
         "slips": progress.slips,
         "skipped": progress.skipped,
     }
-    show_result(record, _told(progress, names=names), json=json)
+    return record, _told(progress, names=names)
 
 
 def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
@@ -112,8 +111,7 @@ def assign_notebook(
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Output folder.")],
     to: Annotated[Literal["otter"], Option(help="Grader; only otter is supported.")] = "otter",
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Turn a notebook into a graded assignment: exercises for students, solutions for otter-grader.
 
     Needs pip install "labkit-embeddings[class,notebooks]".
@@ -130,4 +128,4 @@ def assign_notebook(
         f"package    cd {autograder} && otter generate\n"
         f"grade one  otter run SUBMISSION.ipynb -a {autograder / 'autograder.zip'}"
     )
-    show_result({"folder": folder, **written._asdict()}, text, json=json)
+    return {"folder": folder, **written._asdict()}, text

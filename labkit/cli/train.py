@@ -20,9 +20,9 @@ from typing import Annotated, Any, Literal
 import typer
 from typer import Option
 
-from labkit.cli.arguments import Changes, CorpusName, Json, MethodName, WithMethods
+from labkit.cli.arguments import Changes, CorpusName, MethodName, Shown, WithMethods
 from labkit.cli.opening import opened_corpus, scored
-from labkit.cli.output import detail, json_value, memory_sentence, remark, resumable, show_result, step, text_table
+from labkit.cli.output import detail, json_value, memory_sentence, remark, resumable, step, text_table
 from labkit.corpora import Corpus
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
@@ -49,17 +49,14 @@ def train(
     device: Annotated[str | None, Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
     out: Annotated[Path | None, Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
     changes: Changes = None,
-    resume: Annotated[
-        bool, Option("--resume", help="Resume the run in the folder; start it if needed, do nothing if finished.")
-    ] = False,
+    resume: Annotated[bool, Option("--resume", help="Start the run, resume it, or leave it if finished.")] = False,
     config: Annotated[
-        Path | None, Option(metavar="RUN.json", help="Repeat the run of this run.json; other options override it.")
+        Path | None, Option(metavar="RUN.json", help="Repeat this run; METHOD is optional, other options override.")
     ] = None,
     log: Annotated[Tracker | None, Option(help="Send the metrics of each epoch to this tracker.")] = None,
     processes: Annotated[int | None, Option(min=1, help="Train one model with N processes on this machine.")] = None,
     show: Annotated[bool, Option("--settings", help="List the settings of the method and exit.")] = False,
-    json: Json = False,
-) -> None:
+) -> Shown | None:
     """Train a method on a corpus, save the run in a folder, and score it on the test split."""
     before = {} if config is None else _configuration(config, method)
     method = method or before.get("method", "")
@@ -69,9 +66,7 @@ def train(
     if show:
         records = settings_of(entry)
         rows = [[shown(value) for value in record.values()] for record in records]
-        table = text_table([["setting", "default", "values", "meaning"], *rows])
-        show_result(records, table if rows else f"{method} has no settings.", json=json)
-        return
+        return records, text_table([["setting", "default", "values", "meaning"], *rows])
     corpus = named_corpus(corpus or before.get("corpus"))
     seed = before.get("seed", 0) if seed is None else seed
     if log is not None and find_spec(log) is None:
@@ -89,9 +84,7 @@ def train(
         opened.part("train")  # an error before anything is created
         untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
         with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
-            record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
-    if first_process():
-        show_result(record, text, json=json)
+            return _trained(untrained, opened, seed, folder, resume=resume, log=log)
 
 
 # --- the folder of a run, and the command that resumes it ---------------------------------------------------------
@@ -267,8 +260,8 @@ def launched(count: int, words: Sequence[str]) -> int:
 
 def _trained(
     method: Method, corpus: Corpus, seed: int, folder: Path | None, *, resume: bool, log: str | None
-) -> tuple[dict[str, Any], str]:
-    """Train, unless the run to resume is finished, and score; return the result as a record and as text."""
+) -> Shown | None:
+    """Train, unless the run to resume is finished, and score; None in all processes but the first."""
     done = resume and folder is not None and _finished(method, corpus, seed, folder)
     remark(f"{method.name} on {corpus!r}, seed {seed}, {'is already finished in' if done else 'into'} {folder}")
     detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
@@ -276,7 +269,7 @@ def _trained(
         with step("learned"):
             _learn(method, corpus, seed, folder, log)
     if folder is None or not first_process():
-        return {}, ""
+        return None
     if done:
         method = method.load(folder)
     record = read_record(folder)

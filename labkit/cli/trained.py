@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from labkit.cli.arguments import Command, CorpusName, Force, Json, RunFolder, check_free
+from labkit.cli.arguments import Command, CorpusName, Force, RunFolder, Shown, check_free
 from labkit.cli.opening import corpus_for, opened_corpus, opened_method, record_of, scored, usable_method
-from labkit.cli.output import remark, show_result, step, text_table
+from labkit.cli.output import chosen, remark, step, text_table
 from labkit.corpora import Corpus
 from labkit.figure_names import SAW, VERDICTS
 from labkit.progress import note, terminal
@@ -34,8 +34,7 @@ def evaluate(
     run: RunFolder,
     corpus: CorpusName = None,
     split: Annotated[str, Option(help="train, dev or test.")] = "test",
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Score a run with the metrics that fit the corpus.
 
     Above 20,000 sentences, only a fixed sample of 20,000 is used as queries; the output then says so.
@@ -47,23 +46,18 @@ def evaluate(
     outcome = {"run": run, **{name: record[name] for name in ("method", "seed", "state")}}
     outcome |= {"trained_on": record["corpus"], "corpus": opened.name, "split": split, "same_corpus": same}
     outcome |= {"measure": scores.measure, "figures": scores.figures}
+    outcome |= {"sample": scores.sample} if scores.sample else {}
     head = f"{run}: {record['method']}, trained on {record['corpus']} with seed {record['seed']}"
-    if not same:
-        head += f"\n{opened.name} is not the corpus it was trained on (different fingerprint)"
+    other = "" if same else f"{opened.name} is not the corpus it was trained on (different fingerprint)"
     figures = text_table([[name, f"{value:.4f}"] for name, value in scores.figures.items()], right=[1])
-    parts = [head, f"{opened.name}, {split}", figures]
-    if scores.sample:
-        outcome["sample"] = scores.sample
-        parts.append(scores.sample)
-    show_result(outcome, "\n\n".join(parts), json=json)
+    return outcome, "\n\n".join(filter(None, [head, other, f"{opened.name}, {split}", figures, scores.sample]))
 
 
 @app.command(cls=Command)
 def compare(
     runs: Annotated[list[Path], Argument(metavar="RUN...", help="The folders of the runs.")],
     corpus: CorpusName = None,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Compare the test scores of runs; runs that differ only in the seed share a line."""
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
@@ -84,7 +78,7 @@ def compare(
         means.append([line.name, *(f"{line.means[name]:.4f}" if name in line.means else "-" for name in figures)])
     table = text_table(means, right=range(1, len(figures) + 1))
     text = f"{opened.name}, test: {lines[0].figure}, best first\n\n{text_table([*map(_ranked, lines)])}\n\n{table}"
-    show_result({"corpus": opened.name, "split": "test", "lines": [*map(_record, lines)]}, text, json=json)
+    return {"corpus": opened.name, "split": "test", "lines": [*map(_record, lines)]}, text
 
 
 def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
@@ -128,25 +122,18 @@ def _record(line: Line) -> dict[str, Any]:
 
 @app.command(cls=Command)
 def explain(
-    model: Annotated[
-        str, Argument(metavar="MODEL", help="A run folder, or a sentence-transformers model: a folder or a Hub name.")
-    ],
+    model: Annotated[str, Argument(metavar="MODEL", help="A run folder, or a sentence-transformers folder or name.")],
     a: Annotated[str, Argument(help="A sentence.")],
     b: Annotated[str, Argument(help="Another sentence.")],
     c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
-    way: Annotated[
-        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first explainer.")
-    ] = "",
+    way: Annotated[str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the first.")] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
-    top: Annotated[
-        int | None, Option(min=1, help="Number of parts of each kind to show; JSON has them all.  [default: 8]")
-    ] = None,
-    json: Json = False,
-) -> None:
+    top: Annotated[int | None, Option(min=1, help="Parts of each kind to show. Default: 8; JSON has all.")] = None,
+) -> Shown:
     """Show which words make two sentences similar, or one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
 
-    if json and top is not None:
+    if chosen("json") and top is not None:
         raise ValueError(f"--top {top} does not apply to --json, which has all parts; omit one")
     if (folder := Path(model)).is_dir() and not (folder / "modules.json").is_file():
         method = usable_method(folder)
@@ -155,7 +142,7 @@ def explain(
             method = adapter.method_of(model)
     how: dict[str, Any] = {"way": way, "steps": steps}
     found = adapter.explain(method, a, b, **how) if c is None else method.contrast(a, b, c, **how)
-    show_result(found.record(), found.text(top=top or 8), json=json)
+    return found.record(), found.text(top=top or 8)
 
 
 @app.command(cls=Command)
@@ -163,20 +150,17 @@ def paraphrase(
     run: RunFolder,
     sentence: Annotated[str, Argument(metavar="SENTENCE", help="The sentence to paraphrase.")],
     width: Annotated[int, Option("--beam", min=1, help="Beam width; 1 always takes the most likely word.")] = 1,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Decode a sentence's vector into the sentence itself (auto) and a paraphrase, with their log-probabilities."""
     from labkit.pthought.writing import Search, described
 
     method: Any = usable_method(run)
     if not hasattr(method, "paraphrase"):
-        raise ValueError(
-            f"run {str(run)!r} was trained with {method.name}, which has no decoder; use a run of pthought"
-        )
+        raise ValueError(f"run {str(run)!r} is of {method.name}, which has no decoder; use a run of pthought")
     search = Search(width=width, max_length=method.settings.max_length) if width > 1 else None
     with step("written"):
         paraphrases = method.paraphrase([sentence], search=search)[0]
-    show_result(paraphrases, described(paraphrases), json=json)
+    return paraphrases, described(paraphrases)
 
 
 # --- export ------------------------------------------------------------------------------------------------------
@@ -187,18 +171,14 @@ def export(
     run: RunFolder,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Folder to write the model to.")],
     to: Annotated[str, Option(metavar="sentence-transformers|onnx|model2vec", help="Library that opens the model.")],
-    quantize: Annotated[
-        bool, Option("--quantize", help="Store 8-bit weights (onnx, model2vec) and report the loss of precision.")
-    ] = False,
+    quantize: Annotated[bool, Option("--quantize", help="Store 8-bit weights (onnx, model2vec).")] = False,
     corpus: CorpusName = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Export a run as a model that works without labkit, and check it on sentences of the dev split.
 
     Works for sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening and
-    all-but-the-top on top of these; with encoder=transformer it includes the fine-tuned model. Methods whose vectors
-    depend on other sentences (sbert-lp) cannot be exported.
+    all-but-the-top on top of these; with encoder=transformer it includes the fine-tuned model.
     """
     from labkit.adapters.export import export as exported
 
@@ -221,4 +201,4 @@ def export(
         outcome = exported(method, folder, to, force=force, **how)
     for limit in outcome.limits:
         remark(f"labkit: note: {limit}")
-    show_result({"run": run, **vars(outcome)}, str(outcome), json=json)
+    return {"run": run, **vars(outcome)}, str(outcome)

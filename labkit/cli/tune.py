@@ -7,23 +7,15 @@ bench   in: a corpus, a number of minutes. Out: the verdict, the table, and a fo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Option
 
-from labkit.cli.arguments import (
-    AnyCorpus,
-    Changes,
-    Command,
-    CorpusName,
-    Json,
-    MethodName,
-    WithMethods,
-    complete_corpora,
-)
+from labkit.cli import arguments
+from labkit.cli.arguments import Changes, Command, CorpusName, MethodName, Seed, Shown, WithMethods
 from labkit.cli.opening import opened_corpus
-from labkit.cli.output import remark, resumable, resumes, show_result, text_table
+from labkit.cli.output import remark, resumable, resumes, text_table
 from labkit.cli.train import entry_of, keys_and_values, named_corpus, shown
 from labkit.experiment import Experiment
 from labkit.progress import terminal
@@ -43,18 +35,14 @@ def tune(
     seed: Annotated[int, Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
         list[str] | None,
-        Option(
-            metavar="KEY=LOW..HIGH",
-            help="Search this setting, in a range or among KEY=A|B|C; repeatable. Default: chosen by the method.",
-        ),
+        Option(metavar="KEY=LOW..HIGH", help="Search a range, or KEY=A|B|C; repeatable. Default: the method's own."),
     ] = None,
     changes: Changes = None,
     sampler: Annotated[Literal["tpe", "random"], Option(help="Search algorithm.")] = "tpe",
     part: Annotated[float, Option(help="Share of the training rows used in trials.")] = 1.0,
     epochs_share: Annotated[float, Option(help="Share of the epochs used in trials.")] = 1.0,
     out: Annotated[Path | None, Option(help="Folder of the search. Default: runs/tune-METHOD-CORPUS-seedN.")] = None,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Search for the settings of a method that score best on dev.
 
     The same command resumes. The test split is never used: to get test scores, run the command printed at the end,
@@ -71,23 +59,14 @@ def tune(
         dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
         opened = opened_corpus(corpus)
         remark(f"{method} on {opened!r}, {trials} trials, seed {seed}, into {folder}")
+        how: dict[str, Any] = {"trials": trials, "seed": seed, "space": dials or None, "sampler": sampler}
+        how |= {"folder": folder, "part": part, "epochs": epochs_share, "after_trial": _tell}
         with terminal("trial") as progress:
-            tuned = trying.tune(
-                Experiment(method, opened, settings),
-                trials=trials,
-                seed=seed,
-                space=dials or None,
-                sampler=sampler,
-                folder=folder,
-                part=part,
-                epochs=epochs_share,
-                progress=progress,
-                after_trial=_tell,
-            )
+            tuned = trying.tune(Experiment(method, opened, settings), progress=progress, **how)
     record = {name: getattr(tuned, name) for name in ("measure", "trials", "settings", "command")}
     record |= {"method": method, "corpus": opened.name, "best": tuned.best.number, "folder": folder}
     record["space"] = {name: str(dial) for name, dial in tuned.space.items()}
-    show_result(record, _text(tuned), json=json)
+    return record, _text(tuned)
 
 
 def _tell(trial: TunedTrial) -> None:
@@ -114,19 +93,18 @@ def _text(tuned: Tuned) -> str:
 
 @app.command(cls=Command)
 def bench(
-    corpus: AnyCorpus,
+    corpus: arguments.AnyCorpus,
     minutes: Annotated[float, Option(min=0.1, help="Approximate time limit.")] = 20.0,
     out: Annotated[Path, Option(help="Folder of the report.")] = Path("report"),
     methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
     metric: Annotated[str, Option(help="Metric that decides: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
-        str, Option(help="A file with the test rows, in the same columns.", autocompletion=complete_corpora)
+        str, Option(help="A file with the test rows, same columns.", autocompletion=arguments.complete_corpora)
     ] = "",
     seeds: Annotated[int, Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
     workers: Annotated[int, Option(min=0, help="Processes; 0: one per core.")] = 0,
-    seed: Annotated[int, Option(min=0, help="Random seed of the search.")] = 0,
-    json: Json = False,
-) -> None:
+    seed: Seed = 0,
+) -> Shown:
     """Find out which method is best for your data, and export the model.
 
     Checks the data, runs the same number of trials on dev for each method, and scores test once with several seeds. The
@@ -139,17 +117,7 @@ def bench(
     if test:
         opened = benching.with_test(opened, opened_corpus(test))
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
+    how: dict[str, Any] = {"minutes": minutes, "metric": metric, "seeds": seeds, "workers": workers, "seed": seed}
     with resumable(lambda: resumes(f"the results so far are in {out}; ")), terminal("method") as progress:
-        report = benching.bench(
-            opened,
-            out=out,
-            minutes=minutes,
-            methods=chosen,
-            metric=metric,
-            seeds=seeds,
-            workers=workers,
-            seed=seed,
-            progress=progress,
-            tell=remark,
-        )
-    show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)
+        report = benching.bench(opened, out=out, methods=chosen, progress=progress, tell=remark, **how)
+    return report.to_json(), f"{report}\n\nreport: {out / 'report.html'}"
