@@ -16,8 +16,6 @@ from typer.main import get_command
 from labkit.cli.output import choose, show_result
 from labkit.methods import METHODS, SUMMARIES
 
-# --- commands ----------------------------------------------------------------------------------------------------
-
 Shown: TypeAlias = tuple[Any, str]  # what a command returns: a record to print with --json, and a text
 
 
@@ -77,9 +75,6 @@ class WithMethods(Command):
             formatter.write_text("`labkit train METHOD --settings` lists the settings of one of them.")
 
 
-# --- options and arguments ---------------------------------------------------------------------------------------
-
-
 def _methods(incomplete: str) -> list[str]:
     return [name for name in METHODS if name.startswith(incomplete)]
 
@@ -91,7 +86,7 @@ def complete_corpora(incomplete: str) -> list[str]:
     return [name for name in CORPORA if name.startswith(incomplete)]
 
 
-_CORPUS = "A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards."
+CORPUS = "A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards."
 _MODEL = "Model of the vectors: a run folder, or a method to fit with default settings."
 
 Force = Annotated[bool, Option("--force", "-f", help="Overwrite existing files.")]
@@ -99,9 +94,9 @@ Seed = Annotated[int, Option(min=0, help="Random seed.")]
 MethodName = Annotated[str, Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
 RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of a run.")]
 CorpusName = Annotated[
-    str | None, Option(help=f"{_CORPUS} Default, with a run: the run's corpus.", autocompletion=complete_corpora)
+    str | None, Option(help=f"{CORPUS} Default, with a run: the run's corpus.", autocompletion=complete_corpora)
 ]
-AnyCorpus = Annotated[str, Argument(help=_CORPUS, autocompletion=complete_corpora)]
+AnyCorpus = Annotated[str, Argument(help=CORPUS, autocompletion=complete_corpora)]
 Model = Annotated[str, Argument(metavar="RUN|METHOD", help=_MODEL)]
 Table = Annotated[Path, Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")]
 Shards = Annotated[Path, Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from labkit.cli.output import step
@@ -21,8 +23,6 @@ from labkit.untrusted import within_memory
 
 if TYPE_CHECKING:
     from labkit.evaluation.scores import Scores
-
-# --- corpora -----------------------------------------------------------------------------------------------------
 
 
 def opened_corpus(name: str) -> Corpus:
@@ -51,9 +51,6 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
     return opened_corpus(named or name)
 
 
-# --- runs and methods --------------------------------------------------------------------------------------------
-
-
 def record_of(run: Path) -> dict[str, Any]:
     """The run's `run.json`, with a note if the run is not finished."""
     busy = is_locked(run)
@@ -68,38 +65,23 @@ def record_of(run: Path) -> dict[str, Any]:
     return record
 
 
-def opened_method(run: Path) -> Method:
-    """The method of a run, ready to encode."""
-    with step(f"run {run} opened"):
-        return load_run(run)
-
-
 def usable_method(run: Path) -> Method:
     """The method of a run, ready to encode, with a note if the run is not finished."""
     record_of(run)
-    return opened_method(run)
+    return load_run(run)
 
 
-def fitted_method(name: str, corpus: Corpus) -> WithProgress:
-    """The method of a run, or the method of this name fitted to the corpus."""
+def fitted_method(name: str, corpus: Corpus) -> Any:
+    """The method of a run, or the method of this name fitted to the corpus; its `encode` shows progress."""
     if name not in METHODS or Path(name).exists():
-        return WithProgress(usable_method(Path(name)))
-    method = METHODS[name]()
+        return _with_progress(usable_method(Path(name)))
     with step(f"{name} fitted"), terminal("step") as progress:
-        method.fit(corpus, progress=progress)
-    return WithProgress(method)
+        return _with_progress(METHODS[name]().fit(corpus, progress=progress))
 
 
-class WithProgress:
-    """A method whose `encode` shows progress on the terminal."""
-
-    def __init__(self, method: Method) -> None:
-        self._method = method
-        self.similarity = method.similarity
-        self.similarity_pairwise = method.similarity_pairwise
-
-    def encode(self, sentences: list[str]) -> Any:
-        return self._method.encode(sentences, show_progress_bar=True)
+def _with_progress(method: Method) -> Any:
+    encode = partial(method.encode, show_progress_bar=True)
+    return SimpleNamespace(encode=encode, similarity=method.similarity, similarity_pairwise=method.similarity_pairwise)
 
 
 def scored(method: Method, corpus: Corpus, **how: Any) -> Scores:
@@ -107,10 +89,7 @@ def scored(method: Method, corpus: Corpus, **how: Any) -> Scores:
     from labkit.evaluation.scores import score  # takes a second
 
     with step("scored"), terminal("sentence") as progress:
-        return score(WithProgress(method), corpus, progress=progress, **how)
-
-
-# --- folders of shards -------------------------------------------------------------------------------------------
+        return score(_with_progress(method), corpus, progress=progress, **how)
 
 
 def workers_of(executor: str | None) -> dict[str, Any]:

@@ -38,9 +38,9 @@ class Stopped(Exception):
         self.status = status
 
 
-def resumes(kept: str = "") -> str:
-    """The message with the command that resumes; `kept` says where the results so far are."""
-    return f"stopped; {kept}`{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
+def resumes() -> str:
+    """The message with the command that resumes."""
+    return f"stopped; `{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
 
 
 @contextmanager
@@ -51,9 +51,6 @@ def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
             yield
     except KeyboardInterrupt as stop:
         raise Stopped(message(), getattr(stop, "status", 130)) from None
-
-
-# --- on standard error -------------------------------------------------------------------------------------------
 
 
 def forget() -> None:
@@ -109,9 +106,6 @@ def _peak() -> str:
         unit = 1 if platform.system() == "Darwin" else 1024
         return f", peak memory {amount(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)}"
     return ""
-
-
-# --- on standard output ------------------------------------------------------------------------------------------
 
 
 def show_result(record: Any, text: str) -> None:

@@ -35,7 +35,9 @@ def reproduce(
     table: Annotated[
         str, Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables. Default: list them all.")
     ] = "",
-    data: Annotated[Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA, or bundled.")] = None,
+    data: Annotated[
+        Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA or the cache.")
+    ] = None,
     seeds: Annotated[int | None, Option(min=1, help="Seeds per random row. Default: the table's; 1: --quick.")] = None,
     row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains this.")] = "",
     stored: Annotated[bool, Option("--stored", help="Show stored results without computing.")] = False,
@@ -137,21 +139,19 @@ def _computed(plans: Sequence[TablePlan], store: Store, row: str, *, anew: bool,
 
 def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     """Whether the recomputed results equal the stored ones."""
-    both = [(cell, before[cell].figures, outcome.known[cell.key].figures) for cell in outcome.fresh if cell in before]
-    gaps = {
-        (cell, name): abs(now.get(name, float("nan")) - value)
-        for cell, then, now in both
-        for name, value in then.items()
-        if now.get(name) != value
-    }
+    gaps = {}
+    for cell in outcome.fresh:
+        now = outcome.known[cell.key].figures
+        for name, value in before[cell].figures.items() if cell in before else ():
+            if now.get(name) != value:
+                gaps[cell, name] = abs(now.get(name, float("nan")) - value)
     if not gaps:
-        return f"{len(both)} were stored before, and all their values are equal"
+        return "all values that were stored before are equal"
     cell, name = max(gaps, key=lambda place: gaps[place])
-    differ, there = len({cell for cell, _ in gaps}), before[cell].notes.get("host", "an unnamed machine")
-    return (
-        f"{differ} of {len(both)} differ from the stored results, by up to {gaps[cell, name]:.2g} ({name} of {cell}); "
-        f"that result is from {there}, and this machine is {outcome.known[cell.key].notes['host']}"
-    )
+    differ, both = len({cell for cell, _ in gaps}), sum(cell in before for cell in outcome.fresh)
+    most = f"by up to {gaps[cell, name]:.2g} ({name} of {cell})"
+    hosts = (each.notes.get("host", "an unnamed machine") for each in (before[cell], outcome.known[cell.key]))
+    return f"{differ} of {both} differ, {most}; then and now: {'; '.join(hosts)}"
 
 
 def _written(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool) -> Shown:

@@ -67,11 +67,13 @@ def train(
         records = settings_of(entry)
         rows = [[shown(value) for value in record.values()] for record in records]
         return records, text_table([["setting", "default", "values", "meaning"], *rows])
-    corpus = named_corpus(corpus or before.get("corpus"))
+    corpus = corpus or before.get("corpus")
+    if corpus is None:
+        raise ValueError("--corpus is missing; give a file or a name from `labkit data list`")
     seed = before.get("seed", 0) if seed is None else seed
     if log is not None and find_spec(log) is None:
         raise ValueError(f"--log {log} needs {log}, which is not installed; run pip install {log}")
-    settings = _settings(entry, changes, epochs, device)
+    settings = _settings(entry, changes, epochs=epochs, device=device)
     untrained = entry(**before.get("settings", {}) | settings)
     untrained.settings.check_used(settings)
     if _to_launch(entry, processes):
@@ -147,13 +149,6 @@ def entry_of(name: str) -> type[Method]:
     return METHODS[name]
 
 
-def named_corpus(name: str | None) -> str:
-    """The name, unless it is missing."""
-    if name is None:
-        raise ValueError("--corpus is missing; give a file or a name from `labkit data list`")
-    return name
-
-
 def settings_of(entry: type[Method]) -> list[dict[str, Any]]:
     """Every setting of a method: default, values, and meaning, with the condition under which it applies."""
     conditions, records = entry.Settings().conditions(), []
@@ -182,20 +177,16 @@ def _configuration(file: Path, method: str) -> dict[str, Any]:
     return {"settings": settings, **{name: record[name] for name in ("method", "corpus", "seed")}}
 
 
-def _settings(entry: type[Method], changes: Any, epochs: int | None, device: str | None) -> dict[str, Any]:
+def _settings(entry: type[Method], changes: Sequence[str] | None, **short: Any) -> dict[str, Any]:
     """The settings from --set, --epochs and --device, with values as text; the settings class checks them."""
     known = {field.name for field in dataclasses.fields(entry.Settings)}
-    values: dict[str, Any] = entry.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
-    for key, short in (("epochs", epochs), ("device", device)):
-        if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
-            continue
-        if key in values:
-            raise ValueError(f"--{key} {short} and --set {key}={values[key]} set the same thing; omit one")
-        if key not in known:
-            what = "does not learn in epochs" if key == "epochs" else "runs on the CPU only"
-            raise ValueError(f"--{key} {short} does not apply, because {entry.name} {what}; omit it")
-        values[key] = short
-    return values
+    given = [*(changes or ())]
+    for key, value in short.items():
+        if key not in known and value not in (None, "auto", "cpu"):
+            raise ValueError(f"--{key} {value} does not apply to {entry.name}, which has no setting {key}; omit it")
+        if key in known and value is not None:
+            given.append(f"{key}={value}")
+    return entry.Settings.renamed(keys_and_values("--set", given, "epochs=5"))
 
 
 def keys_and_values(option: str, given: Sequence[str] | None, example: str) -> dict[str, str]:
@@ -206,7 +197,7 @@ def keys_and_values(option: str, given: Sequence[str] | None, example: str) -> d
         if not (key and equals):
             raise ValueError(f"{option} {each!r} is not of the form KEY=VALUE, as in {option} {example}")
         if key in values:
-            raise ValueError(f"{option} sets {key} twice, to {values[key]!r} and {value!r}; omit one")
+            raise ValueError(f"{option} {key}={values[key]} and {key}={value} set {key} twice; omit one")
         values[key] = value
     return values
 
@@ -276,7 +267,6 @@ def _trained(
     outcome = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
     outcome = {"run": folder, **outcome, "history": method.history.rows}
     if done and (figures := record["metrics"].get(f"{corpus.name}/test")) is not None:
-        remark(f"its scores are in {folder / 'run.json'}")
         return outcome | {"figures": figures}, str(folder)
     try:
         scores = scored(method, corpus)

@@ -12,10 +12,11 @@ import typer
 from typer import Argument, Option
 
 from labkit.cli.arguments import Command, CorpusName, Force, RunFolder, Shown, check_free
-from labkit.cli.opening import corpus_for, opened_corpus, opened_method, record_of, scored, usable_method
+from labkit.cli.opening import corpus_for, opened_corpus, record_of, scored, usable_method
 from labkit.cli.output import chosen, remark, step, text_table
 from labkit.corpora import Corpus
 from labkit.figure_names import SAW, VERDICTS
+from labkit.methods import load_run
 from labkit.progress import note, terminal
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 SAMPLE = 1_000  # sentences on which an exported model is checked
 
 app = typer.Typer(rich_markup_mode=None)
-
-
-# --- scores ------------------------------------------------------------------------------------------------------
 
 
 @app.command(cls=Command)
@@ -41,7 +39,7 @@ def evaluate(
     """
     record = record_of(run)
     opened = corpus_for(run, record, corpus)
-    scores = scored(opened_method(run), opened, split=split)
+    scores = scored(load_run(run), opened, split=split)
     same = opened.fingerprint == record["fingerprint"]
     outcome = {"run": run, **{name: record[name] for name in ("method", "seed", "state")}}
     outcome |= {"trained_on": record["corpus"], "corpus": opened.name, "split": split, "same_corpus": same}
@@ -68,7 +66,7 @@ def compare(
     with step("scored and compared"), terminal("run") as progress:
         for number, (run, record) in enumerate(records.items()):
             progress(number, len(records), f"scoring {run}")
-            results.append(Result.of(str(run), record, score(opened_method(run), opened, apart=True)))
+            results.append(Result.of(str(run), record, score(load_run(run), opened, apart=True)))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
         note("identical runs with the same seed count once", stacklevel=2)
@@ -117,9 +115,6 @@ def _record(line: Line) -> dict[str, Any]:
     return record | ({"sample": line.sample} if line.sample else {})
 
 
-# --- sentences ---------------------------------------------------------------------------------------------------
-
-
 @app.command(cls=Command)
 def explain(
     model: Annotated[str, Argument(metavar="MODEL", help="A run folder, or a sentence-transformers folder or name.")],
@@ -163,9 +158,6 @@ def paraphrase(
     return paraphrases, described(paraphrases)
 
 
-# --- export ------------------------------------------------------------------------------------------------------
-
-
 @app.command(cls=Command)
 def export(
     run: RunFolder,
@@ -184,7 +176,7 @@ def export(
 
     check_free(folder, "FOLDER", force=force)
     record = record_of(run)
-    method = opened_method(run)
+    method = load_run(run)
     where, metrics, intervals = f"{record['corpus']}/test", record["metrics"], {}
     try:
         opened = corpus_for(run, record, corpus)

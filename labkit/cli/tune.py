@@ -13,10 +13,10 @@ import typer
 from typer import Option
 
 from labkit.cli import arguments
-from labkit.cli.arguments import Changes, Command, CorpusName, MethodName, Seed, Shown, WithMethods
+from labkit.cli.arguments import Changes, Command, MethodName, Seed, Shown, WithMethods
 from labkit.cli.opening import opened_corpus
-from labkit.cli.output import remark, resumable, resumes, text_table
-from labkit.cli.train import entry_of, keys_and_values, named_corpus, shown
+from labkit.cli.output import remark, resumable, text_table
+from labkit.cli.train import entry_of, keys_and_values, shown
 from labkit.experiment import Experiment
 from labkit.progress import terminal
 from labkit.trials.space import Dial
@@ -30,7 +30,7 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command(cls=WithMethods)
 def tune(
     method: MethodName,
-    corpus: CorpusName = None,
+    corpus: Annotated[str, Option(help=arguments.CORPUS, autocompletion=arguments.complete_corpora)],
     trials: Annotated[int, Option(min=1, help="Number of runs; the first uses the given settings.")] = 16,
     seed: Annotated[int, Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
@@ -48,7 +48,7 @@ def tune(
     The same command resumes. The test split is never used: to get test scores, run the command printed at the end,
     which trains with the best settings.
     """
-    entry, corpus = entry_of(method), named_corpus(corpus)
+    entry = entry_of(method)
     settings = entry.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     entry(**settings).settings.check_used(settings)
     asked = entry.Settings.renamed(keys_and_values("--space", space, "learning_rate=0.001..0.1"))
@@ -118,6 +118,6 @@ def bench(
         opened = benching.with_test(opened, opened_corpus(test))
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
     how: dict[str, Any] = {"minutes": minutes, "metric": metric, "seeds": seeds, "workers": workers, "seed": seed}
-    with resumable(lambda: resumes(f"the results so far are in {out}; ")), terminal("method") as progress:
+    with resumable(), terminal("method") as progress:
         report = benching.bench(opened, out=out, methods=chosen, progress=progress, tell=remark, **how)
     return report.to_json(), f"{report}\n\nreport: {out / 'report.html'}"
