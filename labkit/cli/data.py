@@ -11,8 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit.cli import opening
 from labkit.cli.arguments import (
@@ -51,8 +50,8 @@ The sentences have no labels. Without labels you can train the simple methods, s
 bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. Scores, tuning and hard negatives need
 labels: `labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one."""
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and make corpora.")
-making = typer.Typer(no_args_is_help=True, help="Generate a bundled corpus, triplets, or the bundled runs.")
+app = Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and make corpora.")
+making = Typer(no_args_is_help=True, help="Generate a bundled corpus, triplets, or the bundled runs.")
 app.add_typer(making, name="make")
 
 
@@ -207,8 +206,7 @@ def cluster(
 @app.command(cls=Command)
 def dedup(
     inputs: Annotated[
-        list[str],
-        Argument(metavar="INPUT...", help="Files and folders of shards.", autocompletion=complete_corpora),
+        list[str], Argument(metavar="INPUT...", help="Files and folders of shards.", autocompletion=complete_corpora)
     ],
     out: Shards,
     column: Annotated[str, Option(help="Column to compare; whole rows are kept.")] = "text",

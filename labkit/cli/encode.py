@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit import text
 from labkit.cli.arguments import Command, Executor, Force, RunFolder, Shards, Shown, check_free
@@ -32,7 +31,7 @@ BATCH = 256  # sentences
 
 Blocks: TypeAlias = Iterator[tuple[list[str], int]]  # sentences, and progress towards the total
 
-app = typer.Typer(rich_markup_mode=None)
+app = Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command)
@@ -77,8 +76,8 @@ def encode(
         return _encode_file(run, named[0] if named else "-", output, distinct, force=force)
     if not named:
         raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
-    record_of(run)
     how = {"column": column or "text", "half": half, **workers_of(executor)}
+    record_of(run)
     made, shards = written_shards(write_vectors, run, named, out=out, force=force, **how)
     record = {"run": run, "folder": out, "rows": made["rows"], "columns": made["dimension"], "type": made["type"]}
     told = f"{out}: {made['rows']:,} rows, {made['dimension']:,} columns, {made['type']}, shards: {shards:,}"

@@ -130,8 +130,10 @@ def _run() -> None:
             _end(sentence)
         if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise
-        cause: Any = mistake.__cause__  # typer's message omits the value that could not be converted
-        _end(mistake.format_message() + (f"; got {cause.errors()[0]['input']!r}" if hasattr(cause, "errors") else ""))
+        sentence = mistake.format_message().replace("Value error, ", "")
+        cause: Any = mistake.__cause__
+        got = repr(cause.errors()[0]["input"]) if hasattr(cause, "errors") else ""  # typer's message may omit it
+        _end(sentence if got in sentence else f"{sentence}; got {got}")
 
 
 def _end(sentence: str, status: int = 2) -> None:

@@ -10,8 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit.atomic import write_text
 from labkit.cli.arguments import Command, Force, Shown, check_free
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 ENDINGS = (".md", ".json", ".jsonl")
 APART = (("--quick", "--all"), ("TABLE", "--all"), ("--quick", "--data"), ("--stored", "--anew"))
 
-app = typer.Typer(rich_markup_mode=None)
+app = Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command)

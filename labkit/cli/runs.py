@@ -7,8 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit.atomic import sentence_of
 from labkit.cli.arguments import Command, Shown
@@ -23,7 +22,7 @@ UNKNOWN = {"state": "damaged", "date": "", "method": "", "corpus": ""} | dict.fr
     ("seed", "epochs", "measure", "figure", "reason")
 )
 
-app = typer.Typer(rich_markup_mode=None)
+app = Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command)

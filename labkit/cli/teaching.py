@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit.atomic import write_text
 from labkit.cli.arguments import Command, Force, Shown, check_free
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 MOST = 8  # rows per table
 
-app = typer.Typer(
-    help="For teachers: the progress of a class, assignments.", no_args_is_help=True, rich_markup_mode=None
-)
+app = Typer(help="For teachers: the progress of a class, assignments.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("collect", cls=Command)

@@ -17,8 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
-import typer
-from typer import Option
+from typer import Option, Typer
 
 from labkit.cli.arguments import Changes, CorpusName, MethodName, Shown, WithMethods
 from labkit.cli.opening import opened_corpus, scored
@@ -37,7 +36,7 @@ from labkit.settings import EPOCHS, nearest_name
 
 Tracker = Literal["tensorboard", "trackio", "wandb"]
 
-app = typer.Typer(rich_markup_mode=None)
+app = Typer(rich_markup_mode=None)
 
 
 @app.command(cls=WithMethods)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit.cli.arguments import Command, CorpusName, Force, RunFolder, Shown, check_free
 from labkit.cli.opening import corpus_for, opened_corpus, record_of, scored, usable_method
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 1_000  # sentences on which an exported model is checked
 
-app = typer.Typer(rich_markup_mode=None)
+app = Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-from typer import Option
+from typer import Option, Typer
 
 from labkit.cli import arguments
 from labkit.cli.arguments import Changes, Command, MethodName, Seed, Shown, WithMethods
@@ -24,7 +23,7 @@ from labkit.trials.space import Dial
 if TYPE_CHECKING:
     from labkit.trials.tune import Tuned, TunedTrial
 
-app = typer.Typer(rich_markup_mode=None)
+app = Typer(rich_markup_mode=None)
 
 
 @app.command(cls=WithMethods)
