@@ -19,19 +19,19 @@ from labkit.film.reading import RowEnds, WordRow
 from labkit.shipped import DEMONSTRATIONS
 
 ABOUT = """\
-**The weight.** Sentence a is the *anchor* of its row in a batch. The others of its class are its positives, all the
-rest are its negatives. A **miner** keeps some pairs. A **loss** is a function of their cosines. The size of its slope
-is how hard it pulls (positives) or pushes (negatives): the **weight** of a pair. The locality loss adds two parts: how
-similar the pair is *by itself*, and how it compares with *the anchor's other pairs*. With informative pairs, it is the
-multi-similarity loss with its miner (Wang et al. 2019).
+**The weight.** Sentence a is the *anchor* of one row of the batch. The other sentences of its class are its positives,
+and all the rest are its negatives. A **miner** selects some of the pairs. A **loss** is a function of their cosines.
+The size of its slope is the **weight** of a pair: it says how hard the loss pulls a positive or pushes a negative. With
+the locality loss, the weight depends on how similar the pair is *by itself* and on how it compares with *the anchor's
+other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al. 2019).
 
-**The words.** This view shows which words make the two sentences alike in the chosen vectors. The parts add up to the
-similarity if the method allows it.
+**The words.** This view shows which words make the two sentences similar in the chosen vectors. For some methods, the
+parts add up to the similarity.
 
-**FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. Each **row** of L is one number of the new vector;
-words pull it up or down. The similarity of two sentences is a sum over rows. **Varimax** rotates the rows without
-changing any similarity, until each depends on few words. Rows are less stable than similarities: many do not reappear
-when FILM is fitted again. **Stability** measures this (1: the row reappears).
+**FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. Each **row** of L computes one number of the new
+vector, and each word raises or lowers that number. The similarity of two sentences is a sum over rows. **Varimax**
+rotates the rows without changing any similarity, so that each row depends on few words. Rows are less stable than
+similarities: many do not reappear when FILM is fitted again. **Stability** measures this (1: the row reappears).
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
@@ -53,9 +53,9 @@ SENTENCES = 300  # searched for the highest and lowest of a row
 LONGEST = 70  # letters of a sentence
 LEARN = "Train FILM here (up to a minute)"
 ROW = "Each row computes one number of the new vector. Some words raise it, others lower it."
-NO_FILM = "No FILM run was trained on {corpus}, so these are the rows of {name}. Train FILM here to see yours."
+NO_FILM = "No FILM run was trained on {corpus}, so the rows of {name} are shown. Train FILM here to see your own."
 ELSEWHERE = "questions"  # the corpus of the rows shown instead
-TYPED = "Choose a sentence from the batch, or type your own. It replaces the chosen one and takes its class."
+TYPED = "Choose a sentence from the batch, or type your own. Yours replaces the chosen one and is given its class."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
@@ -79,7 +79,7 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 def film_of(chosen: choosing.Space, opened: cached.Opened) -> tuple[choosing.Space, cached.Opened] | None:
     """FILM learned here on request, the chosen vectors if they are FILM's, or a bundled run; and its corpus."""
     if st.toggle(LEARN, key="film", **frame.KEEP):
-        rows = st.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
+        rows = st.slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
         return choosing.fitted(opened, "film", dimension=rows), opened
     if chosen.method.name == "film":
         return chosen, opened
@@ -103,7 +103,7 @@ def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> 
     if of is not opened:
         st.info(NO_FILM.format(corpus=frame.plain(opened.in_code), name=frame.plain(film.name)))
     with controls:
-        rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
+        rotated = st.toggle("Varimax (same similarities, more readable rows)", True, key="varimax", **frame.KEEP)
         stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
     rows = cached.film_rows(film, rotated, stable and not rotated, of)
     with controls, st.container(width=320):
@@ -129,7 +129,7 @@ def show_row(row: WordRow, ends: RowEnds) -> None:
         row.number, row.share, row.positive[:AT_ENDS], row.negative[:AT_ENDS], row.effective_words, row.stability
     )
     picture = figures.row_words(few, height=190)
-    alt = f"Bars: the words with the largest effects on row {row.number}; blue pulls it up, orange down."
+    alt = f"Bars: the words with the largest effects on row {row.number}; blue words raise it, orange words lower it."
     st.plotly_chart(picture, key=f"row-{row.number}", alt=alt, config={"displayModeBar": False})
     for sign, texts in (("▲", ends.highest), ("▼", ends.lowest)):
         st.text("\n".join(f"{sign} {shorten(text, LONGEST, placeholder=' …')}" for text in texts) or f"{sign} none")
@@ -146,7 +146,7 @@ def show_pair(film: choosing.Space, opened: cached.Opened, a: str, b: str) -> No
         f"**This pair by rows: {of_rows:.4f} from the rows of L + {explained.shared:.4f} from words in common = "
         f"{explained.similarity:.4f}**"
     )
-    alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
+    alt = f"Steps that add up to the similarity {explained.similarity:.3f}, one for each row of L."
     frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
     corpus = opened if "corpus" in film.code else None
     choosing.show_code(PAIR_CODE, film, corpus, "by rows", a=a, b=b)

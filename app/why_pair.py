@@ -88,7 +88,7 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Settings:", width="content")
         start_button("Usual", USUAL, "usual")
-        start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
+        start_button("As in this run" if trained else "labkit's defaults", trained or PairSettings(), "as-trained")
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     drawn = st.session_state.get("curves", PAPER) if view == CURVES else ()
     used = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
@@ -98,7 +98,7 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
 
     alpha = slider("alpha", "α, scale of positives", 2.0, 0.5, "alpha" in used)
     beta = slider("beta", "β, scale of negatives", OPENING.beta, 1.0, "alpha" in used)
-    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates both"
+    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates them"
     base = slider("lambda", name, 0.5, 0.05, bool({"base", "margin"} & used))
     tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
@@ -113,7 +113,7 @@ def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
     keep = frame.KEEP
     with frame.choices():
         st.markdown("**The batch**")
-        size = st.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
+        size = st.slider("Approximate number of sentences", 8, 128, 32, 8, key="size", **keep)
         per_class = st.slider("Sentences per class", 2, 16, 4, key="per_class", **keep)
         seed = st.number_input("Seed", 0, 9999, 0, key="seed", help="Another seed draws another batch.", **keep)
         splits = [split for split in SPLITS if split in opened.corpus.splits]
@@ -207,7 +207,7 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     moves = "pulls this pair together" if row.kind == "positive" else "pushes this pair apart"
     weight = "below 0.0001" if 0 < row.weight < 1e-4 else f"{row.weight:.3g}"
-    return f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({weight}) and {rank}."
+    return f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({weight}), which is {rank}."
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -245,8 +245,8 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
             height="stretch",
         )
     st.caption(
-        "Each mark is a pair of the anchor. The line shows what its hardest positive or negative would weigh at other "
-        "similarities, with all other pairs unchanged. Weights below one millionth are drawn at the lower edge."
+        "Each mark is a pair of the anchor. The lines show which weight its hardest positive or negative would have at "
+        "other similarities if no other pair changed. Weights below one millionth are drawn at the lower edge."
     )
     code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 
@@ -271,14 +271,14 @@ def show(
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
         before = weights_before(examined, anchor, batch)
-        was = "" if before is None else f" Before the last change: {before[other] / (before.sum() or 1.0):.0%}."
+        was = "" if before is None else f" Before the last change, it had {before[other] / (before.sum() or 1.0):.0%}."
         st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
         if view == CURVES:
             show_losses(examined, anchor, code)
         else:
             show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
         if anchor == other:
-            st.info("An anchor forms no pair with itself. Choose another sentence.")
+            st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
             row = next(row for row in pair_rows(examined, anchor) if row.number == other)
             with st.expander("How this weight is computed"):
