@@ -96,7 +96,7 @@ def _read_once(said: str, key: tuple[Any, ...], read: Callable[[], R]) -> R:
         except ValueError as mistake:
             return ValueError(str(mistake))  # without its traceback
 
-    value = once("Other files are being read. Yours waits for its turn …" if busy() else said, key, value_or_refusal)
+    value = once("Waiting while other files are read …" if busy() else said, key, value_or_refusal)
     if isinstance(value, ValueError):
         raise ValueError(str(value))
     return value
@@ -110,7 +110,7 @@ def _reader() -> dict[str, Any]:
 # --- methods, and where vectors come from ------------------------------------------------------------------------
 
 
-@keep("Fitting the vectors …")
+@keep("Fitting the method …")
 def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
     """A method fitted to the training split on the spot."""
     from labkit.methods import METHODS
@@ -152,7 +152,7 @@ def uploaded_vectors(file: File, opened: Opened) -> Method:
     return _read_once("Reading the vectors …", ("uploaded vectors", file.key, opened.key), read)
 
 
-@keep("Taking the similarity apart …")
+@keep("Explaining the similarity …")
 def explained(space: Space, a: str, b: str, way: str) -> Explanation:
     """Why a method finds two sentences alike; for a transformer, this takes seconds."""
     explanation: Explanation = space.method.explain(a, b, way=way)
@@ -231,13 +231,15 @@ def made_apart(make: Callable[..., Any], *rows: Any, **wanted: Any) -> Any:
         return picture_pool().submit(make, *rows, **wanted).result()
     except BrokenProcessPool:
         picture_pool.clear()  # the next picture starts a new process
-        raise ValueError("The process that computes pictures ended. Try again, or choose fewer sentences.") from None
+        raise ValueError(
+            "The process that computes pictures has stopped. Try again, or choose fewer sentences."
+        ) from None
 
 
 # --- Pairs: the weights of a batch are recomputed at each move of a slider ----------------------------------------
 
 
-@keep("Making a batch …")
+@keep("Drawing a batch …")
 def batch_of_split(opened: Opened, size: int, per_class: int, seed: int, split: str) -> SentenceBatch:
     """A batch of one split."""
     from labkit.sentpwnet.view import sentence_batch
@@ -256,7 +258,7 @@ def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
 # --- FILM rows ---------------------------------------------------------------------------------------------------
 
 
-@keep("Turning the rows …")
+@keep("Rotating the rows …")
 def film_rows(space: Space, rotated: bool) -> tuple[WordRow, ...]:
     """The rows of L in words."""
     from labkit.film.reading import word_rows
@@ -272,7 +274,7 @@ def film_pair(space: Space, rotated: bool, a: str, b: str) -> tuple[Explanation,
     return film.explain(a, b), unit(film.vectorizer.transform([a, b]) @ film.L.T.astype(np.float64))
 
 
-@keep("Turning the rows …")
+@keep("Rotating the rows …")
 def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
     from labkit.film.reading import readable
@@ -281,7 +283,7 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L
 
 
-@keep("Reading the rows …")
+@keep("Finding sentences for the rows …")
 def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[RowEnds, ...]:
     """The sentences with the highest and lowest values on each row of L."""
     from labkit.film.reading import row_ends

@@ -32,20 +32,22 @@ if TYPE_CHECKING:
 OWN = frame.OWN
 WIDTH = 210  # of a control in the row at the top, in pixels
 RUN = "run "  # prefix of a run's name in the list of vectors
-NO_RUN = "No run has been trained on this corpus yet. Train one under Train and compare, or with this command:"
+NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
 NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose a run above, or train one with this command, which saves the "
-    "vectors of its probe at every epoch:"
+    "These vectors were not trained in epochs. Choose a run above, or start one with this command. At every epoch, it "
+    "saves the vectors of a fixed sample of sentences, the probe:"
 )
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
-NO_FILE = "Upload a file above, drop it anywhere on this page, or paste sentences. They stay on this machine."
+NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences. Your data stays on this machine."
 FORMATS = (
-    "One sentence per line, or columns: text + label, text_a + text_b + label or score, anchor + positive + negative, "
-    "group + text, or text alone. A file may be CSV, TSV, TXT, JSONL or Parquet."
+    "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
+    "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
 )
-OWN_FILE = "Your file is deleted after training. The run keeps its words and some dev sentences, which {} can see."
-READERS = "everybody who uses this app", "only you and the teacher (and everybody, if you share the run)"
+OWN_FILE = (
+    "Your file is deleted after training. The run keeps its vocabulary and some of its sentences. {} can see them."
+)
+READERS = "Everybody who uses this app", "Only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
@@ -197,7 +199,7 @@ def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], 
             here[before + name] = folder
         elif name not in lab_runs():
             others.append(f"{name[:60]} ({record_of(folder).get('corpus', '')})")
-    said = f"Not offered, because they were trained on another corpus: {first_of(others)}."
+    said = f"Runs that were trained on another corpus are not offered: {first_of(others)}."
     return here, frame.plain(said) if others else None
 
 
@@ -348,4 +350,4 @@ def left_out_note(bad: Mapping[str, Exception]) -> str:
         rest = re.sub("^run '.*?' ", "", sentence)  # drop the folder: the name identifies it
         reasons.append(f"**{frame.plain(name[:60])}**{':' * (rest == sentence)} {frame.plain(rest)}")
     more = [f"and {len(bad) - LEFT_OUT_MOST} more"] if len(bad) > LEFT_OUT_MOST else []
-    return "\n\n".join([f"Skipped, because {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])
+    return "\n\n".join([f"Skipped because {'they' if len(bad) > 1 else 'it'} cannot be used:", *reasons, *more])

@@ -39,12 +39,12 @@ DAYS = 30  # that a browser is remembered
 UPLOADS, ALL_UPLOADS = 60 * 2**20, 2**30  # bytes in the app's memory: per visitor, in total
 REMEMBERED = 1_000  # visitors since the start
 UPLOAD = "/_stcore/upload_file/"
-HOST = "This app does not respond to this address. Use one that it printed when it was started."
-MISSING = "This is a classroom. Open it with the address that contains its token; ask the teacher for it."
-WRONG = "The token in this address is wrong. Ask the teacher for the right address."
-NOT_YOURS = "This file belongs to another visitor, or its page is no longer open."
-FULL = "Your files use all the memory that one visitor may have, {}. Remove one, or close your other tabs."
-ALL_FULL = "The files of all visitors use all the memory reserved for them, {}. Try again when some have left."
+HOST = "The app cannot be opened at this address. Use one of the addresses that it printed when it was started."
+MISSING = "This app is a classroom, and its address must contain a token. Ask the teacher for the full address."
+WRONG = "The token in this address is wrong. Ask the teacher for the correct address."
+NOT_YOURS = "This file belongs to another visitor, or the page that it was uploaded on is no longer open."
+FULL = "Your files would exceed the memory limit per visitor, {}. Remove a file, or close your other tabs."
+ALL_FULL = "The files of all visitors would exceed the memory limit, {}. Try again when some visitors have left."
 PAGE = """\
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title>labkit</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">

@@ -123,8 +123,8 @@ button {font: inherit; color: inherit; cursor: pointer; min-height: 24px; min-wi
 <div class="field"><canvas class="dots"></canvas><canvas class="over" tabindex="0" role="application"
   aria-roledescription="map of points"></canvas><div class="hint" hidden></div></div>
 <div class="legend" role="group" aria-label="Classes: press to hide or show"></div>
-<p class="note">Drag moves, the wheel zooms, Lasso (or Shift and drag) marks, a click reads. Keys: arrows, + and −,
-0 shows all, Enter marks what is in view, Escape clears. What is in view in one map is bright in the other.</p>`;
+<p class="note">Drag to move, scroll to zoom, and click a point to read it. Lasso (or Shift and drag) marks points. Keys:
+arrows, +, −, 0 (show all), Enter (mark the view), Escape (clear). Points in view are bright in the other map.</p>`;
 
 class DotMap {
   constructor(host) {
@@ -184,7 +184,7 @@ class DotMap {
     this.over.parentElement.style.height = data.height;
     this.legend.hidden = !data.legend;
     if (!this.works) {
-      this.host.textContent = 'This browser has no WebGL, so plotly draws the picture, of fewer sentences.';
+      this.host.textContent = 'This browser does not support WebGL, so the picture shows fewer sentences.';
       if (!this.told) this.tell({ webgl: false });
       this.told = true;
       return;

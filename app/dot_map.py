@@ -46,7 +46,7 @@ def map_bytes(
     coordinates (n, 2) and the codes (n,) of the names, both uint16. Colours are as in `colouring`."""
     points = picture.points
     if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
-        raise ValueError(f"the picture has points of shape {points.shape}, expected finite ones in the plane, (n, 2)")
+        raise ValueError(f"the points of the picture have shape {points.shape}; expected finite points of shape (n, 2)")
     low = points.min(axis=0).astype(np.float64)
     span = float((points.max(axis=0) - low).max()) or 1.0
     places = np.rint((points - low) / span * FINEST).astype("<u2")

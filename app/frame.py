@@ -67,7 +67,7 @@ LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
-PRESENT = "For a projector: enlarges the pictures and hides the controls."
+PRESENT = "Enlarge the pictures and hide the controls, for example on a projector."
 PRESENTED = """
 html {font-size: 20px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
@@ -220,7 +220,7 @@ def picture(
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
         if not tools:  # otherwise the toolbar has a button for each format
-            st.radio("The camera above the picture saves", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
+            st.radio("Image format of the camera button", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
     return event
@@ -278,7 +278,7 @@ def save_model(folder: Path, key: str) -> None:
 
     def content() -> bytes:
         if not sees(folder):
-            raise ValueError("this run is not yours, and no longer shared")
+            raise ValueError("this run belongs to another visitor and is no longer shared")
         return zipped(folder)
 
     download("Model as ZIP", content, f"{folder.name}.zip", "application/zip", key)
@@ -320,7 +320,7 @@ def show_link(*, own_file: bool) -> None:
         st.caption(
             "The link contains your settings but not your file: anyone who opens it is asked to upload one."
             if own_file
-            else "The link contains settings and the selected row, but no searches, typed sentences or marks. It "
+            else "The link contains your settings and the selected row, but no searches, typed sentences or marks. It "
             + ("works for runs that you share." if classroom.is_on() else "works on this machine.")
         )
 
@@ -358,7 +358,7 @@ def address_changed(key: str) -> bool:
 
 
 GONE = "Your file is no longer in the app's memory. Upload it again."
-REFUSED = "Your files may use {most} in total. If an upload is refused (413), remove a file or close other tabs."
+REFUSED = "Your files can use up to {most} in total. If an upload fails (error 413), remove a file or close other tabs."
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of pasted text, and its maximum length
 
 
@@ -397,8 +397,8 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         file: File | None = st.session_state.get(key)
         if file is not None:
             with st.popover(plain(file.name), icon=":material/draft:"):
-                st.markdown("Available everywhere in the app until you close it.")
-                st.button("Forget the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
+                st.markdown("This file is available on every page until you close the app.")
+                st.button("Remove the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)
     return file

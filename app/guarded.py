@@ -9,6 +9,6 @@ from streamlit.starlette import App
 # removed from the environment that training jobs inherit
 TOKENS = {role: os.environ.pop(f"LABKIT_{role.upper()}_TOKEN", "") for role in (VISITOR, TEACHER)}
 if not all(TOKENS.values()):
-    raise SystemExit("labkit: a classroom has no token; start it with labkit app --classroom")
+    raise SystemExit("labkit: the classroom has no token; start it with labkit app --classroom")
 
 app = App("main.py", middleware=[Middleware(Guard, tokens=TOKENS)])

@@ -48,7 +48,7 @@ class Card:
 CARDS = {
     "sentpwnet": Card(
         "SentPWNet",
-        "Pairs weighted by locality train better sentence vectors than Siamese and triplet networks.",
+        "Weighting pairs by locality produces better sentence vectors than Siamese and triplet networks.",
         "sentpwnet/2",
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
@@ -56,7 +56,7 @@ CARDS = {
     ),
     "thematic": Card(
         "Thematic",
-        "A network trained on triplets of Wikipedia sentences knows which sentences share a section.",
+        "A network trained on triplets of Wikipedia sentences can tell which sentences come from the same section.",
         "thematic/3",
         "the triplet network leads every other method, the paper's network",
         "accuracy",
@@ -65,7 +65,8 @@ CARDS = {
     ),
     "sbert-lp": Card(
         "SBERT-LP",
-        "Keeping each sentence's neighbours in fewer dimensions improves the vectors.",
+        "Sentence vectors improve when their dimensions are reduced in a way that preserves each sentence's "
+        "neighbours.",
         "sbert-lp/1",
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "STS-B",
@@ -74,7 +75,7 @@ CARDS = {
     ),
     "pthought": Card(
         "P-thought",
-        "An encoder trained to generate paraphrases keeps paraphrases together.",
+        "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
         "both forms with two layers lead all other methods",
         "P-coherence",
@@ -83,7 +84,7 @@ CARDS = {
     ),
     "film": Card(
         "FILM",
-        "A readable linear metric recognizes duplicate questions better than Siamese networks.",
+        "A readable linear metric recognises duplicate questions better than Siamese networks do.",
         "film/1",
         "FILM leads the Siamese networks",
         "accuracy",
@@ -117,7 +118,7 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     claim = next(claim for claim in table.claims if claim.text == card.judged)
     colour, verdict = VERDICTS["not measured" if claim.asked_here else claim.ours]  # of the paper's own claims
     found = frame.plain(claim.decides.partition(";")[0])
-    own = f"our own variant {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
+    own = f"our own variant: {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
     st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]", help=PAPERS[name].citation)
     st.markdown(card.claim)
     st.caption(f"**Here:** {own}{found}.")
@@ -125,13 +126,13 @@ def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
     whole = [row + " *" * cut.endswith("*") for row, cut in zip(card.rows, picture.layout.yaxis.ticktext, strict=True)]
     labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where it is not cut off
     picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
-    alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. {verdict}."
+    alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. Verdict: {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
     mine = [each for other in tables.values() if other.table.paper == name for each in other.claims]
     claims = [each for each in mine if not each.asked_here]  # all that the paper itself claims
     counts = Counter(each.ours for each in claims)
     tally = ", ".join(f"{text.lower()} {counts[found]}" for found, (_, text) in VERDICTS.items() if counts[found])
-    st.caption(f"{table.table.title} of the paper. Verdicts on its {len(claims)} claims: {tally}.")
+    st.caption(f"From {table.table.title} of the paper. Verdicts on the paper's {len(claims)} claims: {tally}.")
     with st.container(horizontal=True):
         label = "Try it" if card.panel else "Try it in Why"
         pressed = st.button(label, type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))

@@ -14,15 +14,17 @@ QUESTION, CORPUS = "Are two questions mutual nearest neighbours?", "questions"
 FITTED = "trained here"
 ABOUT = """\
 FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are
-the shares of correct answers for pairs that are the same and pairs that are not; FNR and FPR the shares of mistakes.
+the shares of correct answers among the pairs that mean the same and among those that do not. FNR and FPR are the
+corresponding shares of mistakes.
 """
 FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
 CUT = (
-    "Neighbours are searched among the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no "
-    "as 0, so it is the share of mistakes times 34.5. The other cross-entropy gives each answer the share of same "
-    "pairs that the answer had on dev. It chooses k on dev: {chosen}, the dotted line."
+    "The neighbours come from the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no as 0, "
+    "so it equals the share of mistakes times 34.5. The other cross-entropy replaces each answer with a share from "
+    "dev: of the pairs with this answer, how many mean the same. The dotted line marks the k for which it is lowest on "
+    "dev, {chosen}."
 )
-DRAWN = " The corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
+DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
 def film_of(opened: cached.Opened) -> choosing.Space:
@@ -34,7 +36,7 @@ def film_of(opened: cached.Opened) -> choosing.Space:
         return choosing.space_of(opened, name, runs)
     wide = {"width": choosing.WIDTH, **frame.KEEP}
     return choosing.fitted(
-        opened, "film", dimension=frame.choices().slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", **wide)
+        opened, "film", dimension=frame.choices().slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", **wide)
     )
 
 

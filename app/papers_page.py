@@ -14,13 +14,13 @@ from labkit import figures
 
 EVERY = "All papers"
 ABOUT = """\
-Each card shows the result that its paper leads with: an open diamond is the paper's value, a disc is ours. Our values
-come from `labkit reproduce`, with public or generated data. The data differ, so compare the order of the rows and the
-size of a lead, not the third digit.
+Each card shows the main result of its paper. An open diamond marks the paper's value, and a disc marks ours. Our values
+come from `labkit reproduce`, which uses public or generated data. These data are not those of the paper, so compare
+the order of the rows and the size of a lead, not the third digit.
 
-A claim **holds** if the whole 95 % interval of the lead is above 0 on test, over seeds and test items, with the
-settings of both sides chosen on dev. If only part of the interval is above 0, the claim is **undecided**: the results
-are too close to call.
+A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
+and the settings of both sides are chosen on dev. If only part of the interval is above 0, the claim is **undecided**:
+the results are too close to call.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -57,14 +57,14 @@ def show_tables(paper: str) -> None:
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
     frame.table(
         rows,
-        "Every number of the table: the paper's, ours with its spread, or why it is missing.",
+        "Every value in the table: the paper's, and ours with its spread or the reason why it is missing.",
         formats=decimals_of(table),
         placeholder="not printed",
     )
     for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(note)}")
     for claim in table.claims:
-        own = "" if claim.asked_here else f"; the paper's own values: {claim.paper}"
+        own = "" if claim.asked_here else f"; by the paper's own values: {claim.paper}"
         st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
         st.caption(frame.plain(claim.decides))
     show_leads(table)
@@ -78,7 +78,10 @@ def show_tables(paper: str) -> None:
                     f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
                 )
     if not table.evidence:
-        st.caption("Trained less than in the paper, or not at all, so this is no evidence for or against the paper.")
+        st.caption(
+            "Our models were trained less than the paper's, or not at all, so this is no evidence for or against "
+            "the paper."
+        )
     frame.code(PAPER_CODE.format(table=name, column=column))
 
 
@@ -87,7 +90,7 @@ def show_leads(table: Any) -> None:
     leads = [claim for claim in table.claims if claim.before and claim.after]
     if not leads:
         return
-    st.markdown("**Leads with the printed settings and with those chosen on dev**")
+    st.markdown("**Leads with the paper's settings and with settings chosen on dev**")
     rows = [
         {
             "claim": claim.text,

@@ -13,20 +13,20 @@ from keeping import once
 
 from labkit import figures
 
-QUESTION, CORPUS = "What does the vector of a sentence keep?", "captions"
+QUESTION, CORPUS = "What does the vector of a sentence preserve?", "captions"
 WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
 LONGEST = 400  # letters of a typed sentence
 ABOUT = """\
 P-thought **reads** a sentence into a vector with one recurrent network (GRU). From this vector, two other networks
-**write** the sentence itself and a paraphrase of it. The vector must contain what both need, so paraphrases end up
-close together.
+**write** the sentence itself and a paraphrase of it. The vector must contain what both networks need, so paraphrases
+end up close together.
 
 **P-coherence** is the mean cosine of paraphrases. An encoder that gives all sentences the same vector reaches 1, so
-the score is shown with four others: the cosine of *different* groups, the difference of the two, how often the nearest
-sentence is a paraphrase, and a distance that does not depend on the cosine.
+the score is shown with four others: the mean cosine of *different* groups, the difference between the two, how often
+the nearest sentence is a paraphrase, and a distance that does not depend on the cosine.
 
-Each written sentence is preceded by its log p. Beams are ranked by log p / words^0.7, because log p alone favours short
-sentences.
+The number before each generated sentence is its log p. Beams are ranked by log p / words^0.7, because log p alone
+favours short sentences.
 """
 FORMULAS = (
     r"L = (1-\lambda)\, \ell_{\text{auto}} + (1+\lambda)\, \ell_{\text{paraphrase}}",
@@ -50,7 +50,7 @@ def coherence_of(space: choosing.Space, opened: cached.Opened) -> Any:
 
     groups = groups_of_test(opened)
     if all(len(set(group)) < 2 for group in groups):
-        raise ValueError("the test split has no group of two different sentences; choose another corpus")
+        raise ValueError("the test split has no group with two different sentences; choose another corpus")
     texts = [text for group in groups for text in group]
     numbers = [number for number, group in enumerate(groups) for _ in group]
     key = ("coherence", space.key, opened.key)
@@ -77,10 +77,10 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
             picture = figures.coherence_hills(coherence, height=300)
             frame.picture(picture, key=f"hills_{number}", alt=alt, rows=coherence.rows)
     lines = [
-        {"figure": a["figure"], both[0].name: a["value"], both[1].name: b["value"], "what it is": a["meaning"]}
+        {"figure": a["figure"], both[0].name: a["value"], both[1].name: b["value"], "description": a["meaning"]}
         for a, b in zip(*(coherence.rows() for coherence in measured), strict=True)
     ]
-    alt = "P-coherence and its companions for both methods."
+    alt = "P-coherence and the four other scores for both methods."
     frame.table(lines, alt, formats={space.name: "%.3f" for space in both})
     choosing.show_code(COHERENCE_CODE, both[1], opened)
 
@@ -94,22 +94,26 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     with left:
         row, sentence = choosing.row_and_text("A test sentence, or your own", texts[:300], "sentence", typed=True)
     sentence = sentence[:LONGEST].strip() or texts[row]
-    width = right.slider("Beam", 2, 10, 5, key="beam", help="Beam width: candidates kept at each step.", **frame.KEEP)
+    width = right.slider(
+        "Beam", 2, 10, 5, key="beam", help="The beam width: how many candidates are kept at each step.", **frame.KEEP
+    )
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
     ways = {"greedy": None, "beam": beam}
     results = {name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in ways.items()}
     read = results["greedy"]
-    st.text(f"Read: {sentence}")
+    st.text(f"Input: {sentence}")
     if read.unknown:
         known = len(read.unknown) < len(chosen.method.reader.numbers(sentence))
         st.warning(
-            f"Words that are not in the training data, read as the unknown word: {frame.plain(', '.join(read.unknown))}"
+            f"These words are not in the training data and count as unknown: {frame.plain(', '.join(read.unknown))}"
             + ("" if known else ". None of the words is known, so the output is meaningless."),
             icon=":material/help:",
         )
     if read.expanded:
         words = frame.plain(", ".join(read.expanded))
-        st.caption(f"Words not seen in training, represented by their word vectors: {words}")
+        st.caption(
+            f"These words were not seen in training, so their vectors from the word-vector file are used: {words}"
+        )
     if read.cut:
         st.caption(f"The last {read.cut} words were ignored.")
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):

@@ -22,13 +22,13 @@ QUESTION, CORPUS = "Does preserving neighbours help?", "relatedness"
 MOST = 1200  # sentences that are embedded together
 BAR: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
 ABOUT = """\
-SBERT-LP takes the vectors of another method and writes every sentence as a **mixture of its k nearest neighbours**. It
-then finds vectors of p dimensions in which the **same mixtures hold** as well as possible, and compares them by cosine.
-It uses no labels. It is *transductive*: sentences to be compared must be embedded together.
+SBERT-LP takes the vectors of another method and expresses every sentence as a **mixture of its k nearest neighbours**.
+It then finds vectors with p dimensions that reproduce the **same mixtures** as closely as possible, and compares them
+by cosine. It uses no labels. It is *transductive*: sentences can only be compared if they were embedded together.
 
-**Does it help?** Often not: it mends the order of some pairs and spoils that of others. The paper chooses k and p by a
-grid search (section 4.6.1) on an unnamed split: if they are chosen on test, the best of many settings looks better than
-it is. Its table 4 shows one mended couple and no spoilt ones.
+**Does it help?** Often it does not: it mends the order of some pairs and spoils the order of others. The paper chooses
+k and p by a grid search (section 4.6.1) but does not name the split. If that split was test, the best of many settings
+looks better than it is. Table 4 of the paper shows one mended couple and no spoilt ones.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
@@ -59,7 +59,7 @@ def show(opened: cached.Opened) -> None:
         return
     least = 0.0
     if sample.rows.graded:
-        about = "Minimum difference of grades"
+        about = "Minimum difference between grades"
         least = frame.choices().slider(about, 0.0, 4.0, 1.0, 0.5, key="least", **BAR)
     key = (chosen.key, *of, k, p)
     make = partial(embedded, chosen, sample.sentences, k, p)
@@ -71,8 +71,8 @@ def show(opened: cached.Opened) -> None:
     st.markdown(
         f"Of {counts.couples:,} couples of pairs with different grades, the embedding **mends {counts.mended:,}** "
         f"({counts.mended / counts.couples:.1%}) and **spoils {counts.spoilt:,}** "
-        f"({counts.spoilt / counts.couples:.1%}). Spearman of cosine and grade: {changes.spearman[0]:.3f} before, "
-        f"{changes.spearman[1]:.3f} after."
+        f"({counts.spoilt / counts.couples:.1%}). Spearman's rank correlation of cosine and grade changes "
+        f"from {changes.spearman[0]:.3f} to {changes.spearman[1]:.3f}."
     )
     numbers = {name: getattr(counts, name) for name in ("kept", "mended", "spoilt", "wrong")}
     alt = "A bar of couples: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
@@ -109,7 +109,7 @@ def compare(method: Any, sample: Any, least: float) -> Any:
 
 def show_examples(changes: Any, spaces: list[choosing.Space], opened: cached.Opened) -> None:
     """The clearest couples, and why their pairs are alike."""
-    alt = "The examples: two pairs each, their sentences, grades, and cosines before and after."
+    alt = "Examples with two pairs each: their sentences, their grades, and their cosines before and after."
     formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
     widths = dict.fromkeys(("sentence 0", "sentence 1"), "medium")
     frame.table(changes.rows(), alt, formats=formats, widths=widths)
@@ -125,9 +125,9 @@ def both_spaces(chosen: choosing.Space, method: Any, anew: str, key: str) -> lis
     before = chosen
     if chosen.method.name == "sbert-lp":
         code = f"{chosen.code}\nmethod = method.base"
-        before = choosing.Space(f"{chosen.key} base", f"{chosen.name}, its base", code, lambda: method.base)
+        before = choosing.Space(f"{chosen.key} base", f"the base of {chosen.name}", code, lambda: method.base)
     code = f"{chosen.code}\n{anew}method = anew"
-    return [before, choosing.Space(f"anew {key}", "SBERT-LP over it", code, lambda: method)]
+    return [before, choosing.Space(f"anew {key}", "SBERT-LP on these vectors", code, lambda: method)]
 
 
 ANEW = """\

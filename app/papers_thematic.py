@@ -16,16 +16,16 @@ from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
 from labkit.figure_names import spoken
 
-QUESTION, CORPUS = "Are the clusters the sections?", "articles"
+QUESTION, CORPUS = "Do the clusters match the sections?", "articles"
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
 HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\
-The sections of an article are themes chosen by its authors. Cluster the sentences by their vectors into as many
-clusters as there are sections: **are the clusters the sections?** The thematic network learns from other articles that
-sentences in the same section are closer to each other than to sentences in neighbouring sections.
+The sections of an article are themes chosen by its authors. If its sentences are grouped by their vectors into as many
+clusters as there are sections, **do the clusters match the sections?** The thematic network learns from other articles
+to place sentences of the same section closer to each other than to sentences of neighbouring sections.
 
-**k-means** moves centres; **Iclust** uses only similarities. At temperature 0, both maximise the same objective, so a
-lead of Iclust comes from a better search. Higher temperatures merge clusters until one is left.
+**k-means** works with cluster centres, **Iclust** only with similarities. At temperature 0, both maximise the same
+objective, so if Iclust scores higher, its search was better. Higher temperatures merge clusters until only one is left.
 """
 FORMULAS = (
     r"\text{loss} = 2\,\sigma(d^+ - d^-), \qquad v = \sum_t a_t h_t,\quad a = \text{softmax}(u\cdot\tanh(W h_t + b))",
@@ -33,10 +33,12 @@ FORMULAS = (
     r"P(C\mid i) \propto P(C)\, e^{[2 s(C; i) - s(C)]/T}",
 )
 RIBBON = (
-    "Each cell is a sentence; its number is its section, or the section that its cluster is matched with. A grey frame "
-    "marks a sentence whose cluster is not that of its section. Dotted lines show where sections end."
+    "Each cell is a sentence. Its number is that of its section, or of the section that its cluster was matched "
+    "with. A grey frame marks a sentence in the wrong cluster. Dotted lines show where sections end."
 )
-NO_ARTICLES = "This panel needs articles with sections. Choose the corpus articles, or a file with title and sections."
+NO_ARTICLES = (
+    "This panel needs articles with sections. Choose the corpus articles, or a file of articles with sections."
+)
 
 
 def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
@@ -54,7 +56,10 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, both algorithms compared with the sections, and their scores."""
-    help_ = "At 0, clusters are hard. Higher temperatures give fewer and softer clusters, until only one is left."
+    help_ = (
+        "At 0, each sentence belongs to one cluster. Higher temperatures blur and merge clusters until only one is "
+        "left."
+    )
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )
@@ -67,15 +72,18 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     st.caption(RIBBON)
     for column, one, key in zip(st.columns(2), (themes.kmeans, themes.iclust), ("kmeans", "iclust"), strict=True):
         with column:
-            st.markdown(f"**{one.name}**: {one.used} of {k} clusters")
-            alt = f"A square of {k} sections and clusters of {one.name}: sentences of each section in each cluster."
+            st.markdown(f"**{one.name}**: {one.used} of {k} clusters used")
+            alt = (
+                f"A grid of {k} sections and the clusters of {one.name}: how many sentences of each section each "
+                "cluster has."
+            )
             picture = figures.section_counts(themes, one, height=min(430, 90 + 34 * k))
             frame.picture(picture, key=f"counts_{key}", alt=alt, rows=themes.rows)
     measured = list(themes.figures())
     formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
     alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
     frame.table(measured, alt, formats=formats, heads=HEADS)
-    with st.expander("All sentences, with section and clusters"):
+    with st.expander("All sentences with their section and clusters"):
         alt = "Every sentence with its section and its two clusters."
         frame.table(themes.rows(), alt, widths={"sentence": "large"})
     code(CLUSTERS_CODE, temperature=temperature)
@@ -94,7 +102,7 @@ def show(opened: cached.Opened) -> None:
         opened, choosing.choose_vectors(options, options[0], "Sentence vectors", "trained"), runs
     )
     splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
-    split = frame.choices().radio("Articles of the split", splits, horizontal=True, key="split", **frame.KEEP)
+    split = frame.choices().radio("Articles from", splits, horizontal=True, key="split", **frame.KEEP)
     part = opened.corpus.part(split)
     left, right = st.columns(2)
     with left:

@@ -10,17 +10,18 @@ from labkit.play import playground
 HEIGHT = 720  # pixels, if the height of the window is unknown
 LAYOUT = "<style>.st-key-playground iframe {height: max(32rem, 100vh - 8rem)}</style>"
 ABOUT = """\
-Each point is a sentence: the mean of its words' vectors, at unit length. At every step, a batch is drawn, the loss
-gives each of its pairs a **weight**, and the word vectors move. Everything runs in your browser, with the losses and
-miners of `labkit.pairs`.
+Each point is a sentence, placed at the mean of its word vectors, scaled to unit length. At every step, a batch is
+drawn, the loss assigns a **weight** to each pair of the batch, and the word vectors are updated. Everything runs in
+your browser, with the losses and miners of `labkit.pairs`.
 
-In the formulas, e are the word vectors of a sentence of n words, r is their mean, and v is r at unit length. The
-vectors v of the m sentences of a batch are the rows of V, and S holds their similarities. L is the loss, and w is the
-weight of a pair.
+In the formulas, e are the word vectors of a sentence of n words, r is their mean, and v is r scaled to unit length. The
+vectors v of the m sentences of a batch are the rows of V, and S contains their similarities. L is the loss, and w is
+the weight of a pair.
 
-The menu and the arrow keys lead through ten scenes. Move the slider while it trains, and point at an underlined word
-for its meaning. Click a point for its pairs, and a line for the formula of its weight; drag a point to see the forces
-on it. **More** contains all hyperparameters, a second side to compare with, and a place for your own sentences.
+Use the menu or the arrow keys to go through ten scenes. You can move the slider during training, and point at an
+underlined word to read what it means. Click a point to see its pairs, or a line to see the formula of its weight. Drag
+a point to see the forces on it. Open **More** for all hyperparameters, a second side to compare with, and your own
+sentences.
 """
 FORMULAS = (
     r"w_{ij} = m\,\left|\frac{\partial L}{\partial S_{ij}}\right|, \qquad S = V V^\top, \qquad "

@@ -44,7 +44,7 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
     )
     if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
         most = UNDRAWN
-        box.warning(f"This browser has no WebGL, so at most {most:,} sentences are drawn.")
+        box.warning(f"This browser does not support WebGL, so at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
 
@@ -98,7 +98,9 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     as_map = not solid and count > PLOTTED and marking.NO_WEBGL not in st.session_state
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     if count > LONGEST.get(how, count):
-        box.info(f"{NAMES[how]} of {count:,} sentences takes minutes, so PCA is shown. Choose fewer sentences.")
+        box.info(
+            f"{NAMES[how]} would take minutes for {count:,} sentences, so PCA is shown instead. Choose fewer sentences."
+        )
         how = "pca"
     order = cached.classes_of_corpus(opened)[0]
     if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first

@@ -34,19 +34,19 @@ RANKED = 100  # sentences of the list
 HEIGHT = 520  # in pixels, approximately
 NOTHING_COMPARED = "Choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
-SUMMARY = "From **{before}** to **{after}**, {new:.1f} of a sentence's {k} nearest neighbours are new, on average."
+SUMMARY = "On average, {new:.1f} of a sentence's {k} nearest neighbours change from **{before}** to **{after}**."
 RIGHT = (
-    "For {right:,} sentences, the nearest neighbour is now of the same class and was not before (✓). For {wrong:,}, "
-    "it no longer is (✗)."
+    "For {right:,} sentences, the nearest neighbour is now from the same class but was not before (✓). For {wrong:,} "
+    "sentences, it was but no longer is (✗)."
 )
 LISTED = 8  # sentences next to the picture
 LINES = (
-    "The picture of {before} is rotated onto that of {after}. For {which}, a line leads from the old position (a "
-    "small ring) to the new one. Distances between points are measured in the spaces, not in this picture."
+    "The picture of {before} is rotated to match that of {after}. For {which}, a line leads from the old position (a "
+    "small ring) to the new one. Neighbours are found in the spaces, not in this picture."
 )
-SUGGESTED = "Groups whose neighbours changed from one class to another. Click one to mark it:"
+SUGGESTED = "These groups of sentences moved from one class to another. Click a group to mark it:"
 NONE_TOGETHER = "No sentence moved from the neighbourhood of one class to that of another."
-ABOUT_FOUND = "There are no classes, so the groups are clusters of the first picture, named by their words."
+ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
 
 
 # --- what colours a picture --------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         st.caption(LINES.format(**names, which="each sentence" if lines is None else f"{len(lines):,} sentences"))
     frame.table(
         moved_rows(moved, shown.texts, labels, ranked[:RANKED]),
-        "Sentences by how much of their neighbourhood changed, with their neighbours' classes before and after.",
+        "Sentences ranked by how much their neighbourhood changed, with their neighbours' classes before and after.",
         formats={"changed": "%.2f"},
         widths={"row": "small", "class": "small", "neighbours before": "medium", "neighbours after": "medium"},
         height=min(300, 38 * (len(ranked) + 1)),
@@ -152,7 +152,7 @@ def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
     st.caption(SUGGESTED if groups else NONE_TOGETHER)
     with st.container(gap=None, key="suggested"):
         for number, group in enumerate(groups):
-            name = f"{len(group.rows):,} from **{frame.plain(group.source)}** moved to **{frame.plain(group.target)}**"
+            name = f"{len(group.rows):,} moved from **{frame.plain(group.source)}** to **{frame.plain(group.target)}**"
             mark = partial(marking.mark_rows, side, group.rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
 

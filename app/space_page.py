@@ -85,21 +85,24 @@ LAYOUT = f"""<style>
 }}
 </style>"""
 ABOUT = """\
-Each point is a sentence; its colour and mark show its class. A method turns every sentence into a vector with many
-dimensions, in the **embedding space**. The **picture** shows these vectors in two or three dimensions and cannot keep
-all distances, so each metric is given twice: for the embedding space and for the picture. Trust the first.
+Each point is a sentence, and its colour and shape show its class. A method turns every sentence into a vector with many
+dimensions in the **embedding space**. The **picture** shows these vectors in two or three dimensions. It cannot
+preserve all distances, so each metric is given twice, for the embedding space and for the picture. Trust the first one.
 
-* **inter / intra**: the distance between class centres, divided by the width of the classes. Larger means clearer.
-* **silhouette**: from -1 to 1, whether a sentence is nearer to its own class (a) than to the next one (b), on average.
-* **Hit@1**: the share of sentences whose nearest neighbour has their class. The list of classes shows it per class.
+* **inter / intra**: the distance between class centres, divided by the width of the classes. A larger value means
+  clearer classes.
+* **silhouette**: whether a sentence is, on average, closer to its own class (a) than to the nearest other class (b). It
+  ranges from -1 to 1.
+* **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
+  each class.
 
-Two of the colours are measured for each sentence. **Trust**: the share of its 5 nearest neighbours in the embedding
-space that are also among its 5 nearest in the picture. **What moved**: how many of its 10 nearest neighbours changed
-from the left space to the right one, or since the first epoch; 0: none, 1: all.
+Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
+space that are also among its 5 nearest neighbours in the picture. **What moved** is the share of its 10 nearest
+neighbours that changed from the left space to the right one, or since the first epoch.
 
 **PCA** is linear: points that are far apart in the picture are far apart in the space. **t-SNE**, **UMAP** and **LLE**
-keep neighbours together; the sizes of clusters and the gaps between them mean little. Vectors have length one, so near
-means a large cosine.
+keep neighbours together, but the sizes of clusters and the gaps between them mean little. All vectors have length one,
+so close vectors have a large cosine.
 """
 FORMULAS = (
     r"\frac{\text{inter}}{\text{intra}} = \frac{\frac1C \sum_c \min_{c' \neq c} \|\mu_c - \mu_{c'}\|}"
@@ -107,23 +110,24 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. Show more under **Picture**."
+THINNED = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. To show more, open **Picture**."
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
-    "Scores use each model's own similarity. kNN accuracy predicts the class of a sentence from its nearest neighbours "
-    "in the training split. Hit@1 compares the sentences shown with each other: if many share whole phrases, as in "
-    "topics, counting words is enough to do well."
+    "Scores use each model's own similarity. kNN accuracy is the share of sentences whose class is predicted correctly "
+    "from their nearest neighbours in the training split. Hit@1 only compares the sentences shown with each other. If "
+    "many of them share whole phrases, as in the corpus topics, methods that count words reach a high Hit@1."
 )
 NOT_FOUND = "nobody"
-FAR = "PCA: what is far apart here is far apart in the space; what is near may not be."
-NEAR = "{name}: what is near here is alike; how far apart clusters are says little."
+FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
+NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
 FOUND_BY = (
-    "k-means finds as many classes as you ask for. Density makes each dense region a class; sentences in between have "
-    "the class none. Classes are found in the vectors of the first picture and named by their distinctive words."
+    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and gives "
+    "all other sentences the class none. Classes are found in the vectors of the first picture and named after their "
+    "most distinctive words."
 )
 MADE = (
-    "This corpus has pairs but no classes. Sentences that its pairs mark as the same, directly or through others, form "
-    "a class named after one of them."
+    "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
+    "sentences, form a class that is named after one of them."
 )
 PROBE = "Sentences of the {split} split whose nearest neighbour has their class"
 PROBE_HELP = (
@@ -131,14 +135,13 @@ PROBE_HELP = (
     "**Before and after**, so the two numbers cannot be compared."
 )
 EPOCHS_SHOWN = (
-    "These {count} sentences are the same at every epoch, with fixed axes. {how} The arrow keys move "
-    "the slider. Play (Tab, then Enter) moves the slider from before training to the last epoch; Stop leaves it where "
-    "it is."
+    "The {count} sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow "
+    "keys. Play (Tab, then Enter) moves it from before training to the last epoch, and Stop leaves it where it is."
 )
-STARTED = "Each epoch starts from the previous picture, at the scale of the first."
+STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
-    "pca": "One PCA is computed over all epochs, so a straight path of the vectors is straight in the picture.",
-    "lle": "The LLE of each epoch is rotated to match the previous one, at the scale of the first.",
+    "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
+    "lle": "For each epoch, LLE is rotated to match the previous picture; the scale is that of the first one.",
 }
 
 
@@ -153,7 +156,9 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> t
     way = box.selectbox("Find classes by", [*WAYS, NOT_FOUND], **options)
     if way == NOT_FOUND:
         return shown, None
-    count = box.slider("Classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
+    count = (
+        box.slider("Number of classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
+    )
     seconds = seconds_of_hdbscan(len(shown)) if way == "density" else 0
     said = f"Finding classes: about {lasting(seconds)} …" if seconds > 3 else "Finding classes …"
 
@@ -175,9 +180,9 @@ def save_found(shown: Labelled) -> None:
 
     with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
         classes = len(set(shown.labels))
-        st.caption(f"{len(rows):,} sentences in {classes:,} classes, as a corpus with the columns text, label.")
+        st.caption(f"A corpus of {len(rows):,} sentences in {classes:,} classes, with the columns text and label.")
         frame.csv_button(lambda: rows, "found")
-        st.button("Use them as the corpus everywhere", key="found-corpus", on_click=use)
+        st.button("Use them as the corpus on every page", key="found-corpus", on_click=use)
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
@@ -364,8 +369,8 @@ def show_cosines(side: Side) -> None:
     first, last = cosines.means[0], cosines.means[-1]
     st.markdown(f"**{frame.plain(side.space.name)}**")
     alt = (
-        f"Cosines of {side.title} over {len(cosines.epochs)} epochs: the means of positive and negative pairs go from "
-        f"{first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and {last[1]:.2f}."
+        f"Cosines of {side.title} over {len(cosines.epochs)} epochs: the means of positive and negative pairs "
+        f"change from {first[0]:.2f} and {first[1]:.2f} to {last[0]:.2f} and {last[1]:.2f}."
     )
     frame.picture(figures.cosine_ridges(cosines), key=f"cosines-{side.name}", alt=alt, rows=cosines.rows)
     choosing.show_code(COSINES_CODE, side.space, of=side.title)

@@ -47,16 +47,17 @@ MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
-    "sentence. A thick line is a large weight, a dotted line a negative one. A filled mark shows a neighbour before "
-    "and after, in the same direction in both stars."
+    "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
+    "before and after, and has the same direction in both stars."
 )
 GROUPS = (
-    "Each letter is a group of test sentences that mean the same. A contains the selected sentence, which has a ring; "
-    "the others are random. A plane shows only part of a space. The table shows the cosines in the whole space."
+    "Each letter stands for a group of test sentences that mean the same. Group A contains the selected sentence, "
+    "which has a ring. The other groups are random. A plane shows only part of the space, but the cosines in the "
+    "table are those of the whole space."
 )
 PLACED = "Position: {how}."
 UNKNOWN_ALL = (
-    "{space} knows none of these words: {words}. Its vector is meaningless, so the sentence has no place in the "
+    "{space} knows none of these words: {words}. The sentence has no meaningful vector, and therefore no place in the "
     "picture and no neighbours."
 )
 UNKNOWN_SOME = "{space} does not know these words and ignores them: {words}."
@@ -79,7 +80,7 @@ def search_field(texts: Sequence[str]) -> tuple[str, list[int] | None]:
 
 def clear_button() -> None:
     """One button that clears the marks, the search, the typed sentence and the selected one."""
-    st.button("Clear", key="clear", on_click=marking.clear, help="Clear all marks, the search and the sentence.")
+    st.button("Clear", key="clear", on_click=marking.clear, help="Clear all marks, the search and the selection.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +141,7 @@ def show_list(sides: list[Side], matches: list[int] | None) -> None:
     for row in rows_to_read(shown, rows, matches):
         own = {} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]}
         lines.append({"row": row, **own, "sentence": shown.texts[row]})
-    alt = "Marked or found sentences with row number and class."
+    alt = "The marked or found sentences with their row numbers and classes."
     frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
 
 
@@ -290,7 +291,7 @@ def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) 
         if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
             frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
         if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
-            frame.dialog("Its paraphrases, and other groups", partial(show_group, sides, opened, text, groups))
+            frame.dialog("Its paraphrases and other groups", partial(show_group, sides, opened, text, groups))
 
 
 def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
@@ -300,18 +301,20 @@ def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) ->
     most, names = papers_sbert_lp.MOST, [side.name for side in sides]
     st.text(text)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = names[0] if len(sides) == 1 else st.radio("Vectors of the", names, horizontal=True, key="star-of")
+        name = names[0] if len(sides) == 1 else st.radio("Side", names, horizontal=True, key="star-of")
         k, p = papers_sbert_lp.sliders()
     side = sides[names.index(name)]
     texts = list(dict.fromkeys([text, *side.shown.texts[:: -(-len(side.shown) // most)]]))
     embed = partial(papers_sbert_lp.embedded, side.space, texts, k, p)
     method, _ = once("Embedding the sentences together …", ("star", side.space.key, side.key, text, k, p), embed)
     stars = around(method.space, text)
-    st.markdown(f"**{stars.shared} of its {len(stars.before)} neighbours stay.**")
-    for column, (when, where) in zip(st.columns(2), (("before", "the base"), ("after", "the new space")), strict=True):
+    st.markdown(f"**{stars.shared} of its {len(stars.before)} neighbours stay the same.**")
+    for column, (when, where) in zip(st.columns(2), (("before", "old"), ("after", "new")), strict=True):
         with column:
-            st.markdown(f"**{when.capitalize()}**, in {where}")
-            alt = f"A star: the sentence and its nearest in {where}, with their weights and cosines."
+            st.markdown(f"**{when.capitalize()}**, in the {where} space")
+            alt = (
+                f"A star: the sentence and its nearest neighbours in the {where} space, with their weights and cosines."
+            )
             frame.picture(figures.star(stars, when, height=340), key=f"star_{when}", alt=alt, rows=stars.rows)
     st.caption(STARS)
     alt = "The neighbours of the sentence: rank, weight and cosine before and after."
@@ -330,8 +333,10 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
         picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
         cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
         with column:
-            st.markdown(f"**{frame.plain(side.space.name)}**, {plane.quality.shown:.0%} of the variance in the plane")
-            alt = f"Groups of paraphrases in the plane of {side.space.name}, one letter each; A has the selected one."
+            st.markdown(
+                f"**{frame.plain(side.space.name)}**: the plane shows {plane.quality.shown:.0%} of the variance"
+            )
+            alt = f"Groups of paraphrases in a plane of {side.space.name}. Group A contains the selected sentence."
             frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))
             choosing.show_code(GROUP_CODE, side.space, opened, of=side.title, text=text)
     st.caption(GROUPS)
@@ -339,7 +344,7 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
         {"group": group, "sentence": sentence, **dict(zip(cosines, values, strict=True))}
         for group, sentence, *values in zip(groups.labels, groups.texts, *cosines.values(), strict=True)
     ]
-    alt = "Every sentence of the groups, with its cosine with the selected one."
+    alt = "Every sentence of the groups, with its cosine to the selected sentence."
     frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
 
 

@@ -46,7 +46,7 @@ WIDTHS = [5, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
-TAKES = "about {time} on an idle core, the first time only"
+TAKES = "this takes about {time} on an idle core, but only the first time"
 SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
 
@@ -64,7 +64,7 @@ def choose_space(
     name = choosing.choose_vectors(options, default, f"{side.capitalize()} model", side, others)
     if name != FILE:
         return None if name == NOTHING else choosing.space_of(opened, name, runs)
-    file = frame.visitor_file("Vectors of these sentences: .npz, .npy or .parquet", f"{side}-file")
+    file = frame.visitor_file("Vectors of these sentences (.npz, .npy or .parquet)", f"{side}-file")
     if file is None:
         st.info(
             "Upload vectors above: the .npz or .parquet output of `labkit encode`, or a matrix (.npy) with a row for "
@@ -138,7 +138,7 @@ def journey_of(space: Space, how: str, opened: cached.Opened) -> Journey:
         # a recorder in another library's training counts steps
         return replace(made, unit="step") if "step" in space.method.history.columns else made
 
-    return once("Arranging every epoch …", ("journey", space.key, how, opened.key), make)
+    return once("Arranging the pictures of all epochs …", ("journey", space.key, how, opened.key), make)
 
 
 def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
@@ -187,7 +187,7 @@ def alt_of(side: Side, look: Look) -> str:
         f"The space of {side.space.name} by {side.picture.name}: {count:,} sentences of "
         f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
         f"{look.colours(side.shown)['by']}. "
-        "Search above the pictures and choose next to them to read sentences and their neighbours as text."
+        "To read sentences and their neighbours as text, use the search field and the list next to the pictures."
     )
 
 
@@ -237,7 +237,7 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
     apart = len(set(sides[0].shown.labels)) > 1  # otherwise there are no classes to separate
     names = [name for side in sides for name in (side.space.name, f"its picture ({side.picture.name})")]
     found: list[Separation] = []
-    with st.expander("Figures", icon=":material/table:"):
+    with st.expander("Scores", icon=":material/table:"):
         for side in sides:
             notes += [f"{side.space.name}: {side.space.note}"] if side.space.note else []
             notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
@@ -250,7 +250,7 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
             found += space, once("", in_picture, partial(separation, points, labels))
             if space.sample < len(labels):  # for sparse rows, the ratio is measured on the sample, too
                 sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "all scores of the space"
-                notes.append(f"For {side.space.name}, {sampled} are measured on a sample of {space.sample:,}.")
+                notes.append(f"For {side.space.name}, {sampled} are measured on {space.sample:,} sentences.")
         if apart:
             figures_table(st, names, found)
         st.caption(frame.plain(" ".join(notes)))

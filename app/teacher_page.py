@@ -19,8 +19,9 @@ from labkit.progress import lasting
 
 EVERY = 5.0  # seconds between updates
 ABOUT = """\
-Who is in the classroom, and what their runs use on this machine. A **visitor** is a browser, numbered in order of
-arrival; the number survives a reload. Visitors see each other's runs only if they are shared; you see all of them.
+This page shows who is in the classroom and how much of this machine their runs use. A **visitor** is a browser.
+Visitors are numbered in the order of their arrival and keep their number when they reload the page. They see each
+other's runs only if these are shared. You see all runs.
 """
 
 
@@ -28,8 +29,8 @@ def called(name: str) -> str:
     """The name of a visitor, with their number; a visitor of an earlier start has no number."""
     here = classroom.PRESENT.everyone().get(name)
     if here is None:
-        return f"Visitor {name[:6]} of an earlier start" if name else "Unknown visitor"
-    return f"Visitor {here.number}{' (teacher)' if here.teacher else ''}{'' if here.tabs else ', who has left'}"
+        return f"Visitor {name[:6]} (before the last restart)" if name else "Unknown visitor"
+    return f"Visitor {here.number}{' (teacher)' if here.teacher else ''}{'' if here.tabs else ' (has left)'}"
 
 
 def show_present(owners: Collection[str]) -> None:
@@ -52,7 +53,7 @@ def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> N
     """The jobs that run or wait, each with a button that stops it."""
     st.markdown(f"#### In the queue: {len(jobs)} of {queue.most}")
     if not jobs:
-        st.caption("No runs. Visitors start them under Train and compare.")
+        st.caption("The queue is empty. Visitors start runs on the Train and compare page.")
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus
@@ -66,7 +67,7 @@ def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
     """The disk space used by each visitor's runs, and a button that deletes them."""
     st.markdown(f"#### Disk: {amount(shutil.disk_usage(queue.runs).free)} free")
     if not runs:
-        st.caption("No visitor has a run yet.")
+        st.caption("No visitor has any runs yet.")
     for owner in dict.fromkeys(run.owner for run in runs):
         own = [run for run in runs if run.owner == owner]
         unshared = [run for run in own if not run.shared]
@@ -75,7 +76,7 @@ def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
             st.markdown(f"**{called(owner)}** · {size} · runs: {len(own)}, shared: {len(own) - len(unshared)}")
             if unshared:
                 with st.popover("Make room", key=f"room-{owner}"):
-                    st.markdown("Permanently deletes the runs that this visitor does not share.")
+                    st.markdown("This permanently deletes the runs that this visitor has not shared.")
                     remove, key = partial(delete, queue, unshared), f"delete-{owner}"
                     st.button(f"Delete runs: {len(unshared)}", key=key, on_click=act, args=(remove, owner))
 
@@ -102,7 +103,8 @@ def show_all(queue: Queue) -> None:
 def page() -> None:
     if not classroom.is_teacher():  # main.py offers it to nobody else
         raise ValueError(
-            "This page is for the teacher. Open it with the teacher's address, printed when the app was started."
+            "This page is for the teacher. Open it with the teacher's address, which the app printed when it was "
+            "started."
         )
     frame.head("Teacher: visitors and runs", ABOUT)
     st.fragment(frame.run, run_every=EVERY)(partial(show_all, queue_of(choosing.run_folders()[0])))

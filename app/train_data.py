@@ -34,11 +34,12 @@ SHAPES = {
 }
 TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a sentence and its class": "text,label\nThe train was late again.,travel\nThis soup needs salt.,food\n",
-    "two sentences, the same or not": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
+    "two sentences and whether they mean the same": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
     "How old are you?,How are you?,0\n",
     "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n"
     "Two men play chess.,2\nA game of chess between two men.,2\n",
-    "a similar one and a different one": "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
+    "a sentence, a similar one and a different one": "anchor,positive,negative\n"
+    "How old are you?,What is your age?,How are you?\n",
     "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
 }
 DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
@@ -54,8 +55,10 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         table = st.empty()
         if not all(room().has(("difficulty", each.key)) for each in corpora.values()):
             fill(table, corpora, {}, key=None)
-        with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
-            st.caption("Files with the columns that labkit reads. Upload yours above or drop it anywhere on this page.")
+        with st.popover("Templates for your own data", icon=":material/table:", type="tertiary"):
+            st.caption(
+                "Each file has columns that labkit reads. Upload your own above, or drop it anywhere on this page."
+            )
             for number, (row, lines) in enumerate(TEMPLATES.items()):
                 file, key = f"template-{number + 1}.csv", f"template-{number}"
                 frame.download(row.capitalize(), partial(str, lines), file, "text/csv", key)
@@ -94,10 +97,10 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], difficulty: Mapping[s
                 "rows": len(corpus),
                 "measured by": hard.measure.split(",")[0] if hard else "…",
                 **dict(zip(DIFFICULTY, measured, strict=True)),
-                "what it is": "your file" if opened.own else CORPORA[name].summary,
+                "description": "your file" if opened.own else CORPORA[name].summary,
             }
         )
-    sizes = "Sizes of the largest classes; pairs by label or score, groups and articles by size."
+    sizes = "The largest classes. Pairs are counted by label or score, groups and articles by size."
     widths = {"corpus": 90, "rows": 62, "measured by": 130}
     table.dataframe(
         rows,
@@ -106,7 +109,7 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], difficulty: Mapping[s
         row_height=44,
         on_select=partial(choose_row, list(corpora)) if key else "ignore",
         selection_mode="single-cell",
-        alt="The corpora: rows, classes, and the scores of three methods that do not learn.",
+        alt="The corpora with their rows, their classes, and the scores of three methods that do not learn.",
         column_config={
             "classes": st.column_config.BarChartColumn(help=sizes, width=90, y_min=0),
             **{name: st.column_config.Column(width=width) for name, width in widths.items()},
@@ -146,19 +149,21 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     name = opened.file.name if opened.file else corpus.name
     st.markdown(f"#### {frame.plain(name)}")
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
-    st.markdown(f"{len(corpus):,} rows ({counts}); each is {SHAPES[type(corpus).__name__]}.")
+    st.markdown(f"{len(corpus):,} rows ({counts}). Each row is {SHAPES[type(corpus).__name__]}.")
     st.button("Train on it", type="primary", icon=":material/arrow_forward:", key="train-on-it", on_click=to_train)
     try:
         difficulty = difficulty_of(opened)
     except ValueError as reason:  # a visitor's file may have no test split
-        st.caption(f"Its difficulty could not be measured: {frame.plain(str(reason))}")
+        st.caption(f"The difficulty of this corpus could not be measured: {frame.plain(str(reason))}")
         return
     measured = (difficulty.chance, difficulty.tfidf, difficulty.mean_vectors)
     for column, label, value in zip(st.columns(3), DIFFICULTY, measured, strict=True):
         column.metric(label, f"{value:.3f}")
     if max(measured[1:]) >= PERFECT:
-        st.info("Methods that do not learn are already perfect on this corpus, so training cannot show a gain.")
-    st.caption(f"{difficulty.measure} on the test split without training. 1 is the maximum; the rest is left to learn.")
+        st.info("Methods that do not learn already reach 1 on this corpus, so training cannot improve on them.")
+    st.caption(
+        f"{difficulty.measure} on the test split, without training. Learning can close the gap to the maximum, 1."
+    )
 
 
 def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
@@ -179,10 +184,10 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         surprising = np.abs(ranks[0] - ranks[1])
     else:
         same, other = cosine[corpus.labels == 1].mean(), cosine[corpus.labels == 0].mean()
-        st.caption(f"Mean cosine: {same:.2f} for pairs that are the same, {other:.2f} for those that are not.")
+        st.caption(f"Mean cosine: {same:.2f} for pairs that mean the same, {other:.2f} for those that do not.")
         surprising = np.where(corpus.labels == 1, -cosine, cosine)
     choosing.show_code(PAIRS_CODE, choosing.fitted(opened, vectors), opened, figure=draw.__name__, known=known)
-    st.markdown(f"**Where cosine and {known.removesuffix('s')} disagree most**")
+    st.markdown(f"**Pairs for which cosine and {known.removesuffix('s')} disagree most**")
     for i in np.argsort(-surprising, kind="stable")[:12].tolist():
         same_or_not = "the same" if corpus.values[i] else "not the same"
         value = f"score {corpus.values[i]:.1f}" if corpus.graded else f"label: {same_or_not}"
@@ -192,10 +197,10 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
 
 
 def show_some_rows(opened: cached.Opened) -> None:
-    """Twenty rows, spread over the corpus."""
+    """Twenty rows of the corpus, drawn at random."""
     corpus = opened.corpus
     again = st.session_state.setdefault("draw", 0)
-    if st.button("Other rows", icon=":material/shuffle:", key="other-rows"):
+    if st.button("Show other rows", icon=":material/shuffle:", key="other-rows"):
         again = st.session_state["draw"] = again + 1
     rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
     if isinstance(corpus, Articles):
@@ -207,7 +212,7 @@ def show_some_rows(opened: cached.Opened) -> None:
             for paragraph in section.paragraphs:
                 st.text(paragraph)
     else:
-        frame.table(corpus.take(rows).rows(), "Twenty rows, spread over the corpus.")
+        frame.table(corpus.take(rows).rows(), "Twenty rows of the corpus, drawn at random.")
     frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
 
 

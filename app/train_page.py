@@ -27,19 +27,19 @@ REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
-**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
-learn. The difference from 1 is left to learn.
+**Data** lists the corpora with the sizes of their classes and the scores of three methods that do not learn. Learning
+can close the gap between these scores and 1.
 
-**Train**: a method learns from the training split. It is measured on the **dev** split after each epoch, and the best
-weights are kept. **Test** is scored once, at the end. One run is trained at a time, in its own process, with the same
-result as `labkit train`; others wait in the queue. A stopped run keeps its last checkpoint and resumes from it to the
-same result.
+**Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
+epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,
+each in its own process, and give the same results as `labkit train`. If you stop a run and resume it from its last
+checkpoint, its result stays the same.
 
-**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
-from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
-seeds. If the interval contains 0, it is **open** which of the two is better.
+**Runs** compares scores on the test split of the corpus. Runs that differ only in the seed share one line with their
+mean and, for at least three seeds, their spread. Each line shows the **95 % interval** of its difference from the best
+line, over test items and seeds. If the interval contains 0, it is **open** which of the two is better.
 
-**Which method?** compares methods on your data with equal numbers of trials.
+**Which method?** compares methods on your data and gives each the same number of trials.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -48,8 +48,9 @@ FORMULAS = (
     r"+ \text{var over items} - \text{what both share}",
 )
 ABOUT_BENCH = (
-    "Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. In "
-    "one minute, slow methods are left out; allow 20 minutes for a decision. It waits in the same queue as other runs."
+    "A comparison checks the data, gives each method the same number of trials on dev, and scores the test split once "
+    "with several seeds. With only one minute, it leaves out slow methods. Allow 20 minutes for a reliable answer. "
+    "Comparisons wait in the same queue as other runs."
 )
 
 
@@ -92,7 +93,7 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> Non
     jobs = train_queue.jobs_shown(queue, bench=bench)
     if not jobs:
         if not bench:
-            st.info("No run yet. Choose what to train and click Train.")
+            st.info("There are no runs yet. Choose what to train and click Train.")
         return
     job = jobs[0]
     train_queue.show_head(queue, job)
@@ -110,12 +111,12 @@ def show_report(job: Job) -> None:
     if job.state not in ENDED:
         try:
             plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-            said = "{} methods ({}), {} trials each, then {} seeds."
+            said = "{} methods ({}) with {} trials each, then {} seeds."
             st.caption(said.format(len(plan["methods"]), ", ".join(plan["methods"]), plan["trials"], plan["seeds"]))
         except (OSError, ValueError, KeyError, TypeError):
-            st.caption("Measuring what each method costs, to plan the available time.")
+            st.caption("Measuring how long each method takes, to plan the available time.")
     elif page.is_file():
-        frame.download("The report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
+        frame.download("Report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
         framed = NO_SCRIPT + page.read_text(encoding="utf-8")
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
     st.code(shlex.join(["labkit", *job.words(Path("report"))]), language="bash", wrap_lines=True)

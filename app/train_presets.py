@@ -47,21 +47,21 @@ PRESETS = (
     ),
     Preset(
         "Pull and push (contrastive)",
-        "The same network with the simplest loss: pull positives together, push negatives apart.",
+        "The same network with the simplest loss, which pulls positives together and pushes negatives apart.",
         "siamese",
         QUICK | {"margin": 0.5},
     ),
     Preset("Word pieces", "The mean of word-piece vectors: the simplest model that learns.", "bag"),
     Preset(
         "A readable metric (FILM)",
-        "Not a network: a linear map of words with readable rows.",
+        "Not a network but a linear map of words, with rows that you can read.",
         "film",
         {"dimension": 30},
         ("Labelled", "Pairs", "Groups"),
     ),
     Preset(
         "From a large model",
-        "Word pieces that start with the vectors of a large model; takes half a minute.",
+        "Word pieces that start from the vectors of a large model. This takes half a minute.",
         "static",
         needs="sentence_transformers",
     ),
@@ -88,7 +88,7 @@ PRESETS = (
     ),
     Preset(
         "Keep the neighbours (SBERT-LP)",
-        "Needs no labels: few dimensions that preserve neighbours.",
+        "Needs no labels: it reduces the dimensions and preserves the neighbours of each sentence.",
         "sbert-lp",
         {"base": "sif", "dimension": 24, "neighbours": 10},
         ("Labelled", "Sentences"),
@@ -107,7 +107,7 @@ NAMES = {  # setting -> its display name; all others use their own name, with sp
     "embedded": "Sentences embedded together",
     "emphasis": "Emphasis on the paraphrase (λ)",
     "epsilon": "Slack of the miner (ε)",
-    "expansion": "Extra words of the vector file",
+    "expansion": "Extra words from the vector file",
     "feed": "Decoder reads the vector at every word",
     "hidden": "Encoder size",
     "in_batch": "Negatives from the whole batch",
@@ -117,10 +117,10 @@ NAMES = {  # setting -> its display name; all others use their own name, with sp
     "matryoshka_dims": "Matryoshka dimensions",
     "max_grad_norm": "Gradient clipping",
     "max_length": "Maximum sentence length",
-    "max_ngram": "Longest n-gram",
-    "min_count": "Rarest word kept",
-    "min_ngram": "Shortest n-gram",
-    "near": "Negatives from the neighbours",
+    "max_ngram": "Maximum n-gram length",
+    "min_count": "Minimum word count",
+    "min_ngram": "Minimum n-gram length",
+    "near": "Negatives among the neighbours",
     "neighbours": "Neighbours (k)",
     "noise": "Noise words (k)",
     "pace": "Relative learning rate of word vectors",
@@ -139,7 +139,7 @@ NAMES = {  # setting -> its display name; all others use their own name, with sp
     "vocab_size": "Vocabulary size",
     "word_pairs": "Pairs of words",
 }
-MORE_SETTINGS = "`labkit train` offers more: word vectors from a file, other bases, and more epochs."
+MORE_SETTINGS = "`labkit train` has more options, such as word vectors from a file, other bases and more epochs."
 
 
 def presets_for(shape: str) -> list[Preset]:
@@ -240,7 +240,7 @@ def control(choice: Choice, key: str) -> Any:
     """The control that fits the kind of setting; its help has the technical name and the meaning."""
     name = NAMES.get(choice.name) or choice.name.replace("_", " ").capitalize()
     if choice.name == "base":
-        name = "Similarity to measure from (λ)" if choice.kind is float else "Vectors to start from"
+        name = "Reference similarity (λ)" if choice.kind is float else "Vectors to start from"
     shown: dict[str, Any] = {"key": key, "help": f"`{choice.name}`: {choice.help}", **frame.KEEP}
     if choice.kind is bool:
         return st.checkbox(name, choice.default, **shown)

@@ -62,7 +62,7 @@ def show_limits() -> None:
     if here is not None:
         st.caption(
             f"You are visitor {here.number}. A cookie remembers for {classroom.DAYS} days which runs are yours. You "
-            f"can have up to {EACH} in the queue, and your runs can use up to {amount(DISK)}."
+            f"can have up to {EACH} runs in the queue, and your runs can use up to {amount(DISK)} of disk space."
         )
 
 
@@ -118,7 +118,7 @@ def jobs_shown(queue: Queue, *, bench: bool) -> list[Job]:
 def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
     """The other jobs, each in a line or two."""
     if jobs:
-        with st.expander(f"Others: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
+        with st.expander(f"Other runs: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
             for job in jobs[:MOST]:
                 show_head(queue, job, shown=False)
 
@@ -139,7 +139,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         text = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}"
         st.progress(share or 0.0, text=text)
     elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
-        st.caption("Another process is training it.")
+        st.caption("Another process is training this run.")
     else:
         st.caption(f"{lasting(job.seconds)}{worth(job)}")
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
@@ -177,7 +177,7 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
         if job.state in ENDED:
-            about = "Remove it from this list; the run is kept."
+            about = "Remove this entry from the list. The run itself is kept."
             st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
 
 
@@ -216,7 +216,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
     kept = space_so_far(job, opened)
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
         st.caption(
-            "This run has no picture: it does not learn in epochs, or it ended too early."
+            "This run has no picture because it does not learn in epochs or ended too early."
             if job.state in ENDED
             else "The picture of the space appears with the first checkpoint."
         )
@@ -226,7 +226,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[-1])
     st.markdown(
-        f"**Its space {f'after epoch {epoch}' if epoch else 'before training'}**: {len(kept.texts)} dev sentences"
+        f"**The space {f'after epoch {epoch}' if epoch else 'before training'}**: {len(kept.texts)} dev sentences"
     )
     mine = opened is not None and job.corpus == opened.in_code
     order = cached.classes_of_corpus(opened)[0] if opened is not None and mine else ()  # the colours of Space
@@ -267,7 +267,7 @@ def show_curves(job: Job) -> None:
     past = history(job.folder)
     columns = curve_columns({job.name: past})
     if not columns:
-        ended = "This run has no curves: it does not learn in epochs, or it ended before the first was complete."
+        ended = "This run has no curves because it does not learn in epochs or ended before the first one was complete."
         st.caption(ended if job.state in ENDED else "The first epoch is not complete yet.")
         return
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
@@ -286,12 +286,13 @@ def show_own_runs(queue: Queue) -> None:
         return
     with st.expander(f"Your runs: {len(runs)}, {amount(sum(run.size for run in runs))}", expanded=True):
         st.caption(
-            "Only you and the teacher see them. Others see runs that you share, including the sentences stored in them."
+            "Only you and the teacher can see your runs. If you share one, others can also see the sentences "
+            "stored in it."
         )
         for run in runs:
             name = run.folder.name
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-                key, about = f"shared-{name}", f"Permanently delete {name} with all its files."
+                key, about = f"shared-{name}", f"Permanently delete {name} and all its files."
                 label = f"Share {name} ({amount(run.size)})"
                 st.checkbox(label, run.shared, key=key, on_change=share_run, args=(run, key))
                 st.button("Delete", key=f"delete-{name}", on_click=act, args=(queue.delete, run.folder), help=about)

@@ -26,14 +26,14 @@ FIRST = 12  # runs that are selected initially
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 SAW_TEST = (
-    "{names} used the test sentences, without their classes, because it embeds all sentences together as in its paper. "
-    "It is therefore never ranked as best."
+    "{names}: this method embeds all sentences together, as in its paper, so it has seen the test sentences without "
+    "their classes. It is therefore never ranked as best."
 )
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
-NO_RUN = "No run or baseline is selected. Choose some above, or train one under Train."
+NO_RUN = "No run or baseline is selected. Choose some above, or start a run under Train."
 OF_WHAT = (
-    "Scores are on dev, on the probe (300 dev sentences, by cosine) or on training data, as named. Losses of different "
-    "methods cannot be compared."
+    "The name of each metric says whether it is measured on dev, on the probe (300 dev sentences, by cosine) or on the "
+    "training data. Losses of different methods cannot be compared."
 )
 
 
@@ -45,7 +45,7 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
     runs, elsewhere = choosing.runs_on(opened, "")
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
-        st.info(frame.plain(f"Some runs of this link are missing: {choosing.first_of(missing)}. Choose others."))
+        st.info(frame.plain(f"Some runs in this link are missing: {choosing.first_of(missing)}. Choose others."))
     first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
     if others:  # the selection belongs to the previous corpus
         st.session_state.update({CORPUS: opened.key, "runs": first})
@@ -81,7 +81,7 @@ def show_scores(opened: cached.Opened) -> None:
         return
     names = list(dict.fromkeys(name for result in results for name in result.scores.figures))
     figure = right.selectbox(
-        "Figure", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
+        "Metric", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
     names_shown = choosing.VECTORS
     lines = [replace(line, name=names_shown.get(line.name, line.name)) for line in leaderboard(results, figure)]
@@ -96,7 +96,7 @@ def show_scores(opened: cached.Opened) -> None:
     frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
     if saw := [line.name for line in lines if line.saw_test]:
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
-    with st.expander("As a table, with every metric"):
+    with st.expander("Table of all metrics"):
         frame.table(
             rows,
             "The same data as a table: all metrics of all lines, with verdicts.",
@@ -105,7 +105,7 @@ def show_scores(opened: cached.Opened) -> None:
             placeholder="–",
         )
     of = f"; {lines[0].sample}" if lines[0].sample else ""
-    st.caption(f"Test split of {frame.plain(opened.in_code)}; ordered and judged by {spoken(figure)}{of}.")
+    st.caption(f"Test split of {frame.plain(opened.in_code)}, ranked and judged by {spoken(figure)}{of}.")
     frame.code(CODE.format(corpus=opened.in_code, folders=lines_of(folders), figure=figure))
 
 
@@ -140,12 +140,12 @@ def verdict_of(lines: Sequence[Line]) -> str:
         return NO_ORDER.format(figure=figure)
     judged = [line for line in lines if not line.saw_test and line.figure in line.means]
     if len(judged) < 2:
-        return f"Nothing can be compared by {figure}. Choose more runs."
+        return f"There is nothing to compare by {figure}. Choose more runs."
     best, *others = judged
     level = [line for line in judged if abs(line.mean - best.mean) < 0.0005]
     if len(level) > 1:
         said = (
-            f"{' and '.join(line.name for line in level)} all reach {best.mean:.3f}: {figure} cannot tell them apart."
+            f"{' and '.join(line.name for line in level)} all score {best.mean:.3f}. {figure} cannot tell them apart."
         )
         for name in filter(ordered, best.means):
             means = [line.means[name] for line in level if name in line.means]
@@ -154,13 +154,13 @@ def verdict_of(lines: Sequence[Line]) -> str:
         return said
     if unsure := [line.name for line in others if line.verdict == "open"]:
         return (
-            f"{best.name} has the highest {figure}, {best.mean:.3f}; whether it is better than {', '.join(unsure)} is "
+            f"{best.name} has the highest {figure}, {best.mean:.3f}. Whether it is better than {', '.join(unsure)} is "
             "open."
         )
     low, high = others[0].lead.interval() if others[0].lead else (0.0, 0.0)
     return (
         f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {others[0].name} by {best.mean - others[0].mean:.3f} "
-        f"(95 %: {low:.3f} to {high:.3f})."
+        f"(95 % interval: {low:.3f} to {high:.3f})."
     )
 
 
@@ -177,7 +177,7 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
         "seeds": len(line.results),
         f"{spoken(line.figure)}, mean ± spread": str(line.spread or f"{line.mean:.4f}".replace("nan", "–")),
         "verdict": VERDICTS.get(line.verdict, line.verdict),
-        "against the best, 95 %": against,
+        "difference from the best, 95 %": against,
         **means,
     }
 
@@ -193,7 +193,7 @@ def show_histories(opened: cached.Opened) -> None:
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
-        st.info("None of these runs was trained in epochs. Choose others above, or train one under Train.")
+        st.info("None of these runs was trained in epochs. Choose others above, or start one under Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = right.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)

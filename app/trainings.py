@@ -252,8 +252,8 @@ class Queue:
             self._folder_lock.enter_context(locked(self.folder))
         except InUse:
             raise ValueError(
-                f"another labkit app already trains in {str(self.runs)!r}; use that app, or start this one with "
-                "another folder in LABKIT_RUNS"
+                f"another labkit app is already using {str(self.runs)!r} for its runs; use that app, or set "
+                "LABKIT_RUNS to another folder for this one"
             ) from None
         self._lock = threading.RLock()
         self._jobs: dict[str, Job] = {}  # running and waiting jobs are in order
@@ -261,7 +261,7 @@ class Queue:
         self._thread: threading.Thread | None = None
         self._closed = False
         for job in read_jobs(self.folder):
-            self._put(job if job.state in ENDED else job.after("stopped", "the app ended first"))
+            self._put(job if job.state in ENDED else job.after("stopped", "the app was closed first"))
 
     # --- looking on ----------------------------------------------------------------------------------------------
 
@@ -332,7 +332,7 @@ class Queue:
             if not self.has_file(job):
                 raise ValueError(f"the file of run {name} is gone; upload it again and start a new run")
             if is_locked(job.folder):
-                raise ValueError(f"run {name} is being trained by another process; wait for it")
+                raise ValueError(f"run {name} is being trained by another process; wait until it ends")
             self._check_limits(visitor, each, disk)
             return self._enqueue(replace(job, why="", notes=()))
 
@@ -384,7 +384,7 @@ class Queue:
             process.kill()  # the app does not wait longer
         with self._lock:
             for job in self.live:
-                self._put(job.after("stopped", "the app ended first"))
+                self._put(job.after("stopped", "the app was closed first"))
             self._folder_lock.close()
 
     # --- one after the other -------------------------------------------------------------------------------------

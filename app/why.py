@@ -19,9 +19,9 @@ from labkit.explanation import LEFT_OUT, WAYS, Contrast
 from labkit.figures.similarity import LEAST_GAP
 
 SPOKEN = 400  # letters of the largest parts
-NOT_KNOWN = "One of the sentences has no word from the training data, so the similarity is 0 by definition."
-READ = "A number is {what}. Blue makes the two more similar, orange less."
-OWN_PART, LOST = "a {one}'s own part, half of each pair that contains it", "the similarity lost without the word"
+NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
+READ = "Each number is {what}. Blue parts make the sentences more similar, orange ones less similar."
+OWN_PART, LOST = "a {one}'s contribution, half of each pair that contains it", "the similarity lost without the word"
 
 
 def button(
@@ -93,7 +93,7 @@ def explanation(
 def say_unknown(words: Sequence[str]) -> None:
     """The words that have no part in the similarity, if there are any."""
     if words:
-        st.text(f"Not in the training data, so without effect: {', '.join(words)}")
+        st.text(f"These words are not in the training data and have no effect: {', '.join(words)}")
 
 
 def _contrast(found: Contrast) -> None:
@@ -101,12 +101,12 @@ def _contrast(found: Contrast) -> None:
     near, far = found.near.similarity, found.far.similarity
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
     st.caption(
-        f"b belongs to another class than a; c is the nearest of a's own class. Similarity to b {near:.4f}, to c "
-        f"{far:.4f}, difference {found.difference:+.4f}."
+        f"b is not in the class of a; c is the nearest sentence that is. The similarity to b is "
+        f"{near:.4f}, to c {far:.4f}; the difference is {found.difference:+.4f}."
     )
     sides = (
-        ("a", "for b, less for c", found.words_a),
-        ("b", "for b", found.words_b),
+        ("a", "in favour of b over c", found.words_a),
+        ("b", "in favour of b", found.words_b),
         ("c", "against b", found.words_c),
     )
     for column, (side, head, parts) in zip(st.columns(3), sides, strict=True):

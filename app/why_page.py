@@ -18,19 +18,20 @@ from labkit.film.reading import RowEnds, WordRow
 from labkit.shipped import DEMONSTRATIONS
 
 ABOUT = """\
-**The weight.** Sentence a is the *anchor* of its row in a batch. The others of its class are its positives, all the
-rest are its negatives. A **miner** keeps some pairs. A **loss** is a function of their cosines. The size of its slope
-is how hard it pulls (same class) or pushes (other class): the **weight** of a pair. The locality loss adds two parts:
-how similar the pair is *by itself*, and how it compares with *the anchor's other pairs*. With informative pairs, it is
-the multi-similarity loss with its miner (Wang et al. 2019).
+**The weight.** Sentence a is the *anchor* of one row of the batch. The other sentences of its class are its positives,
+and all the rest are its negatives. A **miner** selects some of the pairs. A **loss** is a function of their cosines.
+The size of its slope is the **weight** of a pair: it says how hard the loss pulls a positive (same class) or pushes a
+negative (other class). With the locality loss, the weight depends on how similar the pair is *by itself* and on how it
+compares with *the anchor's other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al.
+2019).
 
-**The words.** This view shows which words make the two sentences alike in the chosen vectors. The parts add up to the
-similarity if the method allows it.
+**The words.** This view shows which words make the two sentences similar in the chosen vectors. For some methods, the
+parts add up to the similarity.
 
-**FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. Each **row** of L is one number of the new vector;
-words pull it up or down. The similarity of two sentences is a sum over rows. **Varimax** rotates the rows without
-changing any similarity, until each depends on few words. Rows are less stable than similarities: many do not reappear
-when FILM is fitted again.
+**FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. Each **row** of L computes one number of the new
+vector, and each word raises or lowers that number. The similarity of two sentences is a sum over rows. **Varimax**
+rotates the rows without changing any similarity, so that each row depends on few words. Rows are less stable than
+similarities: many do not reappear when FILM is fitted again.
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
@@ -56,7 +57,7 @@ ROW = (
     "other rows push it apart. Below, words and sentences with high (▲) and low (▼) numbers."
 )
 NO_FILM = "No FILM run was trained on {corpus} yet."
-TYPED = "Choose a sentence from the batch, or type your own. It replaces the chosen one and takes its class."
+TYPED = "Choose a sentence from the batch, or type your own. Yours replaces the chosen one and is given its class."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
@@ -91,7 +92,7 @@ def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | N
         if not st.button(label, type="primary", icon=":material/model_training:", key="film"):
             return None
     frame.keep_in_address("film", "true")
-    rows = st.slider("Rows of L, at most", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
+    rows = st.slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
     return choosing.fitted(opened, "film", dimension=rows)
 
 
@@ -100,7 +101,7 @@ def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> 
     film = film_of(chosen, opened)
     if film is None:
         return
-    rotated = st.toggle("Varimax: same similarities, rows easier to read", True, key="varimax", **frame.KEEP)
+    rotated = st.toggle("Varimax (same similarities, more readable rows)", True, key="varimax", **frame.KEEP)
     explained, places = cached.film_pair(film, rotated, a, b)
     if not explained.word_pairs:
         st.info(why.NOT_KNOWN)

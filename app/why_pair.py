@@ -86,7 +86,7 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("Settings:", width="content")
         start_button("Usual", USUAL, "usual")
-        start_button("As this run" if trained else "As labkit trains", trained or PairSettings(), "as-trained")
+        start_button("As in this run" if trained else "labkit's defaults", trained or PairSettings(), "as-trained")
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     used = LOSSES[loss].hyperparameters
 
@@ -95,7 +95,7 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
 
     alpha = slider("alpha", "α, scale of positives", 2.0, 0.5, "alpha" in used)
     beta = scale_of_negatives() if "alpha" in used else OPENING.beta
-    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates both"
+    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates them"
     base = slider("lambda", name, 0.5, 0.05, bool({"base", "margin"} & {*used}))
     tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
@@ -122,7 +122,7 @@ def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
     keep = frame.KEEP
     with frame.choices():
         st.markdown("**The batch**")
-        size = st.slider("Sentences, about", 8, 128, 32, 8, key="size", **keep)
+        size = st.slider("Approximate number of sentences", 8, 128, 32, 8, key="size", **keep)
         per_class = st.slider("Sentences per class", 2, 16, 4, key="per_class", **keep)
         seed = st.number_input("Seed", 0, 9999, 0, key="seed", help="Another seed draws another batch.", **keep)
         splits = [split for split in SPLITS if split in opened.corpus.splits]
@@ -217,9 +217,9 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     pulled = row.kind == "positive"
     moves = "pulls this pair of one class together" if pulled else "pushes this pair of two classes apart"
     weight = "below 0.0001" if 0 < row.weight < 1e-4 else f"{row.weight:.3g}"
-    said = f"The loss {moves}. It has {share:.0f} % of this anchor's weight ({weight}) and {rank}."
+    said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({weight}), which is {rank}."
     nothing = all(each.weight < 1e-4 for each in rows if each.kind == "negative")
-    return said + (" No negative weighs anything." if nothing else "")
+    return said + (" With these settings, no negative has a visible weight." if nothing else "")
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -247,11 +247,11 @@ def show(
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
         before = weights_before(examined, anchor, batch)
-        was = "" if before is None else f" Before the last change: {before[other] / (before.sum() or 1.0):.0%}."
+        was = "" if before is None else f" Before the last change, it had {before[other] / (before.sum() or 1.0):.0%}."
         st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
         show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
         if anchor == other:
-            st.info("An anchor forms no pair with itself. Choose another sentence.")
+            st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
             row = next(row for row in pair_rows(examined, anchor) if row.number == other)
             with st.expander("How this weight is computed"):

@@ -161,8 +161,8 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
     name = record["corpus"]
     if named is None and name not in CORPORA and not (Path(name).is_file() or is_folder(name)):
         raise ValueError(
-            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file found from this "
-            "folder; give one with --corpus"
+            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file that exists here; "
+            "give a corpus with --corpus"
         )
     return opened_corpus(named or name)
 
@@ -175,7 +175,7 @@ def record_of(run: Path) -> dict[str, Any]:
     busy = is_locked(run)
     if not (run / "run.json").is_file() and (busy or has_checkpoint(run)):
         raise ValueError(
-            f"run {str(run)!r} is still training and cannot be used yet; wait for it"
+            f"run {str(run)!r} is still training and cannot be used yet; wait until it has completed an epoch"
             if busy
             else f"run {str(run)!r} was interrupted in its first epoch and cannot be used yet; resume it with "
             "`labkit train ... --resume`"

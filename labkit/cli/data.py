@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from labkit.thematic.from_dumps import Funnel
 
 
-app = typer.Typer(no_args_is_help=True, help="Corpora: list, download, check, generate, mine, cluster, deduplicate.")
+app = typer.Typer(no_args_is_help=True, help="List, download, check, generate, mine, cluster and deduplicate corpora.")
 making = typer.Typer(
     no_args_is_help=True, help="Generate a bundled corpus, triplets from articles, or the bundled runs."
 )
@@ -116,7 +116,7 @@ def check(
     encoding: Annotated[str, Option(help="Text encoding of your file.")] = "utf-8-sig",
     json: Json = False,
 ) -> None:
-    """Read a whole corpus and report its contents, or which row is wrong and why."""
+    """Read a whole corpus and report what it contains, or which row is invalid and why."""
     from labkit.corpora import CORPORA, Sentences, load
     from labkit.corpora.rows import contradictions
 
@@ -153,10 +153,10 @@ def _without_labels(corpus: Sentences, name: str) -> list[str]:
     """What can and cannot be done with unlabelled sentences."""
     lines = [
         "The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, "
-        "sentpwnet or bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app shows "
-        "pictures, neighbours and search.",
+        "sentpwnet or bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. The app can show "
+        "pictures and neighbours and search the sentences.",
         "Scores, tuning, hard negatives and all other methods need labels. "
-        f"`labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one.",
+        f"`labkit data cluster {name} --out found.csv` finds classes and labels each sentence with its class.",
     ]
     if corpus.extra:
         columns = ", ".join(map(repr, corpus.extra))
@@ -189,7 +189,8 @@ def mine(
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
     sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
-        str | None, Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed).")
+        str | None,
+        Option(help="Run or method that rejects candidates that it finds as similar as the positive (GISTEmbed)."),
     ] = None,
     seed: Annotated[int, Option(help="Random seed; it also determines the pairing of positives within a class.")] = 0,
     force: Force = False,
@@ -203,7 +204,9 @@ def mine(
     format_of(out)
     low, dots, high = ranks.partition("..")
     if not (dots and low.isdigit() and high.isdigit()):
-        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
+        raise ValueError(
+            f"--ranks {ranks!r} is not a range of whole numbers; write it like 10..50, or 0..50 to skip no neighbour"
+        )
     mined_in = opened_corpus(corpus)
     encoded, guiding = _method_of(source, mined_in), None if guide is None else _method_of(guide, mined_in)
     meanings = known_meanings(mined_in)
@@ -260,8 +263,8 @@ def cluster(
 ) -> None:
     """Cluster the sentences of a corpus, name the clusters by their words, and write a corpus for `labkit train`.
 
-    In CSV and TSV files, text that a spreadsheet would run as a formula gets a leading '. Sentences that `density`
-    leaves out are in the class `none`.
+    In CSV and TSV files, text that a spreadsheet would run as a formula starts with an added '. Sentences that
+    `density` leaves out get the class `none`.
     """
     from labkit.corpora.files import format_of, write_rows
     from labkit.evaluation.classes import WAYS, found_clusters
@@ -327,14 +330,16 @@ def make_triplets(
         Option(
             "--format",
             metavar="arrow|parquet",
-            help="Write a folder, as large as needed: arrow is read from disk in training, parquet is smaller and read "
-            "into memory. The same command resumes.",
+            help="Write a folder, for data larger than memory. Training reads arrow from disk; parquet is smaller but "
+            "is read into memory. Repeat the command to resume.",
         ),
     ] = None,
     rule: Annotated[
         str, Option(help="Where negatives come from: `adjacent` section, `article`, `other` article, or `titles`.")
     ] = "adjacent",
-    by: Annotated[str, Option(help="Sections: `top` level including everything below, or each `heading`.")] = "top",
+    by: Annotated[
+        str, Option(help="Sections: those of the `top` level with everything below them, or one per `heading`.")
+    ] = "top",
     max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Read only the first N articles of each source.")] = None,
     seed: Annotated[int, Option(help="Random seed.")] = 0,
@@ -364,7 +369,7 @@ def make_triplets(
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
-    """The counts read, removed by each rule, and left."""
+    """How many items were read, removed by each rule, and left."""
     from labkit.thematic.from_dumps import UNITS
 
     record = {

@@ -41,7 +41,9 @@ def encode(
     run: RunFolder,
     inputs: Annotated[
         list[str] | None,
-        Argument(metavar="[INPUT...]", help="With --out: Parquet files, folders of shards. Otherwise like --input."),
+        Argument(
+            metavar="[INPUT...]", help="With --out: Parquet files or folders of shards. Otherwise the same as --input."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -49,7 +51,9 @@ def encode(
     ] = None,
     out: Annotated[
         Path | None,
-        Option(metavar="FOLDER", help="Folder of .npy shards, for data larger than memory. The same command resumes."),
+        Option(
+            metavar="FOLDER", help="Folder of .npy shards, for data larger than memory. Repeat the command to resume."
+        ),
     ] = None,
     source: Annotated[
         str | None,
@@ -68,8 +72,8 @@ def encode(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write the vectors of sentences from a text, a corpus file or standard input; with --out, of all rows of Parquet
-    files and folders of shards.
+    """Write the vectors of sentences from a text file, a corpus file or standard input. With --out, encode all rows of
+    Parquet files and folders of shards.
 
     A row of pairs or triplets gives one vector per text, in order.
     """
@@ -81,13 +85,15 @@ def encode(
             if value is not None:
                 raise ValueError(f"{option} needs a folder of shards, given by --out; omit {option}")
         if len(named) > 1:
-            raise ValueError(f"there are {len(named)} inputs, but a file takes one; name a folder of shards with --out")
+            raise ValueError(
+                f"there are {len(named)} inputs, but --output takes only one; name a folder of shards with --out"
+            )
         _encode_file(run, named[0] if named else "-", output, distinct, force=force, json=json)
         return
     if output is not None:
         raise ValueError(f"--output {str(output)!r} and --out {str(out)!r} cannot be combined; omit one")
     if distinct:
-        raise ValueError("--distinct needs a corpus file, but --out takes all rows; use `labkit data dedup` first")
+        raise ValueError("--distinct needs a corpus file, but --out encodes all rows; run `labkit data dedup` first")
     if not named:
         raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
     from labkit.embedding_shards import write_vectors
@@ -109,13 +115,13 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
         check_free(output, "--output", force=force)
     elif json or force:
         option = "--json" if json else "--force"
-        why = "both want standard output" if json else "standard output overwrites nothing"
+        why = "both write to standard output" if json else "standard output never overwrites anything"
         raise ValueError(f"{option} and --output - cannot be combined, because {why}; omit {option}")
     if source != "-" and not Path(source).is_file():
         raise ValueError(f"--input {source!r} is not a file; check the name, or use - for standard input")
     method = usable_method(run)
     if source == "-" and sys.stdin is not None and sys.stdin.isatty():
-        remark("one sentence per line; Ctrl-D ends the input")
+        remark("type one sentence per line, and press Ctrl-D at the end")
     with step("encoded"), _opened(source, distinct) as (blocks, total, unit), terminal(unit) as progress:
         rows = width = 0
 
@@ -182,8 +188,8 @@ def dedup(
         list[str],
         Argument(
             metavar="INPUT...",
-            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. Of equal sentences, "
-            "the first is kept.",
+            help="Files of sentences (Parquet, CSV, TSV, TXT, JSONL) and folders of shards. The first of several equal "
+            "sentences is kept.",
             autocompletion=complete_corpora,
         ),
     ],
@@ -206,19 +212,21 @@ def dedup(
 
 
 def neighbours(
-    vectors: Annotated[Path, Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy.")],
+    vectors: Annotated[
+        Path, Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy file.")
+    ],
     out: Shards,
     queries: Annotated[Path | None, Option(help="Query vectors. Default: every row is a query.")] = None,
     count: Annotated[int, Option(min=1, help="Neighbours per query.")] = 10,
     index: Annotated[
         str, Option(help="`exact` compares all rows; `faiss` searches approximately and reports its recall.")
     ] = "exact",
-    yes: Annotated[bool, Option("--yes", help="For exact: run no matter how long it takes.")] = False,
+    yes: Annotated[bool, Option("--yes", help="With exact: run no matter how long it takes.")] = False,
     executor: Executor = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Find the nearest rows of vectors by cosine; write their row numbers and cosines, nearest first."""
+    """Find the rows with the highest cosine to each query, and write their row numbers and cosines, nearest first."""
     from labkit.evaluation.neighbour_shards import write_neighbours
 
     how = {"queries": queries, "count": count, "index": index, "insist": yes, **workers_of(executor)}

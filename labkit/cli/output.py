@@ -39,7 +39,7 @@ class Stopped(Exception):
 
 def resumes(kept: str = "") -> str:
     """The message with the command that resumes; `kept` says where the results so far are."""
-    return f"stopped; {kept}`{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
+    return f"stopped; {kept}run `{shlex.join(['labkit', *sys.argv[1:]])}` to resume"
 
 
 @contextmanager

@@ -52,12 +52,12 @@ def api() -> str:
         for name in public_names(module):
             value = getattr(loaded, name)
             if inspect.isclass(value) and issubclass(value, Method):
-                summary = f"What it is: {SUMMARIES[value.name]}. [Its settings](settings.md#{value.name})"
+                summary = f"In short: {SUMMARIES[value.name]}. See [its settings](settings.md#{value.name})."
                 parts += [f"### {name}", _text(value.__doc__), summary]
             else:
                 parts += [f"### {name}", *_entry(name, value)]
         if module == "labkit":
-            parts += ["### What every method can do", *_members(Method)]
+            parts += ["### The methods that all of them share", *_members(Method)]
     return "\n\n".join(parts)
 
 

@@ -34,7 +34,7 @@ def reproduce(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Seeds per random row. Default: the table's number; 1 with --quick."),
+        typer.Option(min=1, help="Seeds per random row. Default: as many as the table uses; 1 with --quick."),
     ] = None,
     row: Annotated[
         str, typer.Option(metavar="TEXT", help="Compute only rows whose name contains this, such as 'as printed'.")
@@ -42,9 +42,12 @@ def reproduce(
     stored: Annotated[bool, typer.Option("--stored", help="Show stored results without computing.")] = False,
     anew: Annotated[bool, typer.Option("--anew", help="Recompute stored results and compare.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small bundled data, one epoch, no tuning, one seed: not evidence.")
+        bool,
+        typer.Option(
+            "--quick", help="Use small bundled data, one epoch, no tuning and one seed; the results are no evidence."
+        ),
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Every table of every paper.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Recompute every table of every paper.")] = False,
     out: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Also write the report (.md, .json) or all results (.jsonl); repeatable."),
@@ -54,7 +57,7 @@ def reproduce(
 ) -> None:
     """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
-    Stored results are shown without computing; --anew recomputes them. The same command resumes.
+    Stored results are shown without computing; --anew recomputes them. Repeat the command to resume.
     """
     from labkit.papers.cells import Store, plan
     from labkit.papers.data import DATASETS, Desk
@@ -85,8 +88,8 @@ def reproduce(
     asked = any(DATASETS[name].parts for each in wanted for name in each.data)
     if data is not None and not quick and asked and not any(each.published for each in plans):
         remark(
-            f"--data {data} has none of the published datasets of these tables, so bundled corpora are used; "
-            "`labkit data list` names the datasets"
+            f"--data {data} contains none of the published datasets of these tables, so bundled corpora are used; "
+            "`labkit data list` lists the datasets"
         )
     if listing:
         show_result(*_listed(plans, store), json=json)
@@ -99,7 +102,7 @@ def reproduce(
         ) from outcome.bugs[0]
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
-        raise Stopped("stopped; finished runs are kept and shown, and the same command resumes", status)
+        raise Stopped("stopped; finished runs are kept and shown; repeat the command to resume", status)
 
 
 def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
@@ -119,7 +122,8 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, An
         rows.append([each.table.name, f"{possible} of {count}", on, f"{left} of {len(cells)}", each.table.caption])
     listed = text_table(rows, right=[3])
     return records, (
-        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --all every table, --quick small versions of all."
+        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --all recomputes every table, --quick uses "
+        "small data."
     )
 
 

@@ -58,7 +58,7 @@ def compare(
             results.append(Result.of(str(run), record, scores))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
-        note("identical runs with the same seed count once", stacklevel=2)
+        note("identical runs with the same seed are counted only once", stacklevel=2)
     comparison = {"corpus": opened.name, "split": "test", "lines": [_record(line) for line in lines]}
     ranking = text_table([_ranked(line) for line in lines])
     figures = list(dict.fromkeys(name for line in lines for name in line.means))
@@ -174,21 +174,23 @@ def explain(
     ],
     a: Annotated[str, Argument(help="A sentence.")],
     b: Annotated[str, Argument(help="Another sentence.")],
-    c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
+    c: Annotated[
+        str | None, Argument(help="A third sentence: explain why the first is closer to the second than to it.")
+    ] = None,
     way: Annotated[
         str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's first explainer.")
     ] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
     top: Annotated[
-        int | None, Option(min=1, help="Number of parts of each kind to show; JSON has them all.  [default: 8]")
+        int | None, Option(min=1, help="Number of parts of each kind to show; JSON contains them all.  [default: 8]")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show which words make two sentences similar, or one closer to a second than to a third."""
+    """Show which words make two sentences similar, or make one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
 
     if json and top is not None:
-        raise ValueError(f"--top {top} does not apply to --json, which has all parts; omit one")
+        raise ValueError(f"--top {top} does not apply to --json, which prints all parts; omit one")
     if (folder := Path(model)).is_dir() and not (folder / "modules.json").is_file():
         method = usable_method(folder)
     else:
@@ -229,7 +231,7 @@ _UNKNOWN = dict.fromkeys(("method", "corpus"), "") | dict.fromkeys(("seed", "epo
 
 def runs(
     words: Annotated[
-        list[str] | None, Argument(metavar="WORD", help="Only runs whose row contains every one of these words.")
+        list[str] | None, Argument(metavar="WORD", help="List only runs whose row contains all of these words.")
     ] = None,
     folder: Annotated[list[Path] | None, Option(help="A folder of runs; repeatable. Default: runs/.")] = None,
     sort: Annotated[
@@ -340,9 +342,9 @@ def export(
 ) -> None:
     """Export a run as a model that works without labkit, and check it on sentences of the dev split.
 
-    Works for sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening and
-    all-but-the-top on top of these; with encoder=transformer it includes the fine-tuned model. Methods whose vectors
-    depend on other sentences (sbert-lp) cannot be exported.
+    This works for sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening
+    and all-but-the-top on top of these. With encoder=transformer, the fine-tuned model is included. Methods whose
+    vectors depend on other sentences (sbert-lp) cannot be exported.
     """
     from labkit.adapters.export import export as exported
     from labkit.evaluation.scores import score

@@ -45,7 +45,7 @@ def tune(
 ) -> None:
     """Search for the settings of a method that score best on dev.
 
-    The same command resumes. The test split is never used: to get test scores, run the command printed at the end,
+    Repeat the command to resume. The test split is never used. To get test scores, run the command printed at the end,
     which trains with the best settings.
     """
     entry = entry_of(method)
@@ -107,7 +107,7 @@ def _text(tuned: Tuned) -> str:
         )
     tried = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
     table = text_table(rows, right=range(len(rows[0]) - 1))
-    lines = [table, "", f"searched: {tried}; trial 0 has the given settings"]
+    lines = [table, "", f"searched: {tried}; trial 0 uses the given settings"]
     if len(tuned.trials) < tuned.wanted:
         lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
     return "\n".join([*lines, "", tuned.command])
@@ -118,7 +118,7 @@ def bench(
     minutes: Annotated[float, Option(min=0.1, help="Approximate time limit.")] = 20.0,
     out: Annotated[Path, Option(help="Folder of the report.")] = Path("report"),
     methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
-    metric: Annotated[str, Option(help="Metric that decides: auc, accuracy, probe, hit@1, …")] = "",
+    metric: Annotated[str, Option(help="Metric to rank the methods by: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
         str, Option(help="A file with the test rows, in the same columns.", autocompletion=complete_corpora)
     ] = "",
@@ -129,9 +129,9 @@ def bench(
 ) -> None:
     """Find out which method is best for your data, and export the model.
 
-    Checks the data, runs the same number of trials on dev for each method, and scores test once with several seeds. The
-    report says which method leads, what it costs, whether more labels would help, and where the winner errs. The same
-    command resumes an interrupted comparison.
+    This command checks the data, runs the same number of trials on dev for each method, and scores test once with
+    several seeds. The report says which method leads, what it costs, whether more labels would help, and where the
+    winner makes mistakes. Repeat the command to resume an interrupted comparison.
     """
     from labkit.trials.bench import bench as compared
     from labkit.trials.bench import with_test

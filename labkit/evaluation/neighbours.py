@@ -247,7 +247,7 @@ class MovedTogether:
     change: float
 
     def __str__(self) -> str:
-        return f"{len(self.rows):,} from {self.source} moved to {self.target}"
+        return f"{len(self.rows):,} moved from {self.source} to {self.target}"
 
 
 def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:

@@ -53,7 +53,7 @@ def leader_bars(lines: Sequence[Line]) -> go.Figure:
     figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
     if not shown:
-        raise ValueError(f"lines have no score {figure!r}; choose at least one run, and one of its scores")
+        raise ValueError(f"none of the lines has the score {figure!r}; choose at least one run, and one of its scores")
     traces = []
     for verdict, (colour, pattern) in LOOKS.items():
         mine = [(line.means[figure], place) for place, line in shown if line.verdict == verdict]
@@ -153,7 +153,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
-        raise ValueError(f"ablation {ablation.name!r} has no measure {measure!r}; choose one of its metrics")
+        raise ValueError(f"ablation {ablation.name!r} has no metric {measure!r}; choose one of its metrics")
     spreads = [ablation.spread(name, measure) for name in names]
     ahead = ablation.front(measure)
     seeds = draw.marks(
@@ -169,7 +169,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         list(range(len(names))),
         [(spread.mean - spread.spread, spread.mean + spread.spread) for spread in spreads],
         {"size": 11, "color": COLOURS[0], "symbol": ["diamond" if name in ahead else "diamond-open" for name in names]},
-        name="mean ± spread; open: behind the best",
+        name="mean ± spread (open circle: behind the best)",
         hovertemplate="mean %{x:.4f}<extra></extra>",
     )
     labels = [draw.short(name, 34) for name in names]
@@ -203,7 +203,7 @@ def label_curves(
     said = {"tickvals": [place[count] for count in counts], "ticktext": [f"{count:,}" for count in counts]}
     return draw.figure_of(
         traces,
-        xaxis={"type": "log", "title": "labels that are learned from"} | said,
+        xaxis={"type": "log", "title": "number of labels used for training"} | said,
         yaxis={"title": spoken(measure)},
         height=430,
         legend=draw.below(-0.2),

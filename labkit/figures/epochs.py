@@ -198,7 +198,8 @@ def training_curves(
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
         raise ValueError(
-            "histories have neither a loss nor a dev score; use a method that trains in epochs, or choose the columns"
+            "histories contain neither a loss nor a dev score; use a method that trains in epochs, or choose the "
+            "columns"
         )
     traces: list[Entries] = []
     alone, room = len(histories) == 1, LINE * len(histories) <= height - AROUND
@@ -259,7 +260,7 @@ def cosine_ridges(run: EpochCosines) -> go.Figure:
     chosen = np.unique(np.linspace(0, count - 1, min(count, RIDGES)).round().astype(int)).tolist()
     middles = (run.edges[1:] + run.edges[:-1]) / 2
     kinds = (
-        ("positive pairs, of one class", POSITIVE, "rgba(0, 114, 178, 0.35)", "solid", run.positive),
+        ("positive pairs (same class)", POSITIVE, "rgba(0, 114, 178, 0.35)", "solid", run.positive),
         ("negative pairs", NEGATIVE, "rgba(230, 159, 0, 0.3)", "dot", run.negative),
     )
     traces: list[Entries] = []

@@ -47,10 +47,10 @@ def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
 # --- the rule of mutual neighbours -------------------------------------------------------------------------------
 
 RATES = (  # attribute, name, colour, dash
-    ("tpr", "TPR: same, said same", COLOURS[0], "solid"),
-    ("tnr", "TNR: not same, said not same", COLOURS[2], "solid"),
-    ("fpr", "FPR: not same, said same", COLOURS[3], "dash"),
-    ("fnr", "FNR: same, said not same", COLOURS[1], "dot"),
+    ("tpr", "TPR: same, predicted same", COLOURS[0], "solid"),
+    ("tnr", "TNR: not same, predicted not same", COLOURS[2], "solid"),
+    ("fpr", "FPR: not same, predicted same", COLOURS[3], "dash"),
+    ("fnr", "FNR: same, predicted not same", COLOURS[1], "dot"),
 )
 
 

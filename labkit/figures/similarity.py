@@ -103,7 +103,7 @@ def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.F
     e = explanation
     square, lines, x, y = _square(e, most, letters=13, panel=2)
     traces, shapes, notes, count = _cards(e, across)
-    met = "what two do only together" if e.way == LEFT_OUT else f"which {_what(e)} meet"
+    met = "the joint effect of two" if e.way == LEFT_OUT else f"pairs of {_what(e)}"
     if "text" not in square:
         met += f", up to {_number(_strongest(square['z']))}"
     heights = [LINE * count, float(np.clip(CELL * len(y["tickvals"]), *SQUARE))]

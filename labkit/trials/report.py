@@ -139,7 +139,7 @@ def as_text(report: Report) -> str:
         parts += ["\n".join(map(str.rstrip, table)), verdict_sentence(report), curve_sentence(report)]
         parts += [] if report.cut is None else [str(report.cut)]
     else:
-        parts.append("Stopped before the first method was scored on test; the same command resumes.")
+        parts.append("Stopped before the first method was scored on test; repeat the command to resume.")
     left = "\n".join(f"left out: {each}" for each in _left_out(report))
     return "\n\n".join(part for part in (*parts, left, report.code) if part)
 
@@ -255,7 +255,9 @@ details { margin: .4rem 0 } summary { cursor: pointer }
 def as_html(report: Report) -> str:
     """The page."""
     title = f"Which method for {escape(report.corpus)}?"
-    state = "" if report.finished else '<p class="warn">This comparison was stopped; the same command resumes it.</p>'
+    state = (
+        "" if report.finished else '<p class="warn">This comparison was stopped; repeat the command to resume it.</p>'
+    )
     body = [f"<h1>{title}</h1>", state]
     if report.lines:
         body += [

@@ -354,7 +354,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.wait_for_function("new URL(location).searchParams.get('alpha') == '2.5'")
     turn_to(listener, "Papers")
     view.get_by_role("button", name="Try it").nth(1).click()
-    view.get_by_text("are the clusters the sections?").first.wait_for()
+    view.locator(".st-key-panel").get_by_text("Thematic").first.wait_for()
     listener.settle()
     assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections
     view.goto(f"{address}/pairs_page?corpus=captions&vectors=LSA&beta=22")  # an address of before
@@ -375,7 +375,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     assert view.get_by_text("Secret<img").count() >= 1
     assert "Secret" not in view.url
     view.get_by_role("button", name="Secret<img").click()
-    view.get_by_role("button", name="Forget the file").click()
+    view.locator(".st-key-file-forget button").click()
     listener.settle()
     assert view.get_by_text("Secret<img").count() == 0
 
@@ -448,7 +448,7 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     choose_method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
     choose_method.fill("tfidf")
     choose_method.press("Enter")  # no list opens where Train is so far below that the box is out of sight
-    view.get_by_label("Shortest n-gram", exact=True).wait_for(state="attached")
+    view.get_by_label("Minimum n-gram length", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
     stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name
     stop.click()

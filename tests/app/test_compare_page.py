@@ -87,7 +87,7 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
             assert len(lengths) == 1
             continue
         assert max(lengths, key=lambda name: lengths[name]) == "best"  # nobody who is behind has the longest bar
-        for verdict, against in zip(table["verdict"], table["against the best, 95 %"], strict=True):
+        for verdict, against in zip(table["verdict"], table.filter(like="95 %").iloc[:, 0], strict=True):
             ends = re.findall(r"[-+][\d.]+", against)[1:]
             if verdict in ("behind", "open: not shown to be behind"):
                 assert (ends[0][0] == ends[1][0]) == (verdict == "behind")  # the interval that is shown decides
@@ -101,13 +101,15 @@ def test_a_run_that_saw_the_test_sentences_is_marked_and_comes_last(opened: Open
     if not DEMONSTRATIONS["sbert-lp-topics"].here:
         pytest.skip("needs the bundled runs")
     page = fine(opened("train_page", corpus="topics", view="Runs").run())
-    assert "sbert-lp used the test sentences" in texts(page)
+    from train_runs import SAW_TEST
+
+    assert SAW_TEST.format(names="sbert-lp") in texts(page)
     table = page.dataframe[0].value
     assert table["verdict"][0] == "best"
     assert table["run"].iloc[-1].startswith("sbert-lp · ")
     assert table["verdict"].iloc[-1] == "not judged: saw the test sentences"
     fine(runs_box(page).set_value([]).run())
-    assert "used the test sentences" not in texts(page)
+    assert SAW_TEST.format(names="sbert-lp") not in texts(page)
 
 
 def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(opened: Opened) -> None:
@@ -120,7 +122,8 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
         for name, (first, second) in means.items()
     ]
     said = verdict_of(lines)
-    assert said.startswith("a and b all reach 1.000")
+    assert said.startswith("a and b ")
+    assert "1.000" in said
     assert said.endswith("Hit@1 can.")
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
 

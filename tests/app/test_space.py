@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
+from space_moved import RIGHT
 from space_sides import picture_rows
 from streamlit.testing.v1 import AppTest
 
@@ -231,9 +232,8 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     assert f"{moved.new.mean():.1f}" in texts(page)
     labels = np.array(shown.labels)
     was, now = (labels[near[:, 0]] == labels for near in (moved.before, moved.after))
-    assert f"For {(now & ~was).sum():,} sentences, the nearest" in texts(page)
-    assert f"For {(was & ~now).sum():,}, it no longer is" in texts(page)
-    (ranked,) = named(page, "Sentences by how much of their neighbourhood")
+    assert RIGHT.format(right=(now & ~was).sum(), wrong=(was & ~now).sum()) in texts(page)
+    (ranked,) = named(page, "Sentences ranked by")
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
     assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(shown)  # a line for each sentence
@@ -241,9 +241,9 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     fine(buttons[0].click().run())
     rows = groups[0].rows.tolist()
     assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(rows)
-    assert named(page, "Sentences by how much")[0]["row"].tolist() == rows
+    assert named(page, "Sentences ranked by")[0]["row"].tolist() == rows
     fine(page.segmented_control(key="view").set_value("Before and after").run())
-    assert sorted(named(page, "Marked or found")[0]["row"]) == sorted(rows)
+    assert sorted(named(page, "The marked or found")[0]["row"]) == sorted(rows)
     for number in (0, 1):
         chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
         held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
@@ -342,7 +342,7 @@ def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> N
     fine(page.text_input(key="query").set_value("the OVEN").run())
     rows = with_every_word("the", "oven")
     assert 0 < len(rows) < 20
-    assert named(page, "Marked or found")[0]["row"].tolist() == rows
+    assert named(page, "The marked or found")[0]["row"].tolist() == rows
     assert "oven" not in str(page.query_params).lower()
     for solid in (False, True):
         fine(page.toggle(key="solid").set_value(solid).run())
@@ -396,7 +396,7 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     fine(page.text_input(key="query").set_value("the rain").run())
     rows = with_every_word("the", "rain")
     assert 5 not in rows
-    assert named(page, "Marked or found")[0]["row"].tolist() == rows  # and not those of them that are marked: none
+    assert named(page, "The marked or found")[0]["row"].tolist() == rows  # and not those of them that are marked: none
     fine(page.text_input(key="typed").set_value("a storm").run())
     charts = [chart.proto.id for chart in page.get("plotly_chart")]
     fine(page.button(key="clear").click().run())
@@ -404,7 +404,7 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     assert page.selectbox(key="read").value is None
     assert "row" not in page.query_params
     assert not near(page)
-    assert not named(page, "Marked or found")
+    assert not named(page, "The marked or found")
     assert not {chart.proto.id for chart in page.get("plotly_chart")} & set(charts)  # new ones: plotly marks nothing
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
 
@@ -508,7 +508,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
     assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
     assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
     fine(page.text_input(key="query").set_value("oak").run())
-    assert len(named(page, "Marked or found")[0]) == 40
+    assert len(named(page, "The marked or found")[0]) == 40
     shows_no_markup(page)
     page = of_lines(opened, right="LSA", **{"found-count": "5"})
     monkeypatch.chdir(tmp_path)
