@@ -21,16 +21,19 @@
     if (number) number.firstChild.nodeValue = epoch;
   }
 
-  function rest(picture) {
+  async function rest(picture) {
     const slider = thumb(), all = epochs(picture);
     if (!slider || shown === null) return;
     const now = Number(slider.getAttribute('aria-valuenow')), steps = shown - now, number = value(slider);
     slider.style.translate = '';
     if (number) number.firstChild.nodeValue = all[now];
     shown = null;
-    for (let step = 0; step < Math.abs(steps); step++)
-      for (const kind of ['keydown', 'keyup'])
-        slider.dispatchEvent(new KeyboardEvent(kind, { key: steps < 0 ? 'ArrowLeft' : 'ArrowRight', bubbles: true }));
+    const tell = kind => slider.dispatchEvent(new KeyboardEvent(kind, { key: steps < 0 ? 'ArrowLeft' : 'ArrowRight', bubbles: true }));
+    for (let step = 0; step < Math.abs(steps); step++) {
+      tell('keydown');
+      await new Promise(then => setTimeout(then, 20)); // for React to take the step
+    }
+    if (steps) tell('keyup');
   }
 
   function press(button, alone) {
