@@ -259,14 +259,19 @@ def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
 
 
 @keep("Rotating the rows …")
-def film_rows(space: Space, rotated: bool, stable: bool, opened: Opened) -> tuple[WordRow, ...]:
-    """The rows in words, strongest first; with `stable`, also the stability of each row, which takes three fits."""
+def film_rows(space: Space, rotated: bool) -> tuple[WordRow, ...]:
+    """The rows of L in words."""
     from labkit.film.reading import word_rows
 
-    film = copy.copy(space.method)  # measuring writes into the method
-    stability = film.measure_stability(opened.corpus) if stable else None
-    rows = word_rows(film_matrix(space, rotated).astype(np.float64), film.words, top=10, stability=stability)
-    return tuple(sorted(rows, key=lambda row: -row.share))
+    return word_rows(film_matrix(space, rotated).astype(np.float64), space.method.words, top=10)
+
+
+@keep("Taking the similarity apart …")
+def film_pair(space: Space, rotated: bool, a: str, b: str) -> tuple[Explanation, np.ndarray]:
+    """A similarity as a sum over the rows of L, largest parts first, and the numbers of both sentences, (2, d)."""
+    film = copy.copy(space.method)
+    film.L = film_matrix(space, rotated)
+    return film.explain(a, b), unit(film.vectorizer.transform([a, b]) @ film.L.T.astype(np.float64))
 
 
 @keep("Rotating the rows …")

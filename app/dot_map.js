@@ -374,12 +374,14 @@ class DotMap {
     const before = this.zoomed === this.view.zoom ? this.written : new Map(), names = [...this.names().entries()];
     names.sort(([a], [b]) => before.has(b) - before.has(a));
     [this.zoomed, this.written] = [this.view.zoom, new Map()];
+    const ring = this.data.ring === null ? null : at(...[0, 1].map(axis => this.points.places[2 * this.data.ring + axis] / 65535));
     for (const [number, [text, x, y, look]] of names) {
       const [left, top] = at(x, y);
       if (this.hidden.has(look) || left < 0 || left > width || top < 0 || top > height) continue;
       const half = wide(text) / 2 + 3, middle = Math.max(half, Math.min(width - half, left)), line = Math.max(9, Math.min(height - 9, top));
       const taken = [...this.written.values()].some(([, a, b, other]) => Math.abs(a - middle) <= half + other && Math.abs(b - line) <= 15);
-      if (!taken && 2 * half <= width) this.written.set(number, [text, middle, line, half]);
+      const ringed = ring && Math.abs(ring[0] - middle) <= half + 15 && Math.abs(ring[1] - line) <= 22;
+      if (!taken && !ringed && 2 * half <= width) this.written.set(number, [text, middle, line, half]);
     }
   }
 

@@ -23,7 +23,7 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 
 from labkit.corpora import Labelled
 from labkit.evaluation.regions import PlacedName
-from labkit.figures.clusters import Colouring, colouring
+from labkit.figures.clusters import Colouring, colouring, dense_places
 from labkit.figures.drawing import telling
 from labkit.palette import INK, MARKS, RISING, style
 from labkit.projection import Projection
@@ -65,8 +65,8 @@ def map_bytes(
 def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """The code of each point (n,), for each code its name and its look, and for each look its colour and mark.
 
-    `labels`: names at the centre of their points, [name, x, y, look], largest first; a map shows those that do not
-    overlap.
+    `labels`: names at the densest place of their points, [name, x, y, look], largest first and the others last; a map
+    shows those that do not overlap.
     """
     full = colouring(shown, drawn.column)
     each = full if len(full.names) <= NAMED else drawn
@@ -74,7 +74,8 @@ def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.nd
     looks[each.codes] = drawn.codes
     styles = [(INK, MARKS[0]) if code == drawn.rest else style(drawn.styles[code]) for code in range(len(drawn.names))]
     sizes = np.bincount(drawn.codes, minlength=len(styles))
-    order = [code for code in np.argsort(-sizes, kind="stable").tolist() if code != drawn.rest and sizes[code]]
+    order = [code for code in np.argsort(-sizes, kind="stable").tolist() if sizes[code]]
+    order.sort(key=lambda code: code == drawn.rest)
     names = telling(drawn.names, SHORT)
     return each.codes, {
         "names": [name[:LETTERS] for name in each.names],
@@ -83,7 +84,7 @@ def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.nd
         "marks": [MARKS.index(mark) for _, mark in styles],
         "rest": drawn.rest,
         "legend": [[name[:LETTERS], code] for code, name in enumerate(telling(drawn.names, LETTERS))],
-        "labels": [[names[code], *np.median(unit[drawn.codes == code], axis=0).tolist(), code] for code in order],
+        "labels": [[names[code], *dense_places(unit[drawn.codes == code])[0], code] for code in order],
     }
 
 

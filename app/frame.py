@@ -33,8 +33,8 @@ Rows = Callable[[], Iterable[Mapping[str, Any]]]
 FIGURES_TEXT = ("#595959", "#B8B8B8")  # text in pictures, on a light page and on a dark one
 ON_PRIMARY = ("#FFFFFF", "#000000")  # text on the theme's primary colour
 MIDDLE = ("118, 118, 118", "128, 132, 149")  # greys of pictures: our INK, and that of Streamlit's light theme
-# Colours that are readable on light and dark pages. On a phone, plotly's toolbar is above the picture instead of over
-# its legend, and all views are visible.
+# Colours that are readable on light and dark pages. Plotly's toolbar is above the picture, and its notices, which stay
+# over the page, are hidden. On a phone, all views are visible.
 GROUND = ("#FFFFFF", "#171614")  # of the pages, as the themes have it
 READABLE = f"""
 .stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
@@ -49,11 +49,12 @@ READABLE = f"""
 .st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
+.stElementContainer:has(.stPlotlyChart .modebar) {{margin-top: 2rem}}
+.stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
+.stPlotlyChart .modebar-container {{top: -2rem !important}}
+.plotly-notifier {{display: none}}
 @media (max-width: 640px) {{
   .stMainBlockContainer {{padding-inline: 1rem !important}}
-  .stElementContainer:has(.stPlotlyChart) {{margin-top: 2rem}}
-  .stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
-  .stPlotlyChart .modebar-container {{top: -2rem !important}}
   .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
   .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
   .st-key-present {{display: none}}
@@ -78,50 +79,7 @@ html {font-size: 20px !important}
   display: none}
 """
 KEEP = {"bind": "query-params"}  # for a widget whose value is kept in the page's address, under its key
-# Plotly draws Play and Stop as shapes that only react to clicks. This script makes them buttons: Tab reaches them,
-# Enter and Space press them, and screen readers announce them. Pressing one also presses its counterpart in the other
-# picture, so that both sides move together. The animation itself is still plotly's, in the browser.
-BUTTONS = """\
-<style>
-.updatemenu-button:focus {outline: none}
-.updatemenu-button:focus-visible rect {stroke: #0072B2 !important; stroke-width: 3px !important}
-</style>
-<script>
-(() => {
-  if (window.labkitButtons) return;
-  window.labkitButtons = true;
-  let played = false;
-  const name = button => button.textContent.replace(/[^\\p{L} ]/gu, '').trim();
-  const press = (button, alone) => {
-    const click = new MouseEvent('click', {bubbles: true});
-    click.alone = alone;
-    button.dispatchEvent(click);
-  };
-  const equip = button => {
-    button.setAttribute('role', 'button');
-    button.setAttribute('tabindex', '0');
-    button.setAttribute('aria-label', name(button));
-    button.addEventListener('keydown', key => {
-      if (key.key !== 'Enter' && key.key !== ' ') return;
-      key.preventDefault();  // the space bar would scroll the page
-      press(button, false);
-    });
-    button.addEventListener('click', click => {
-      if (click.alone) return;
-      for (const other of document.querySelectorAll('.updatemenu-button'))
-        if (other !== button && name(other) === name(button)) press(other, true);
-    });
-    if (name(button) !== 'Play' || played || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    played = true;  // once, when the page is opened
-    setTimeout(() => press(button, false), 800);
-  };
-  // when an animation is stopped, plotly rejects a promise without a reason, which is not an error
-  addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });
-  const look = () => document.querySelectorAll('.updatemenu-button:not([role])').forEach(equip);
-  new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
-  look();
-})();
-</script>"""
+BUTTONS = f"<script>{(Path(__file__).parent / 'play_stop.js').read_text('utf-8')}</script>"  # of a moving picture
 
 
 @dataclass(frozen=True)
@@ -146,18 +104,20 @@ def plotly_early() -> str:
 
 
 def view(views: Sequence[str], key: str = "view") -> str:
-    """The selected view of the page, initially the first; one is always selected.
+    """The selected view of the page: initially the first, later the one that the visitor left.
 
     Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
     """
-    linked = st.query_params.get(key)
+    linked, memory = st.query_params.get(key), f"{key} of {views[0]}"
     if address_changed(key) and linked in views:
         st.session_state[key] = linked
-    elif address_changed(key) or st.session_state.get(key) not in views:
-        st.session_state.pop(key, None)
-    first = None if key in st.session_state else linked if linked in views else views[0]
+    elif st.session_state.get(key) not in views:  # from another page, without a view in the address
+        st.session_state[key] = linked if linked in views else st.session_state.get(memory, views[0])
+    elif address_changed(key):
+        st.session_state[key] = views[0]
     hidden: Any = {"label_visibility": "collapsed"}
-    chosen = str(st.segmented_control("View", views, default=first, required=True, key=key, **hidden))
+    chosen = str(st.segmented_control("View", views, required=True, key=key, **hidden))
+    st.session_state[memory] = chosen
     keep_in_address(key, None if chosen == views[0] else chosen)
     return chosen
 

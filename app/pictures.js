@@ -18,6 +18,7 @@ const plane = picture => picture._fullLayout?._plots?.xy;
 function draw(picture) {
   const plot = plane(picture);
   picture.querySelectorAll('.labkit-ring').forEach(ring => ring.remove());
+  picture.querySelectorAll('.annotation').forEach(name => { name.style.opacity = ''; });
   if (!plot || !picture._fullData.some(trace => trace.customdata)) return;
   fade(picture);
   const drawn = picture._fullData.some(trace => trace.marker?.symbol === 'circle-open' && trace.marker.size >= 20 && trace.x.length);
@@ -28,6 +29,12 @@ function draw(picture) {
   Object.assign(looks, { cx: plot.xaxis.d2p(x), cy: plot.yaxis.d2p(y) });
   for (const name in looks) ring.setAttribute(name, looks[name]);
   plot.plot.node().append(ring);
+  const around = ring.getBoundingClientRect();
+  for (const name of picture.querySelectorAll('.annotation')) { // none covers the ring
+    const box = name.getBoundingClientRect();
+    const apart = box.left > around.right || box.right < around.left || box.top > around.bottom || box.bottom < around.top;
+    name.style.opacity = apart ? '' : 0.2;
+  }
 }
 
 // Points whose sentences are not in view in the other picture are pale.

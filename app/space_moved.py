@@ -19,8 +19,8 @@ from cached import Opened
 from choosing import Space
 from keeping import once
 from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
-from space_reading import clear_button, show_apart
-from space_sides import Side, opened_side, picture_rows, show_side, words_on
+from space_reading import clear_button
+from space_sides import WIDTHS, Side, opened_side, picture_rows, show_side, words_on
 
 from labkit import figures
 from labkit.evaluation.neighbours import MovedTogether, Movement, moved_rows, moved_together, movement
@@ -30,10 +30,8 @@ from labkit.projection import laid_over, trust
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 NEAREST = 10  # neighbours that determine which sentences moved
-FEWEST = 20  # lines from old positions, if no group moved
 RANKED = 100  # sentences of the list
 HEIGHT = 520  # in pixels, approximately
-WIDTHS_OF_MOVED = [5, 2]  # of the picture, and of the text next to it
 NOTHING_COMPARED = "Choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 SUMMARY = "On average, {new:.1f} of a sentence's {k} nearest neighbours change from **{before}** to **{after}**."
@@ -91,7 +89,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
-    left, right = st.columns(WIDTHS_OF_MOVED)
+    left, right = st.columns(WIDTHS)
     with right:
         clear_button()
     shown, key, line = sentences_of(opened, box)
@@ -115,13 +113,11 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
             for row in ranked[:LISTED].tolist():
                 sign = {(False, True): "✓ ", (True, False): "✗ "}.get((bool(hit[0][row]), bool(hit[1][row])), "")
                 st.markdown(f"* {sign}**{frame.plain(labels[row])}** {frame.plain(shown.texts[row])}")
-            show_apart(after, rows)
         show_suggestions(groups, after.name)
     names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
     said = SUMMARY.format(**names, k=moved.k, new=moved.new.mean())
     verdict.markdown(f"{said} {RIGHT.format(right=(hit[1] & ~hit[0]).sum(), wrong=(hit[0] & ~hit[1]).sum())}")
-    first = np.asarray(groups[0].rows) if groups else ranked[:FEWEST]  # more lines would cross each other
-    lines = first if rows is None else ranked
+    lines = None if rows is None and len(shown) <= WAYS else ranked[:WAYS]
     with left:
         marking.equip_pictures(len(shown))
         side = replace(in_colour(after, look, before, after), picture=new)
@@ -130,8 +126,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         figure = figures.clusters(new, side.shown, ring=ring, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
-        which = "the first group" if rows is None and groups else f"{min(WAYS, len(lines)):,} sentences"
-        st.caption(LINES.format(**names, which=which))
+        st.caption(LINES.format(**names, which="each sentence" if lines is None else f"{len(lines):,} sentences"))
     frame.table(
         moved_rows(moved, shown.texts, labels, ranked[:RANKED]),
         "Sentences ranked by how much their neighbourhood changed, with their neighbours' classes before and after.",
@@ -200,7 +195,7 @@ moved = movement(*spaces)
 for group in moved_together(moved, shown.labels):
     print(group)
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
-clusters(new, shown, before=old.points, chosen=moved.ranked[:200], named=True).show()
+clusters(new, shown, before=old.points, named=True).show()
 """
 
 

@@ -36,12 +36,13 @@ from space_sides import (
 
 from labkit import figures
 from labkit.corpora import Labelled, Pairs, Sentences
-from labkit.corpora.relations import FEW, UNLABELLED
+from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import WAYS, Separation, found_clusters, seconds_of_hdbscan
 from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.evaluation.regions import found_classes
 from labkit.figure_names import spoken
 from labkit.progress import lasting
+from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
 
 NOW, WHO, EPOCHS = VIEWS = ["Before and after", "Who moved", "While it trained"]
@@ -52,7 +53,7 @@ EARLIER = {  # the tabs of the page Clusters, as old links name them -> what the
 }
 LAYOUT = f"""<style>
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
-.st-key-reading {{height: calc({TALL} - 5.5rem) !important; max-height: none !important}}
+.st-key-reading {{height: calc({TALL} - 4rem) !important; max-height: none !important}}
 [class*=st-key-tall] .modebar-container {{display: none}}
 .labkit-tools {{position: absolute; top: -1.9rem; right: 0; display: flex; gap: 0.2rem}}
 .labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
@@ -63,15 +64,24 @@ LAYOUT = f"""<style>
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
 .st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
-.st-key-reading li {{margin: 0 0 0.4rem 1.2rem; padding: 0}}
+.st-key-reading li {{margin: 0 0 0 1.1rem; padding: 0}}
+.st-key-reading .stText, [class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical;
+  overflow: hidden; -webkit-line-clamp: 3}}
+[class*=st-key-near] li {{font-size: 0.78rem !important; line-height: 1.3 !important; margin: 0; padding: 0}}
+:is(.st-key-reading .stText, [class*=st-key-near] li):is(:hover, :focus) {{-webkit-line-clamp: none}}
+[class*=st-key-near] .stButton button {{min-height: 1.2rem; padding: 0; font-size: 0.75rem}}
 :has(> .st-key-narrow) {{display: none}}
 @media (max-width: 640px) {{
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
   :has(> .st-key-narrow) {{display: flex}}
   .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
-  .stApp:has(.st-key-after input:checked) .stColumn:has(.st-key-side-left):not(:has(.st-key-side-right)),
-  .stApp:has(.st-key-after input:not(:checked)) .stColumn:has(.st-key-side-right):not(:has(.st-key-side-left)) {{
-    visibility: hidden; height: 0; min-height: 0; flex: 0 0 0; overflow: hidden}}
+  .stApp:has(.st-key-pictured [role=radio]:last-child[aria-checked=true]) .stColumn:has(.st-key-side-left):not(
+    :has(.st-key-side-right)),
+  .stApp:has(.st-key-pictured [role=radio]:first-child[aria-checked=true]) .stColumn:has(.st-key-side-right):not(
+    :has(.st-key-side-left)) {{visibility: hidden; height: 0; min-height: 0; flex: 0 0 0; overflow: hidden}}
+}}
+@media (min-width: 641px) {{
+  [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{margin-top: 0}}
 }}
 </style>"""
 ABOUT = """\
@@ -100,8 +110,7 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "Shown: {shown:,} of {all:,} sentences{classes}. {how} To show more, open **Picture**."
-RANDOM = "They are a random sample with a fixed seed."
+THINNED = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. To show more, open **Picture**."
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
     "Scores use each model's own similarity. kNN accuracy is the share of sentences whose class is predicted correctly "
@@ -109,12 +118,8 @@ WORTH = (
     "many of them share whole phrases, as in the corpus topics, methods that count words reach a high Hit@1."
 )
 NOT_FOUND = "nobody"
-NEAR = {
-    "pca": "PCA: points that are far apart here are far apart in the space, but points that are close may not be.",
-    "tsne": "t-SNE: points that are close together are similar, but distances between clusters mean little.",
-    "umap": "UMAP: points that are close together are similar, but distances between clusters mean little.",
-    "lle": "LLE: points that are close together are similar, but distances between clusters mean little.",
-}
+FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
+NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
 FOUND_BY = (
     "k-means finds as many classes as you ask for. The density method turns each dense region into a class and gives "
     "all other sentences the class none. Classes are found in the vectors of the first picture and named after their "
@@ -124,18 +129,18 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-WHOLE = "These classes were chosen at random with a fixed seed and are shown in full."
-PARTS = "Each class is sampled at random with a fixed seed."
-
-EPOCHS_SHOWN = (
-    "These {count} sentences are the run's probe. The sentences and the axes are the same at every epoch. {how} "
-    "You can move the slider with the arrow keys. Play (Tab, then Enter) shows training up to the epoch on the "
-    "slider."
+PROBE = "Sentences of the {split} split whose nearest neighbour has their class"
+PROBE_HELP = (
+    "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
+    "**Before and after**, so the two numbers cannot be compared."
 )
+EPOCHS_SHOWN = (
+    "The {count} sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow "
+    "keys. Play (Tab, then Enter) moves it from before training to the last epoch, and Stop leaves it where it is."
+)
+STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
     "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
-    "tsne": "For each epoch, t-SNE starts from the previous picture; the scale is that of the first one.",
-    "umap": "For each epoch, UMAP starts from the previous picture; the scale is that of the first one.",
     "lle": "For each epoch, LLE is rotated to match the previous picture; the scale is that of the first one.",
 }
 
@@ -196,20 +201,6 @@ def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str,
 # --- the view of now ---------------------------------------------------------------------------------------------
 
 
-def show_thinned(opened: cached.Opened, shown: Labelled) -> None:
-    """How many of all sentences are shown, if not all are."""
-    classes, every = cached.classes_of_corpus(opened)
-    if len(shown) == every:
-        return
-    if classes == (UNLABELLED,):
-        st.caption(THINNED.format(shown=len(shown), all=every, classes="", how=RANDOM))
-        return
-    some = len(set(shown.labels))
-    how = WHOLE if FEW < some < len(classes) else PARTS
-    of = f" from {some:,} of {len(classes):,} classes"
-    st.caption(THINNED.format(shown=len(shown), all=every, classes=of, how=how))
-
-
 def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict: Any, *, offer: bool = False) -> None:
     """The sentences of the corpus in the current spaces; `box` holds the picture's settings.
 
@@ -225,8 +216,9 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with left:
         if isinstance(opened.corpus, Pairs):
             st.caption(MADE)
-        if key[1] != "test":
-            show_thinned(opened, shown)
+        every = cached.classes_of_corpus(opened)[1]
+        if key[1] != "test" and len(shown) != every:
+            st.caption(THINNED.format(shown=len(shown), all=every))
         columns = st.columns(len(chosen) + offer)
         below, saves = st.container(), st.container(horizontal=True)
     if offer:
@@ -270,7 +262,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         with saves:
             save_found(shown)
     with left:
-        st.caption(NEAR[look.how])
+        st.caption(FAR if look.how == "pca" else NEAR.format(name=NAMES[look.how]))
         show_list(sides, matches)
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
@@ -334,9 +326,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     first, said = sides[0], []
     for side in sides:
         way, name = journeys[side.name], frame.plain(side.space.name)
-        before, after = way.space[0].hit, way.space[-1].hit
-        said.append(f"**{before:.1%}** before training, **{after:.1%}** after {way.epochs[-1]} {way.unit}s of {name}")
-    verdict.markdown(f"Hit@1 on the probe: {'; '.join(said)}.")
+        before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[-1]))
+        said.append(
+            f"{before} of {way.space[0].sample:,} before training, {after} after {way.epochs[-1]} {way.unit}s of {name}"
+        )
+    split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
+    verdict.markdown(f"{PROBE.format(split=split)}: {'; '.join(said)}.", help=PROBE_HELP)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     marked_class(first.shown, look)
@@ -357,7 +352,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     with right:
         show_reading(sides, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
-        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS[look.how]))
+        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS.get(look.how, STARTED)))
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
@@ -414,7 +409,8 @@ def page() -> None:
     with st.container(horizontal=True, key="narrow"):  # on a phone: one picture at a time, and no row of choices
         st.toggle("Settings", key="settings")
         if len(chosen) == 2:
-            st.toggle("Right model", value=True, key="after")
+            shown: Any = {"default": "After", "required": True, "label_visibility": "collapsed"}
+            st.segmented_control("Picture on a phone", ["Before", "After"], key="pictured", **shown)
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         view = frame.view(VIEWS)
         verdict = st.empty()

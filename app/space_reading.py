@@ -5,7 +5,7 @@ Marked and found sentences are rows of the first side; another side highlights t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,27 +22,28 @@ import papers_pthought
 import papers_sbert_lp
 import streamlit as st
 import why
+from choosing import Space
 from keeping import once
 from marking import Brush, rows_with_same_text
 from space_look import Look
-from space_sides import Side, picture_rows, words_of
+from space_sides import Side, picture_rows
 
 from labkit import figures
 from labkit.arrays import unit
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import Separation
-from labkit.evaluation.regions import set_apart
 from labkit.figures.clusters import CLASS, Colouring, colouring
 from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place, project
-from labkit.projection.placement import matching, neighbours, unknown_words
+from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED = 500  # sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
-SHARE = "Share of sentences whose nearest neighbour is from the same class, with {name}"
-CHANGE = "Change from left to right in percentage points. Click the heading to sort."
+SHARES = "Sentences whose nearest neighbour has their class. {sides}"
+CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
+MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
@@ -151,12 +152,6 @@ def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | N
     return list(range(len(shown)) if rows is None else rows)[:LISTED]
 
 
-def show_apart(side: Side, rows: Sequence[int]) -> None:
-    """What sets the marked sentences apart from the rest: words, classes, lengths, with counts."""
-    if 1 < len(rows) < len(side.shown):
-        st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
-
-
 # --- the classes ---------------------------------------------------------------------------------------------------
 
 
@@ -178,18 +173,25 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     if len(named.names) < 2:  # one class, or numbers
         return
     drawn_as = dict(zip(named.codes.tolist(), drawn.codes.tolist(), strict=True))
-    order = sorted(drawn_as, key=lambda code: (drawn_as[code], named.names[code]))
+    by_class = [each.by_class for each in measured] if named.column == CLASS else []
+    change = {
+        code: by_class[-1].get(named.names[code], 0.0) - by_class[0].get(named.names[code], 0.0) if by_class else 0.0
+        for code in drawn_as
+    }
+    order = sorted(drawn_as, key=lambda code: (change[code], drawn_as[code], named.names[code]))  # losses come first
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=26), named.column: st.column_config.Column(width=80)}
-    for side, each in zip(sides, measured if named.column == CLASS else (), strict=False):
-        table[side.name] = 100 * table[CLASS].map(each.by_class)
-        about = SHARE.format(name=side.space.name)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=50, help=about)
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=22), named.column: st.column_config.Column(width=112)}
+    for side, each in zip(sides, by_class, strict=False):
+        table[side.name] = 100 * table[CLASS].map(each)
+        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52)
     if {"left", "right"} <= {*table.columns}:
         table["Δ"] = table["right"] - table["left"]
-        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=50, help=CHANGE)
+        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=44)
+    if by_class:
+        said = [f"{side.name}: {frame.plain(side.space.name)}" for side in sides]
+        st.caption(SHARES.format(sides="; ".join([*said, "Δ: percentage points"][: len(said) + (len(said) > 1)])))
     key = f"classes-{marking.state_of_marks().cleared}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
@@ -240,27 +242,27 @@ def show_reading(
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading"):
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
+        typed = [(side, landed[side.name]) for side in sides if landed]
+        show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
+        for _, each in typed:
+            st.caption(PLACED.format(how=each.where.how) if each.where else "")
+        asked = []
+        for side in sides if row is not None else ():
+            for at in rows_with_same_text([row], first.shown.texts, side.shown.texts):
+                asked.append(Asked(side.shown.texts[at], side.vectors()[0][[at]], side, at))
+        show_neighbours(asked, opened)
         if row is not None and opened is not None:
             show_panels(sides, opened, first.shown.texts[row], line)
-        for side in sides if landed else ():
-            show_landed(landed[side.name], side, sides, opened)
-        for side in sides:
-            own = [] if row is None else rows_with_same_text([row], first.shown.texts, side.shown.texts)
-            if own:
-                text = side.shown.texts[own[0]]
-                show_neighbours(text, side.vectors()[0][own], side, sides, opened, own[0])
         show_classes(sides, look, measured)
 
 
 def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
-    """The number of marked or found sentences, what sets the marked ones apart, and a choice of one to read in full;
-    return its row."""
+    """The number of marked or found sentences, and a choice of one to read in full; return its row."""
     shown = side.shown
     for name, listed in (("Found", matches), ("Marked", rows)):
         if listed is not None:
             more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
-    show_apart(side, rows or [])
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(
@@ -346,44 +348,81 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
     frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
 
 
-def show_landed(landed: Landed, side: Side, sides: list[Side], opened: cached.Opened | None) -> None:
-    """The neighbours of a typed sentence; if none of its words is known, a warning instead."""
+def can_land(landed: Landed, side: Side) -> bool:
+    """Whether a word of a typed sentence is known, so that it has neighbours; warn about unknown words."""
     names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
-    if landed.where is None:
-        st.warning(UNKNOWN_ALL.format(**names))
-        return
     if landed.unknown:
-        st.warning(UNKNOWN_SOME.format(**names))
-    show_neighbours(landed.text, landed.row, side, sides, opened)
-    st.caption(PLACED.format(how=landed.where.how))
+        st.warning((UNKNOWN_ALL if landed.where is None else UNKNOWN_SOME).format(**names))
+    return landed.where is not None
 
 
-def show_neighbours(
-    text: str, asked: Any, side: Side, sides: list[Side], opened: cached.Opened | None, row: int | None = None
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A sentence whose neighbours in the space of a side are shown; `row`: its place, if it is one of those shown."""
+
+    text: str
+    vector: Any
+    side: Side
+    row: int | None = None
+
+    @property
+    def label(self) -> str | None:
+        """The class of a shown sentence."""
+        return None if self.row is None else self.side.shown.labels[self.row]
+
+    def near(self, **most: int) -> list[SimilarSentence]:
+        """Its nearest neighbours."""
+        side = self.side
+        found = neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, without=self.row, **most)
+        return list(found)
+
+    def nearest_of_class(self) -> str | None:
+        """The nearest sentence of its own class."""
+        every = self.near(k=len(self.side.shown))
+        return next((each.text for each in every if each.label == self.label), None)
+
+
+def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> None:
+    """The nearest neighbours of a sentence in each embedding space, side by side; what differs is marked."""
+    if not asked:
+        return
+    nearest = [each.near() for each in asked]
+    seen = [{each.text for each in near} for near in nearest]
+    if len(asked) == 2:
+        new = [each for each in nearest[1] if each.text not in seen[0]]
+        own = sum(each.label == asked[1].label for each in new)
+        st.markdown(CHANGED.format(new=len(new), all=len(nearest[1])) + (SAME.format(own=own) if own else ""))
+    with st.container(key="near-typed" if asked[0].row is None else "near-read"):
+        for number, (column, each) in enumerate(zip(st.columns(len(asked)), asked, strict=True)):
+            others = [other.side.space for other in asked if other is not each]
+            with column:
+                st.markdown(f"**{frame.plain(each.side.space.name)}**")
+                list_neighbours(each, nearest[number], seen[len(asked) - 1 - number], MARK[number], others, opened)
+
+
+def list_neighbours(
+    asked: Asked,
+    near: Sequence[SimilarSentence],
+    others: Collection[str],
+    mark: str,
+    spaces: Sequence[Space],
+    opened: cached.Opened | None,
 ) -> None:
-    """The nearest neighbours in the embedding space, in full, each with a button that explains it.
+    """Each neighbour in full, with a `mark` unless the other side has it, too, and a button that explains it.
 
-    `row` is the selected sentence, if it is one of those shown. The vectors of an epoch have no method to explain them.
+    The vectors of an epoch have no method to explain them.
     """
-    near = partial(neighbours, side.space.method, asked, side.vectors()[0], side.shown, without=row)
-    title, label = ("Your sentence", None) if row is None else ("Selected sentence", side.shown.labels[row])
-    bare = set(side.shown.labels) == {UNLABELLED}
-    spaces = [side.space, *(other.space for other in sides if other is not side)]
-
-    def right() -> str | None:
-        return next((each.text for each in near(k=len(side.shown)) if each.label == label), None)
-
-    st.markdown(f"**{title}: nearest neighbours in {frame.plain(side.space.name)}**")
-    for number, each in enumerate(near(), 1):
-        of_class = each.label == label
-        line, question = st.columns([4, 1], gap="small")
-        of = "" if bare else f"{'✓ ' * of_class}{frame.plain(each.label)} · "
-        line.markdown(f"{number}. **{each.similarity:.3f}** · {of}{frame.plain(each.text)}")
+    bare = set(asked.side.shown.labels) == {UNLABELLED}
+    for number, each in enumerate(near, 1):
+        own = each.label == asked.label
+        of = "" if bare else f"{'✓ ' * own}{frame.plain(each.label)} · "
+        differs = "" if each.text in others else mark
+        st.markdown(f"{number}. **{each.similarity:.3f}**{differs} · {of}{frame.plain(each.text)}")
         if opened is not None:
-            key = f"{side.name}-{'typed' if row is None else 'read'}-{number}"
-            other = right if label is not None and not of_class else None
-            with question:
-                why.button(key, spaces, opened, text, each.text, label=f"Why {number}?", icon=None, right=other)
+            key = f"{asked.side.name}-{'typed' if asked.row is None else 'read'}-{number}"
+            right = None if own or asked.label is None else asked.nearest_of_class
+            of_both = [asked.side.space, *spaces]
+            why.button(key, of_both, opened, asked.text, each.text, label=f"Why {number}?", icon=None, right=right)
 
 
 STAR_CODE = """\

@@ -42,7 +42,7 @@ NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # approximate pixels of the axes
 TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
-WIDTHS = [7, 2]  # of the pictures, and of the text next to them
+WIDTHS = [5, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )

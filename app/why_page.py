@@ -9,7 +9,6 @@ from typing import Any
 import cached
 import choosing
 import frame
-import numpy as np
 import streamlit as st
 import why
 import why_pair
@@ -21,9 +20,10 @@ from labkit.shipped import DEMONSTRATIONS
 ABOUT = """\
 **The weight.** Sentence a is the *anchor* of one row of the batch. The other sentences of its class are its positives,
 and all the rest are its negatives. A **miner** selects some of the pairs. A **loss** is a function of their cosines.
-The size of its slope is the **weight** of a pair: it says how hard the loss pulls a positive or pushes a negative. With
-the locality loss, the weight depends on how similar the pair is *by itself* and on how it compares with *the anchor's
-other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al. 2019).
+The size of its slope is the **weight** of a pair: it says how hard the loss pulls a positive (same class) or pushes a
+negative (other class). With the locality loss, the weight depends on how similar the pair is *by itself* and on how it
+compares with *the anchor's other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al.
+2019).
 
 **The words.** This view shows which words make the two sentences similar in the chosen vectors. For some methods, the
 parts add up to the similarity.
@@ -31,7 +31,7 @@ parts add up to the similarity.
 **FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. Each **row** of L computes one number of the new
 vector, and each word raises or lowers that number. The similarity of two sentences is a sum over rows. **Varimax**
 rotates the rows without changing any similarity, so that each row depends on few words. Rows are less stable than
-similarities: many do not reappear when FILM is fitted again. **Stability** measures this (1: the row reappears).
+similarities: many do not reappear when FILM is fitted again.
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
@@ -42,7 +42,7 @@ FORMULAS = (
     r"\text{FILM: } y = L x,\qquad \text{similarity} = s\,\hat x_a \cdot \hat x_b + (1-s)\,\hat y_a \cdot \hat y_b",
 )
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
-VIEWS = [WEIGHT, WORDS, ROWS, why_pair.CURVES]
+VIEWS = [WEIGHT, WORDS, ROWS]
 LAYOUT = """<style>
 .st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 23.5rem)}
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
@@ -51,10 +51,12 @@ AT_ONCE, COLUMNS = 8, 4  # rows in the gallery
 AT_ENDS = 4  # words at each end of a row
 SENTENCES = 300  # searched for the highest and lowest of a row
 LONGEST = 70  # letters of a sentence
-LEARN = "Train FILM here (up to a minute)"
-ROW = "Each row computes one number of the new vector. Some words raise it, others lower it."
-NO_FILM = "No FILM run was trained on {corpus}, so the rows of {name} are shown. Train FILM here to see your own."
-ELSEWHERE = "questions"  # the corpus of the rows shown instead
+LEARN = "Train FILM on {corpus} (up to a minute)"
+ROW = (
+    "Each row gives every sentence one number. A row where both numbers have the same sign pulls the pair together; "
+    "other rows push it apart. Below, words and sentences with high (▲) and low (▼) numbers."
+)
+NO_FILM = "No FILM run was trained on {corpus} yet."
 TYPED = "Choose a sentence from the batch, or type your own. Yours replaces the chosen one and is given its class."
 
 
@@ -76,80 +78,65 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 # --- FILM's rows -------------------------------------------------------------------------------------------------
 
 
-def film_of(chosen: choosing.Space, opened: cached.Opened) -> tuple[choosing.Space, cached.Opened] | None:
-    """FILM learned here on request, the chosen vectors if they are FILM's, or a bundled run; and its corpus."""
-    if st.toggle(LEARN, key="film", **frame.KEEP):
-        rows = st.slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
-        return choosing.fitted(opened, "film", dimension=rows), opened
+def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | None:
+    """The chosen vectors if they are FILM's, FILM trained here on request, or the bundled run on this corpus."""
     if chosen.method.name == "film":
-        return chosen, opened
-    names = choosing.lab_runs("film", opened.corpus.name) or choosing.lab_runs("film", ELSEWHERE)
-    if not names:
-        return None
-    run = DEMONSTRATIONS[names[0]]
-    of = opened if choosing.is_trained_on(run.folder, opened) else cached.lab_corpus(ELSEWHERE)
-    return choosing.run_in(run.folder, run.name), of
+        return chosen
+    names = choosing.lab_runs("film", opened.corpus.name)
+    if st.query_params.get("film") != "true":
+        if names:
+            run = DEMONSTRATIONS[names[0]]
+            return choosing.run_in(run.folder, run.name)
+        st.markdown(NO_FILM.format(corpus=frame.plain(opened.in_code)))
+        label = LEARN.format(corpus=frame.plain(opened.in_code))
+        if not st.button(label, type="primary", icon=":material/model_training:", key="film"):
+            return None
+    frame.keep_in_address("film", "true")
+    rows = st.slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
+    return choosing.fitted(opened, "film", dimension=rows)
 
 
 def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
-    """The gallery of rows, and the pair by rows; if no run was trained on the corpus, the rows of another run."""
-    st.markdown(ROW)
-    controls = st.container(horizontal=True, vertical_alignment="bottom")
-    with controls:
-        found = film_of(chosen, opened)
-    if found is None:
+    """The pair as a sum over rows, and the rows as a gallery, the largest part of this pair first."""
+    film = film_of(chosen, opened)
+    if film is None:
         return
-    film, of = found
-    if of is not opened:
-        st.info(NO_FILM.format(corpus=frame.plain(opened.in_code), name=frame.plain(film.name)))
-    with controls:
-        rotated = st.toggle("Varimax (same similarities, more readable rows)", True, key="varimax", **frame.KEEP)
-        stable = st.toggle("Stability of each row (three more fits)", key="stability", disabled=rotated, **frame.KEEP)
-    rows = cached.film_rows(film, rotated, stable and not rotated, of)
-    with controls, st.container(width=320):
-        starts = range(0, len(rows), AT_ONCE)
-        start = choosing.number_on_slider("First row shown (0 is the strongest)", starts, "first", 0)
-    ends = cached.film_ends(film, rotated, of, SENTENCES)
-    shown = rows[start : start + AT_ONCE]
-    share = sum(row.share for row in shown)
-    st.markdown(f"**These {len(shown)} of {len(rows)} rows make up {share:.0%} of the map.**")
-    for place in range(0, len(shown), COLUMNS):
-        for column, row in zip(st.columns(COLUMNS), shown[place : place + COLUMNS], strict=False):
-            with column, st.container(border=True):
-                show_row(row, ends[row.number])
-    if of is opened:
-        show_pair(film, opened, a, b)
-
-
-def show_row(row: WordRow, ends: RowEnds) -> None:
-    """One row as a small picture, with its highest and lowest sentences."""
-    stability = "" if np.isnan(row.stability) else f" · stability {row.stability:.2f}"
-    st.caption(f"**Row {row.number}** · {row.share:.1%} · about {row.effective_words:.0f} words{stability}")
-    few = WordRow(
-        row.number, row.share, row.positive[:AT_ENDS], row.negative[:AT_ENDS], row.effective_words, row.stability
-    )
-    picture = figures.row_words(few, height=190)
-    alt = f"Bars: the words with the largest effects on row {row.number}; blue words raise it, orange words lower it."
-    st.plotly_chart(picture, key=f"row-{row.number}", alt=alt, config={"displayModeBar": False})
-    for sign, texts in (("▲", ends.highest), ("▼", ends.lowest)):
-        st.text("\n".join(f"{sign} {shorten(text, LONGEST, placeholder=' …')}" for text in texts) or f"{sign} none")
-
-
-def show_pair(film: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
-    """The similarity of the two sentences as a sum over rows, plus the part of words in common."""
-    explained = cached.explained(film, a, b, "exact")
+    rotated = st.toggle("Varimax (same similarities, more readable rows)", True, key="varimax", **frame.KEEP)
+    explained, places = cached.film_pair(film, rotated, a, b)
     if not explained.word_pairs:
+        st.info(why.NOT_KNOWN)
         return
     why.say_unknown(explained.unknown)
     of_rows = sum(part for _, part in explained.rows)
     st.markdown(
         f"**This pair by rows: {of_rows:.4f} from the rows of L + {explained.shared:.4f} from words in common = "
-        f"{explained.similarity:.4f}**"
+        f"{explained.similarity:.4f}** {ROW}"
     )
-    alt = f"Steps that add up to the similarity {explained.similarity:.3f}, one for each row of L."
+    rows = {row.number: row for row in cached.film_rows(film, rotated)}
+    ends = cached.film_ends(film, rotated, opened, SENTENCES)
+    start = choosing.number_on_slider("From the largest part", range(1, len(rows) + 1, AT_ONCE), "first", 1) - 1
+    shown = explained.rows[start : start + AT_ONCE]
+    for place in range(0, len(shown), COLUMNS):
+        for column, (number, part) in zip(st.columns(COLUMNS), shown[place : place + COLUMNS], strict=False):
+            with column, st.container(border=True):
+                moves = "pulls the pair together" if part > 0 else "pushes it apart"
+                st.markdown(f"**Row {number + 1}** {moves}: **{part:+.3f}**")
+                st.caption(f"a {places[0, number]:+.2f}, b {places[1, number]:+.2f} on this row")
+                show_row(rows[number], ends[number])
+    alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
     frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
-    corpus = opened if "corpus" in film.code else None
-    choosing.show_code(PAIR_CODE, film, corpus, "by rows", a=a, b=b)
+    turned = TURNED if rotated else ""
+    choosing.show_code(turned + PAIR_CODE, film, opened if "corpus" in film.code else None, "by rows", a=a, b=b)
+
+
+def show_row(row: WordRow, ends: RowEnds) -> None:
+    """The words of a row as a small picture, and its highest and lowest sentences."""
+    few = replace(row, positive=row.positive[:AT_ENDS], negative=row.negative[:AT_ENDS])
+    alt = f"Bars: the words with the largest effects on row {row.number + 1}; blue pulls it up, orange down."
+    bare = {"displayModeBar": False}
+    st.plotly_chart(figures.row_words(few, height=190), key=f"row-{row.number}", alt=alt, config=bare)
+    for sign, texts in (("▲", ends.highest), ("▼", ends.lowest)):
+        st.text("\n".join(f"{sign} {shorten(text, LONGEST, placeholder=' …')}" for text in texts) or f"{sign} none")
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -178,10 +165,14 @@ def page() -> None:
     elif view == ROWS:
         show_rows(chosen, opened, a, b)
     else:
-        why_pair.show(view, opened, chosen, batch, how, (anchor, other))
+        why_pair.show(opened, chosen, batch, how, (anchor, other))
     frame.show_link(own_file=opened.own)
 
 
+TURNED = """\
+from labkit.film.reading import readable
+method.L = readable(method.L.astype(float), method.words)
+"""
 PAIR_CODE = """\
 from labkit.figures import explained_rows
 explained_rows(method.explain({a!r}, {b!r})).show()

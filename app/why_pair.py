@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -20,12 +21,9 @@ from labkit.corpora.records import SPLITS
 from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
-    MOST_LOSSES,
     OF_PAIRS,
-    PAPER,
     Examined,
     SentenceBatch,
-    anchor_curves,
     batch_rows,
     examine,
     pair_rows,
@@ -33,7 +31,6 @@ from labkit.sentpwnet.view import (
     weight_in_latex,
 )
 
-CURVES = "Curves"  # the view of several losses
 TABLE = {  # field of a PairRow -> head of its column
     "number": "no.",
     "text": "sentence",
@@ -57,6 +54,7 @@ RANGES = {  # of the sliders
     "tau": (0.01, 1.0),
     "epsilon": (0.0, 2.0),
 }
+STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 70.0, 100.0)  # of β
 LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
 LAST = "last-weights"  # in the session: an anchor and its batch, its weights, and those before the last change
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
@@ -82,7 +80,7 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
     st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=help_)
 
 
-def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
+def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     """Loss, miner and their numbers. `trained`: those of the run, if there is one."""
     keep = frame.KEEP
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -90,22 +88,33 @@ def settings_of_loss(trained: PairSettings | None, view: str) -> PairSettings:
         start_button("Usual", USUAL, "usual")
         start_button("As in this run" if trained else "labkit's defaults", trained or PairSettings(), "as-trained")
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
-    drawn = st.session_state.get("curves", PAPER) if view == CURVES else ()
-    used = {dial for name in (loss, *drawn) for dial in LOSSES[name].hyperparameters}
+    used = LOSSES[loss].hyperparameters
 
     def slider(key: str, label: str, start: float, step: float, on: bool) -> float:
         return float(st.slider(label, *RANGES[key], start, step, key=key, **keep)) if on else start
 
     alpha = slider("alpha", "α, scale of positives", 2.0, 0.5, "alpha" in used)
-    beta = slider("beta", "β, scale of negatives", OPENING.beta, 1.0, "alpha" in used)
+    beta = scale_of_negatives() if "alpha" in used else OPENING.beta
     name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates them"
-    base = slider("lambda", name, 0.5, 0.05, bool({"base", "margin"} & used))
+    base = slider("lambda", name, 0.5, 0.05, bool({"base", "margin"} & {*used}))
     tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     epsilon = slider("epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
+
+
+def scale_of_negatives() -> float:
+    """β on a slider with steps that grow; a number between its steps, as in a link, becomes a step."""
+    least, most = RANGES["beta"]
+    held = str(st.session_state.get("beta", st.query_params.get("beta", "")))
+    own = {float(held)} if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", held) and least <= float(held) <= most else set()
+    label, help_ = "β, scale of negatives, 1 to 100", "A larger β leaves weight only to the nearest negatives."
+    others: set[float] = st.session_state.setdefault("betas", set())  # which stay, or the slider would start again
+    others |= own
+    steps = sorted({*STEPS, *others})
+    return float(st.select_slider(label, steps, OPENING.beta, "{:g}".format, "beta", help_, **frame.KEEP))
 
 
 def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
@@ -205,9 +214,12 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
         return "This pair has no weight: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
-    moves = "pulls this pair together" if row.kind == "positive" else "pushes this pair apart"
+    pulled = row.kind == "positive"
+    moves = "pulls this pair of one class together" if pulled else "pushes this pair of two classes apart"
     weight = "below 0.0001" if 0 < row.weight < 1e-4 else f"{row.weight:.3g}"
-    return f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({weight}), which is {rank}."
+    said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({weight}), which is {rank}."
+    nothing = all(each.weight < 1e-4 for each in rows if each.kind == "negative")
+    return said + (" With these settings, no negative has a visible weight." if nothing else "")
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -216,55 +228,19 @@ def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) 
     return batch.texts[int(similar.argmax())] if batch.positive[anchor].any() else None
 
 
-def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """A few losses in one plot, initially the three of the paper."""
-    losses = st.multiselect(
-        "Losses in the picture",
-        OF_PAIRS,
-        list(PAPER),
-        format_func=NAMES.__getitem__,
-        max_selections=MOST_LOSSES,
-        key="curves",
-        **frame.KEEP,
-    )
-    if not losses:
-        st.info("Choose a loss to draw.")
-        return
-    curves = anchor_curves(examined, anchor, losses=losses)
-    if not curves:
-        st.info("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
-        return
-    shown = ", ".join(NAMES[loss] for loss in losses)
-    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
-    with st.container(key="tall-pair"):
-        frame.picture(
-            figures.weight_curves(curves),
-            key="weight_curves",
-            alt=alt,
-            rows=lambda: [row for curve in curves for row in curve.rows()],
-            height="stretch",
-        )
-    st.caption(
-        "Each mark is a pair of the anchor. The lines show which weight its hardest positive or negative would have at "
-        "other similarities if no other pair changed. Weights below one millionth are drawn at the lower edge."
-    )
-    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
-
-
 def show(
-    view: str,
     opened: cached.Opened,
     chosen: choosing.Space,
     batch: SentenceBatch,
     how: dict[str, Any],
     pair: tuple[int, int],
 ) -> None:
-    """The panel: a picture next to the sliders, the formula with the pair's numbers, then the matrix."""
+    """The panel: a picture next to the sliders; closed below it, the formula with its numbers, and the whole batch."""
     anchor, other = pair
     trained = chosen.method.settings
     left, right = st.columns([2.4, 1])
     with right:
-        settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None, view)
+        settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
     lines = {name: getattr(settings, name) for name in USED}
@@ -273,10 +249,7 @@ def show(
         before = weights_before(examined, anchor, batch)
         was = "" if before is None else f" Before the last change, it had {before[other] / (before.sum() or 1.0):.0%}."
         st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
-        if view == CURVES:
-            show_losses(examined, anchor, code)
-        else:
-            show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
+        show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
@@ -285,14 +258,15 @@ def show(
                 st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
                 for line in weight_in_latex(examined, anchor, other):
                     st.latex(line)
-    show_matrix(examined, anchor, how["split"], code)
+    with st.expander("The whole batch"):
+        show_matrix(examined, anchor, how["split"], code)
     LINKED(key="linked", data={"anchor": anchor})
 
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
     """The whole batch, linked with the bars above by the anchor's frame and by clicks."""
     kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
-    st.markdown("**The whole batch.** Click a cell of the weights to choose its pair.")
+    st.markdown("Click a cell of the weights to choose its pair.")
     st.caption(
         f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
     )
@@ -311,13 +285,13 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
         picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
         show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
-    with st.expander("All pairs of this anchor"):
-        frame.table(
-            [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
-            f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or dropped, weight.",
-            formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
-            widths={"sentence": "medium", "kept or dropped": "medium"},
-        )
+    st.markdown("**All pairs of this anchor**")
+    frame.table(
+        [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
+        f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or dropped, weight.",
+        formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
+        widths={"sentence": "medium", "kept or dropped": "medium"},
+    )
     loss = LOSSES[examined.settings.loss]
     st.latex(f"L = {loss.latex}" if not loss.by_anchor else rf"L_i = {loss.latex}")
     st.caption(f"**{loss.title}**: {frame.plain(loss.origin)}. {loss.weight}")
@@ -332,7 +306,7 @@ settings = PairSettings(
 """
 CODE = f"""\
 from labkit.figures import {{figure}}
-from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
+from labkit.sentpwnet.view import cosines, examine, sentence_batch
 batch = sentence_batch(corpus, size={{size}}, per_class={{per_class}}, seed={{seed}}, split={{split!r}})
 {SETTINGS}
 examined = examine(batch, cosines(method.encode(list(batch.texts))), settings)

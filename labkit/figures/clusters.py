@@ -150,13 +150,15 @@ FADED = 0.12  # opacity of points that are not chosen, as a share of the usual o
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # replacements for marks that 3-D plots lack
 PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
 LETTERS, WIDTH = 15, 34  # characters of a name and of a line in a small picture
-AROUND = 10  # points around a name; half of them must be of its class
+AROUND = 8  # points around a name
+SEARCHED, PLACES = 400, 60  # points of a class among which its densest places are found, and the places tried
+RING = 20.0  # pixels from the middle of a ring that no name covers
 BELOW = draw.below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # position of a colour scale
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
 ENTRY, SCALE = 19, 60  # pixels of a legend line, and of a colour scale, below a picture
-WAYS = 200  # lines from old to new points; more would hide one another
-STEPS = (0, 1, -1, 2, -2)  # numbers of lines by which a name may be moved to avoid another one
+WAYS = 500  # lines from old to new points; more would hide one another
+STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
 
 def clusters(
@@ -231,7 +233,7 @@ def clusters(
         names = colours if colours.names else colouring(points, CLASS, most=most, order=order)  # numbers: none
         if len(names.names) > 1:
             size = (300.0 if narrow else 500.0, float(inside))
-            axes["annotations"] = names_in(projection.points, names, size, chosen=chosen)
+            axes["annotations"] = names_in(projection.points, names, size, chosen=chosen, ring=ring)
     if svg:
         drawing = [trace | ({"type": "scatter"} if trace.get("type") == "scattergl" else {}) for trace in drawing]
     if legend is not None:
@@ -261,25 +263,39 @@ def names_in(
     axes: np.ndarray | None = None,
     *,
     chosen: Sequence[int] | np.ndarray | None = None,
+    ring: int | None = None,
 ) -> list[Entries]:
-    """Write the names of classes in the middle of their points. A name without room, or among the points of other
-    classes, is only in the legend. Classes without a `chosen` row fade with their points.
+    """Write each name at the densest place of its class, or at the next dense one that is free.
+
+    No name covers the `ring`. Classes without a `chosen` row fade with their points.
 
     `size`: the approximate size of the picture in pixels, at one scale for both axes; `axes` (2, 2): the ranges of the
     axes, if they are not those of the points.
     """
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
-    wanted = []
+    taken = [] if ring is None else [(*(points[ring] * pixels).tolist(), RING)]
+    placed = []
     for code, name in enumerate(draw.telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
-        if code != colours.rest and len(rows) and (chosen is None or np.isin(rows, chosen).any()):
-            x, y = np.median(points[rows], axis=0).tolist()
-            around = np.argsort(((points - (x, y)) ** 2).sum(axis=1))[: min(AROUND, len(rows))]
-            if np.mean(colours.codes[around] == code) < 0.5:
-                continue
-            wanted.append((draw.short(name, LETTERS), x, y, x * pixels, "center"))
-    return _without_overlap(wanted, pixels, STEPS)
+        if len(rows) and (chosen is None or np.isin(rows, chosen).any()):
+            text = draw.short(name, LETTERS)
+            wanted = [(text, x, y, x * pixels, "center") for x, y in dense_places(points[rows])]
+            placed += _without_overlap(wanted, pixels, STEPS, taken, most=1)
+    return placed
+
+
+def dense_places(points: np.ndarray) -> list[list[float]]:
+    """Return up to PLACES places among points (n, 2) of a class, the densest first.
+
+    A place is the mean of a point and its nearest neighbours; more than SEARCHED points are sampled.
+    """
+    points = points[:: -(-len(points) // SEARCHED)].astype(np.float64)
+    near = min(AROUND, max(1, len(points) // 3))
+    apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    order = np.argsort(np.partition(apart, near - 1, axis=1)[:, near - 1], kind="stable")[:PLACES]
+    nearest = np.argsort(apart[order], axis=1, kind="stable")[:, :near]
+    return points[nearest].mean(axis=1).tolist()
 
 
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
@@ -295,16 +311,26 @@ def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) ->
         anchor = "left" if middle < half else "right" if middle > end - half else "center"
         middle += {"left": half, "right": -half, "center": 0.0}[anchor]
         wanted.append((draw.short(name, len(name)), x, y, middle, anchor))
-    return _without_overlap(wanted, pixels, STEPS[:3])  # farther away, they would seem to name something else
+    return _without_overlap(wanted, pixels, STEPS, [])  # farther away, they would seem to name something else
 
 
 def _without_overlap(
-    wanted: Sequence[tuple[str, float, float, float, str]], pixels: float, steps: Sequence[int]
+    wanted: Sequence[tuple[str, float, float, float, str]],
+    pixels: float,
+    steps: Sequence[int],
+    taken: list[tuple[float, float, float]],
+    *,
+    most: int | None = None,
 ) -> list[Entries]:
-    """Place texts at (x, y), given their middle in pixels and anchor. A text without room moves, or is omitted."""
-    taken: list[tuple[float, float, float]] = []  # middle, height and half of the width, in pixels
-    placed = []
+    """Place texts at (x, y), given their middle in pixels and anchor. A text without room moves, or is omitted.
+
+    `taken`: middle, height and half of the width in pixels of what is there already; the new texts, at most `most`, are
+    added to it.
+    """
+    placed: list[Entries] = []
     for text, x, y, middle, anchor in wanted:
+        if len(placed) == most:
+            break
         half = LETTER * len(unescape(text)) / 2
         for step in steps:
             height = y * pixels + step * LINE

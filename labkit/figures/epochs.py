@@ -47,7 +47,7 @@ def clusters_over_epochs(
     """Draw a run's probe over the epochs: points that move within fixed axes, above curves of inter / intra.
 
     The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
-    by default the last, and its button plays from the first epoch up to it. Everything else is as in `clusters`.
+    by default the last, and its button plays all epochs. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     colours = colouring(journey.shown, by, most=most, order=order)
@@ -75,7 +75,7 @@ def clusters_over_epochs(
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
-        names_in(picture.points, names, (NAMED_IN, 0.4 * height), journey.axes) if named else []
+        names_in(picture.points, names, (NAMED_IN, 0.4 * height), journey.axes, ring=ring) if named else []
         for picture in journey.pictures
     ]
     longest = max(map(len, written))
@@ -90,7 +90,7 @@ def clusters_over_epochs(
     return draw.figure_of(
         drawing,
         frames=[_frame(journey, place, groups, texts[place]) for place in range(len(journey))],
-        updatemenus=[_menu(journey, at)],
+        updatemenus=[_menu(journey)],
         legend=draw.below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
         **layout,
@@ -151,15 +151,15 @@ def _axes(journey: Journey) -> Entries:
     return layout
 
 
-def _menu(journey: Journey, at: int) -> Entries:
-    """Return the buttons: play from the first epoch to this one, and stop."""
+def _menu(journey: Journey) -> Entries:
+    """Return the buttons: play from the first epoch to the last, and stop."""
     play = {
         "frame": {"duration": STEP, "redraw": False},
         "transition": {"duration": TRAVEL, "easing": "cubic-in-out"},
         "fromcurrent": False,
         "mode": "immediate",
     }
-    way = [str(epoch) for epoch in journey.epochs[: at + 1]]
+    way = [str(epoch) for epoch in journey.epochs]
     stop = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
     buttons = [
         {"label": "▶ Play", "method": "animate", "args": [way, play]},

@@ -100,6 +100,9 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
 # --- one anchor as bars ------------------------------------------------------------------------------------------
 
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
+PLAYED = {"positive": ("same class", "pulls"), "negative": ("other class", "pushes")}  # the words of the playground
+HEADROOM = 0.15  # of similarity, above the most similar pair: for the arrow and for the limit of the usual ε
+LEAST_WRITTEN = 1e-4  # weights below are not written as numbers
 BAR_WIDTH = 0.85  # share of a bar's place; by default, plotly makes bars of a kind as wide as its smallest gap
 
 
@@ -126,7 +129,8 @@ def anchor_bars(
     for (kind, colour), kept in product((*KINDS, ("unknown", INK)), (True, False)):
         rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
         if rows:
-            name = "no pair" if kind == "unknown" else f"{kind}, {'kept' if kept else 'dropped'}"
+            what, moves = PLAYED.get(kind, ("no pair", ""))
+            name = f"{what}, {moves if kept else 'dropped'} ({kind})" if moves else what
             pattern = {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}
             shared: Entries = {"name": name, "legendgroup": name, "width": BAR_WIDTH}
             shared["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in rows]
@@ -141,8 +145,8 @@ def anchor_bars(
         traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
-            (examined.floor(anchor), "negatives above are kept", NEGATIVE),
-            (examined.ceiling(anchor), "positives below are kept", POSITIVE),
+            (examined.floor(anchor), "other class above is kept", NEGATIVE),
+            (examined.ceiling(anchor), "same class below is kept", POSITIVE),
         ):
             if np.isfinite(value):  # otherwise the anchor has no pair that defines the limit
                 ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{draw.NAME}"
@@ -155,17 +159,19 @@ def anchor_bars(
     layout["xaxis"] |= {"matches": "x2"}
     layout["xaxis2"] |= {"title": "other sentences, most similar first"}
     lowest = min(0.0, float(similarity.min()))
-    layout["yaxis"] |= {"title": "similarity", "range": [1.08 * lowest, 1.08]}
+    highest = max((float(similarity[row]) for row in order), default=1.0)
+    layout["yaxis"] |= {"title": "similarity", "range": [1.08 * lowest, min(1.08, highest + HEADROOM)]}
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
     if other in place:
         high, own = max(0.0, float(similarity[other])), float(weight[other])
         top = own if before is None else max(own, float(before[other]))
+        said = "below 0.0001" if 0 < own < LEAST_WRITTEN else f"{own:.3g}"
         halo = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}  # it may stand on a neighbour's bar
         layout["annotations"] = [
             draw.annotation("▼", place[other], high, size=17, yshift=9),
-            draw.annotation(f"{own:.3g}", place[other], top, yshift=10, xref="x2", yref="y2", font=halo),
+            draw.annotation(said, place[other], top, yshift=10, xref="x2", yref="y2", font=halo),
         ]
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)

@@ -265,8 +265,11 @@ def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, 
 
 
 def explained_rows(explanation: Explanation, *, top: int = 10) -> go.Figure:
-    """Draw a step for each of the strongest rows, one for the words in common (TF-IDF), and one for all other rows."""
-    parts = _with_rest([(f"row {row}", part) for row, part in explanation.rows], top, "rows")
+    """Draw a step for each of the strongest rows, one for the words in common, and one for all other rows.
+
+    Rows are numbered from 1.
+    """
+    parts = _with_rest([(f"row {row + 1}", part) for row, part in explanation.rows], top, "rows")
     parts += [("words in common", explanation.shared)] if explanation.shared else []
     return _steps(parts, explanation.similarity)
 

@@ -170,7 +170,7 @@ def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
 # --- the page Clusters -------------------------------------------------------------------------------------------
 
 QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
-NEIGHBOUR = re.compile(r"\d+\. \*\*(-?[\d.]+)\*\* · (✓ )?(.*?) · (.*)")
+NEIGHBOUR = re.compile(r"\d+\. \*\*(-?[\d.]+)\*\*(?: new| gone)? · (✓ )?(.*?) · (.*)")
 
 
 def numbers(values: list | dict) -> np.ndarray:

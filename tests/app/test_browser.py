@@ -78,6 +78,7 @@ EPOCHS = (
 )
 
 
+SLIDER = "() => document.querySelector('.st-key-epoch [role=slider]').getAttribute('aria-valuetext')"
 # the clock by which pictures play goes on by a sixtieth of a second a frame: none is left out on a busy machine
 SLOWLY = """() => {
     window.seen = new Set(); let at = Date.now(); Date.now = () => at;
@@ -168,7 +169,19 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
             break
     view.keyboard.press("Enter")  # both pictures travel together
     view.wait_for_function("seen.has('epoch 1,epoch 1')")
-    view.wait_for_function(at_the_end)
+    view.get_by_role("button", name="Stop", exact=True).last.click()
+    listener.settle()
+    view.wait_for_function(
+        f"({EPOCHS})().every(said => said.split(' ')[1] === ({SLIDER})())"
+    )  # slider and pictures agree
+    view.get_by_role("button", name="Play", exact=True).first.click()
+    view.wait_for_function(f"{at_the_end} && ({SLIDER})() === '{last}'")
+    listener.settle()
+    turn_to(listener, "Why")
+    turn_to(listener, "Space")
+    view.get_by_role("slider", name="Epoch").wait_for()  # the view that was left
+    with view.expect_file_chooser():
+        view.get_by_role("button", name="Upload").first.click()
     view.get_by_role("slider", name="Epoch").focus()
     view.keyboard.press("ArrowLeft")
     view.wait_for_selector(f"td:has-text('space, epoch {last - 1}')")

@@ -46,8 +46,8 @@ def test_points_come_back_from_their_bytes_with_class_colour_and_mark() -> None:
     assert (looks, header["rest"]) == ([1, 0, 1, 2], 2)
     assert header["colours"] == ["#0072B2", "#E69F00", "#767676"]
     assert [name for name, _ in header["legend"]] == ["<b>y", "x", "others"]
-    assert [name for name, *_ in header["labels"]] == ["x", "<b>y"]  # the largest first, and none for the others
-    assert header["labels"][0][1:3] == pytest.approx([0.125, 0.375], abs=1e-4)  # the middle of (0, 1/4), (1/4, 1/2)
+    assert [name for name, *_ in header["labels"]] == ["x", "<b>y", "others"]  # the largest first, the others last
+    assert header["labels"][0][1:3] == pytest.approx([0, 0.25], abs=1e-4)  # a point of its own, and no empty middle
 
 
 def test_numbers_are_levels_of_a_scale() -> None:

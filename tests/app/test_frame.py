@@ -126,7 +126,7 @@ def test_the_app_freezes_modules_and_fetches_plotlys_script_early(thawed: None) 
     assert (Path(st.__file__).parent / "static" / told).is_file()
 
 
-def test_the_view_of_the_place_before_does_not_stay_in_the_address() -> None:
+def test_a_place_has_its_own_view_and_opens_again_on_the_one_that_was_left() -> None:
     def two_places() -> None:
         import frame
         import streamlit as st
@@ -142,3 +142,7 @@ def test_the_view_of_the_place_before_does_not_stay_in_the_address() -> None:
     fine(page.run())
     assert page.segmented_control(key="view").value == "One"
     assert "view" not in page.query_params
+    page.session_state["place"] = "the first again"
+    fine(page.run())
+    assert page.segmented_control(key="view").value == "Train"  # as it was left
+    assert page.query_params["view"] == "Train"

@@ -18,10 +18,12 @@ import streamlit as st
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from labkit.arrays import unit
 from labkit.baselines.difficulty import difficulty
 from labkit.corpora import load
 from labkit.corpora.catalogue import EMBEDDED
 from labkit.evaluation import p_coherence
+from labkit.film.reading import readable
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
 from labkit.sentpwnet.method import PairSettings
@@ -36,6 +38,7 @@ from .conftest import (
     QUICK,
     Opened,
     RunCode,
+    charts,
     figure,
     fine,
     has_pictures,
@@ -51,11 +54,11 @@ RULE = {"film": "trained here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
+DIALS = ("alpha", "beta", "lambda", "epsilon")
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
     ("why_page", PAIRS, 3),
     ("why_page", PAIRS | {"view": "The words"}, 1),
-    ("why_page", PAIRS | {"view": "Curves"}, 3),
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
     ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
@@ -314,7 +317,9 @@ def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(ope
         ("as-trained", [20.0, trained.beta, -0.25, trained.epsilon]),
     ):
         fine(page.button(key=button).click().run())
-        assert [page.slider(key=key).value for key in ("alpha", "beta", "lambda", "epsilon")] == expected
+        sliders = [page.select_slider if key == "beta" else page.slider for key in DIALS]
+        values = [slider(key=key).value for slider, key in zip(sliders, DIALS, strict=True)]
+        assert values == expected
 
 
 def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
@@ -336,18 +341,15 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(
     assert table.loc[other, "weight"] > 0.05
     assert (table["kind"] == "positive").any()
     was = table.loc[other, "weight"]
-    fine(page.slider(key="beta").set_value(30.0).run())
+    fine(page.select_slider(key="beta").set_value(30.0).run())
     weight = page.dataframe[0].value.set_index("no.").loc[other, "weight"]
     assert weight != was
 
 
-def test_films_rows_without_a_run_are_those_of_a_bundled_one(opened: Opened) -> None:
-    if not DEMONSTRATIONS["film-questions"].here:
-        pytest.skip("needs the bundled runs")
+def test_films_rows_without_a_run_are_trained_by_one_button(opened: Opened) -> None:
     page = fine(opened("why_page", view="FILM's rows").run())
-    assert "film-questions" in page.info[0].value
-    assert "**Row " in texts(page)
-    assert "This pair by rows" not in texts(page)  # which are not of the pair's corpus
+    assert not charts(page)  # those of another corpus are no answer
+    assert "topics" in page.button(key="film").label
 
 
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
@@ -364,27 +366,27 @@ def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
 # --- FILM ---------------------------------------------------------------------------------------------------------
 
 
-def test_film_opens_on_the_bundled_run_with_the_sentences_at_each_end_of_a_row(opened: Opened) -> None:
+def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(opened: Opened) -> None:
     if not DEMONSTRATIONS["film-questions"].here:
         pytest.skip("needs the bundled runs")
     page = fine(opened("why_page", corpus="questions", vectors="TF-IDF", view="FILM's rows").run())
-    assert not page.toggle(key="film").value
+    assert "film" not in page.query_params
     film = load_run(DEMONSTRATIONS["film-questions"].folder)
-    strongest = max(film.rows(rotated=True, top=10), key=lambda row: row.share)
-    assert f"**Row {strongest.number}** · {strongest.share:.1%}" in texts(page)
+    boxes = (page.selectbox(key="anchor-choice"), page.selectbox(key="other-choice"))
+    pair = [box.options[box.value].split(" · ", 1)[1] for box in boxes]
+    for rotated in (True, False):
+        L = readable(film.L.astype(float), film.words) if rotated else film.L.astype(float)
+        y = unit(film.vectorizer.transform(pair) @ L.T)
+        parts = (1 - film.share) * y[0] * y[1]
+        assert parts.sum() == pytest.approx(sum(part for _, part in film.explain(*pair).rows), abs=1e-6)
+        written = [re.findall(r"\*\*Row (\d+)\*\*.*\*\*([+-][\d.]+)\*\*", text.value) for text in page.markdown]
+        cards = [(int(row) - 1, float(part)) for found in written for row, part in found]
+        assert [row for row, _ in cards] == np.argsort(-np.abs(parts), kind="stable")[:8].tolist()
+        assert [part for _, part in cards] == pytest.approx([parts[row] for row, _ in cards], abs=6e-4)
+        fine(page.toggle(key="varimax").set_value(not rotated).run())
     shown = next(text.value for text in page.text if text.value.startswith("▲"))
     sentence = shown.splitlines()[0].removeprefix("▲ ").removesuffix(" …")
     assert any(text.startswith(sentence) for text in load("questions").sentences())
-
-
-@pytest.mark.whole
-def test_varimax_turns_the_rows_and_stability_is_measured_on_request(opened: Opened) -> None:
-    page = fine(opened("why_page", **FILM).run())
-    first = texts(page)
-    fine(page.toggle(key="varimax").set_value(False).run())
-    assert texts(page) != first
-    fine(page.toggle(key="stability").set_value(True).run())
-    assert "· stability 0." in texts(page) or "· stability 1." in texts(page)
 
 
 def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
@@ -508,7 +510,7 @@ def test_a_click_chooses_the_pair_and_a_setting_leaves_the_axes_where_they_are(o
     page = fine(opened("why_page", **PAIRS | {"beta": "50"}).run())
     before = figure(page)["layout"]
     assert page.selectbox(key="anchor-choice").value != page.selectbox(key="other-choice").value
-    fine(page.slider(key="beta").set_value(22.0).run())
+    fine(page.select_slider(key="beta").set_value(20.0).run())
     assert [figure(page)["layout"][axis]["range"] for axis in ("yaxis", "yaxis2")] == [
         before[axis]["range"] for axis in ("yaxis", "yaxis2")
     ]

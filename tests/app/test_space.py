@@ -236,7 +236,7 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
     (ranked,) = named(page, "Sentences ranked by")
     assert ranked["row"].tolist() == moved.ranked[:100].tolist()
     assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
-    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(groups[0].rows)  # a line for each of the first group
+    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(shown)  # a line for each sentence
     assert [len(each.data) for each in run_code(page)] == [16]  # lines, where they begin, fourteen classes
     fine(buttons[0].click().run())
     rows = groups[0].rows.tolist()

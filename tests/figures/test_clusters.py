@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -112,17 +114,23 @@ def test_every_column_can_colour() -> None:
         clusters(picture, shown, by="colour")
 
 
-def test_a_name_stands_only_where_half_of_the_points_are_of_its_class() -> None:
-    apart = np.concatenate([np.random.default_rng(0).normal(at, 0.1, (20, 2)) for at in (0, 3)]).astype(np.float32)
-    shown = Labelled([f"text {row}" for row in range(40)], ["a"] * 20 + ["b"] * 20)
-    mixed = Labelled(shown.texts, ["a"] * 10 + ["b"] * 10 + ["a"] * 10 + ["b"] * 10)
+def test_every_class_has_its_name_at_its_own_points_and_none_covers_the_ring() -> None:
+    random = np.random.default_rng(0)
+    centres = np.repeat([[-3, 0], [3, 0], [0, 0]], [10, 30, 40], axis=0)  # "a" has two clusters, with "b" between them
+    points = (centres + random.normal(0, 0.05, (80, 2))).astype(np.float32)
+    shown = Labelled([f"text {row}" for row in range(80)], ["a"] * 40 + ["b"] * 20 + ["c"] * 20)
+    picture = Projection("PCA", points)
 
-    def named(points: np.ndarray, classes: Labelled) -> list[str]:
-        figure = clusters(Projection("PCA", points), classes, named=True)
-        return [note.text for note in figure.layout.annotations]
+    def places(**drawing: Any) -> dict[str, tuple[float, float]]:
+        notes = clusters(picture, shown, named=True, **drawing).layout.annotations
+        return {note.text: (note.x, note.y) for note in notes}
 
-    assert named(apart, shown) == ["a", "b"]
-    middle = np.array([[-1, 0]] * 10 + [[0, 0]] * 20 + [[1, 0]] * 10, np.float32) + apart * 0.01
-    in_the_middle = Labelled(shown.texts, ["a"] * 10 + ["b"] * 20 + ["a"] * 10)
-    assert named(middle, in_the_middle) == ["b"]  # the middle of "a" lies among "b"
-    assert len(named(apart, mixed)) <= 2
+    named = places()
+    assert set(named) == {"a", "b", "c"}  # two of them among each other
+    assert named["a"] == pytest.approx((3, 0), abs=0.1)  # the denser one, and not the middle of both
+    for name, rows in (("b", range(40, 60)), ("c", range(60, 80))):
+        assert np.abs(points[list(rows)] - named[name]).sum(axis=1).min() < 0.1
+    assert set(places(most=2)) == {"a", "b", REST}
+    ringed = int(np.abs(points - named["a"]).sum(axis=1).argmin())
+    x, y = np.subtract(places(ring=ringed)["a"], points[ringed])
+    assert max(abs(x), abs(y)) > 0.3
