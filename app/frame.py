@@ -46,7 +46,6 @@ READABLE = f"""
   fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
-.st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 @media (max-width: 640px) {{
@@ -145,8 +144,8 @@ def plotly_early() -> str:
     return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
-def view(views: Sequence[str], key: str = "view") -> str:
-    """The selected view of the page, initially the first; one is always selected.
+def view(views: Sequence[str], key: str = "view", first: str = "") -> str:
+    """The selected view of the page, initially `first` or the first of all; one is always selected.
 
     Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
     """
@@ -155,10 +154,11 @@ def view(views: Sequence[str], key: str = "view") -> str:
         st.session_state[key] = linked
     elif address_changed(key) or st.session_state.get(key) not in views:
         st.session_state.pop(key, None)
-    first = None if key in st.session_state else linked if linked in views else views[0]
+    first = first or views[0]
+    shown = None if key in st.session_state else linked if linked in views else first
     hidden: Any = {"label_visibility": "collapsed"}
-    chosen = str(st.segmented_control("View", views, default=first, required=True, key=key, **hidden))
-    keep_in_address(key, None if chosen == views[0] else chosen)
+    chosen = str(st.segmented_control("View", views, default=shown, required=True, key=key, **hidden))
+    keep_in_address(key, None if chosen == first else chosen)
     return chosen
 
 
