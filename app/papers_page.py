@@ -7,19 +7,9 @@ from typing import Any
 import cached
 import choosing
 import frame
+import papers_cards
 import streamlit as st
-from papers_cards import (
-    CARDS,
-    EXPLANATIONS,
-    TRY,
-    VERDICTS,
-    claims_of,
-    close_panel,
-    result_of,
-    show_cards,
-    show_panel,
-    tally,
-)
+from papers_cards import CARDS, TRY
 
 from labkit import figures
 from labkit.papers.records import AS_PRINTED
@@ -51,21 +41,23 @@ FORMULAS = (
 def show_claims(paper: str) -> None:
     """What the paper claims, with our verdicts, then our own questions."""
     for asked_here in (False, True):
-        claims = claims_of(paper, asked_here=asked_here)
+        claims = papers_cards.claims_of(paper, asked_here=asked_here)
         rows = [
             {
-                "verdict": ":{}-badge[{}]".format(*VERDICTS[claim.ours]),
+                "verdict": ":{}-badge[{}]".format(*papers_cards.VERDICTS[claim.ours]),
                 "claim" if not asked_here else "our question": frame.plain(claim.text),
-                "here": frame.plain(result_of(claim, table)),
+                "here": frame.plain(papers_cards.result_of(claim, table)),
                 "in": table.table.title,
             }
             for claim, table in claims
         ]
         if rows and not asked_here:
-            st.markdown(f"##### {tally(claims)}")
+            st.markdown(f"##### {papers_cards.tally(claims)}")
             st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
         elif rows:
-            with st.expander(f"Our own questions: {tally(claims)}", expanded=paper == EXPLANATIONS):
+            with st.expander(
+                f"Our own questions: {papers_cards.tally(claims)}", expanded=paper == papers_cards.EXPLANATIONS
+            ):
                 st.table(rows, border="horizontal", alt="What we asked, and what we found.")
 
 
@@ -141,17 +133,17 @@ def spoken_figure(figure: Any) -> str:
 def page() -> None:
     frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
     st.html(f"<style>{APART}</style>")
-    names = {card.title: name for name, card in CARDS.items()} | {"Explanations": EXPLANATIONS}
-    hidden: Any = {"label_visibility": "collapsed", "on_change": close_panel, **frame.KEEP}
+    names = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_cards.EXPLANATIONS}
+    hidden: Any = {"label_visibility": "collapsed", "on_change": papers_cards.close_panel, **frame.KEEP}
     title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))
     opened = st.query_params.get(TRY, "")
     if title != EVERY:
         show_claims(names[title])
         show_tables(names[title])
     elif opened in CARDS and (panel := CARDS[opened].panel):
-        show_panel(opened, panel)
+        papers_cards.show_panel(opened, panel)
     else:
-        show_cards()
+        papers_cards.show_cards()
     frame.show_link(own_file=TRY in st.query_params and st.session_state.get("corpus") == choosing.OWN)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -223,7 +224,8 @@ def show_space(job: Job, opened: Opened | None) -> None:
     """
     kept, when = space_so_far(job, opened), ""
     if kept is None and opened is not None and job.state not in ENDED and planned(job)[0]:
-        kept, when = start_of(opened), " before training, by mean word vectors"
+        with suppress(ValueError):  # too few words: the run will say so
+            kept, when = start_of(opened), " before training, by mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
         if job.state in ENDED:
             st.caption("This run has no picture: it does not learn in epochs, or it ended too early.")

@@ -73,7 +73,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
         traces.append(draw.marks(values, rows, stroke, name="one seed", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
     judged = any(line.lead for _, line in shown)
     values = [each for trace in traces for each in trace["x"]]
-    cut = "; the axis does not start at 0" * (min(values) > 0.1 * max(values))
+    cut = "; the axis does not start at 0" if min(values) > 0.1 * max(values) else ""
     return draw.figure_of(
         traces,
         annotations=[draw.annotation(_said(line), 0, place - 0.2, size=14, **OVER) for place, line in shown],
