@@ -46,7 +46,6 @@ READABLE = f"""
   fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
-.st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 .stElementContainer:has(.stPlotlyChart .modebar) {{margin-top: 2rem}}
@@ -103,22 +102,21 @@ def plotly_early() -> str:
     return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
-def view(views: Sequence[str], key: str = "view") -> str:
-    """The selected view of the page: initially the first, later the one that the visitor left.
+def view(views: Sequence[str], key: str = "view", first: str = "") -> str:
+    """The selected view of the page, initially `first` or the first of all; one is always selected.
 
     Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
     """
     linked, memory = st.query_params.get(key), f"{key} of {views[0]}"
     if address_changed(key) and linked in views:
         st.session_state[key] = linked
-    elif st.session_state.get(key) not in views:  # from another page, without a view in the address
-        st.session_state[key] = linked if linked in views else st.session_state.get(memory, views[0])
-    elif address_changed(key):
-        st.session_state[key] = views[0]
+    elif address_changed(key) or st.session_state.get(key) not in views:
+        st.session_state.pop(key, None)
+    first = first or views[0]
+    shown = None if key in st.session_state else linked if linked in views else first
     hidden: Any = {"label_visibility": "collapsed"}
-    chosen = str(st.segmented_control("View", views, required=True, key=key, **hidden))
-    st.session_state[memory] = chosen
-    keep_in_address(key, None if chosen == views[0] else chosen)
+    chosen = str(st.segmented_control("View", views, default=shown, required=True, key=key, **hidden))
+    keep_in_address(key, None if chosen == first else chosen)
     return chosen
 
 
