@@ -103,19 +103,21 @@ def plotly_early() -> str:
 
 
 def view(views: Sequence[str], key: str = "view", first: str = "") -> str:
-    """The selected view of the page, initially `first` or the first of all; one is always selected.
+    """The selected view of the page: initially `first` or the first of all, later the one that the visitor left.
 
     Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
     """
-    linked, memory = st.query_params.get(key), f"{key} of {views[0]}"
+    first, memory = first or views[0], f"{key} of {views[0]}"
+    linked = st.query_params.get(key)
     if address_changed(key) and linked in views:
         st.session_state[key] = linked
-    elif address_changed(key) or st.session_state.get(key) not in views:
-        st.session_state.pop(key, None)
-    first = first or views[0]
-    shown = None if key in st.session_state else linked if linked in views else first
+    elif st.session_state.get(key) not in views:  # from another page, without a view in the address
+        st.session_state[key] = linked if linked in views else st.session_state.get(memory, first)
+    elif address_changed(key):
+        st.session_state[key] = first
     hidden: Any = {"label_visibility": "collapsed"}
-    chosen = str(st.segmented_control("View", views, default=shown, required=True, key=key, **hidden))
+    chosen = str(st.segmented_control("View", views, required=True, key=key, **hidden))
+    st.session_state[memory] = chosen
     keep_in_address(key, None if chosen == first else chosen)
     return chosen
 
