@@ -206,7 +206,7 @@ def cluster(
 @app.command(cls=Command)
 def dedup(
     inputs: Annotated[
-        list[str], Argument(metavar="INPUT...", help="Files and folders of shards.", autocompletion=complete_corpora)
+        list[str], Argument(metavar="INPUT", help="Files and folders of shards.", autocompletion=complete_corpora)
     ],
     out: Shards,
     column: Annotated[str, Option(help="Column to compare; whole rows are kept.")] = "text",
