@@ -38,7 +38,8 @@ app = Typer(rich_markup_mode=None)
 def encode(
     run: RunFolder,
     inputs: Annotated[
-        list[str] | None, Argument(metavar="[INPUT...]", help="With --out: Parquet files and folders of shards.")
+        list[str] | None,
+        Argument(metavar="INPUT", help="With --out: Parquet files, shards; without: like --input."),
     ] = None,
     output: Annotated[
         Path | None, Option(metavar="FILE|-", help="A .npz, .parquet or .tsv; -: JSON lines on standard output.")
