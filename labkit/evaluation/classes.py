@@ -207,7 +207,10 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
 
 
 def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.ndarray) -> float:
-    """Return the mean |a_i - b_j| in float64; a distance of at most `floor` per dimension counts as 0."""
+    """Return the mean |a_i - b_j| over n pairs in float64; a distance of at most `floor` times √n counts as 0.
+
+    The rounding error of a mean grows with the root of the number of rows.
+    """
     parts = blocks(len(i), filled(b), BLOCK // 4)
     distances = np.sqrt(np.concatenate([squares(a[i[part]] - b[j[part]]) for part in parts]))
     return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())

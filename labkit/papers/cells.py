@@ -31,6 +31,7 @@ from labkit.experiment import digest, versions_of
 from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing, default_folder, read_json, write_json
 from labkit.papers.fair import Tuning, space_of
 from labkit.papers.recipes import Case
+from labkit.papers.recipes.cross_encoders import read_together
 from labkit.papers.recipes.scoring import at_hand
 from labkit.papers.records import CLAIM_SEEDS, Recipe, Row, Table
 from labkit.progress import Progress, silent
@@ -178,8 +179,8 @@ def _part(table: Table, row: Row, data: str, desk: Desk, published: bool, seeds:
 
 def why_not(recipe: Recipe) -> str:
     """Why a recipe cannot run on this machine with any data; empty if it can run."""
-    lent = recipe.method in ("sbert", "static") or recipe.settings.get("encoder") == "transformer"
-    if lent and find_spec("sentence_transformers") is None:
+    transformer = recipe.settings.get("encoder") == "transformer" or recipe.run is read_together
+    if (transformer or recipe.method in ("sbert", "static")) and find_spec("sentence_transformers") is None:
         return 'needs sentence-transformers: pip install "labkit-embeddings[sbert]"'
     model = recipe.settings.get("model")
     if model is not None and at_hand(model) is None:
