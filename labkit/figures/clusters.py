@@ -274,7 +274,10 @@ def names_in(
     """
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
-    taken = [] if ring is None else [(*(points[ring] * pixels).tolist(), RING)]
+    taken: list[tuple[float, float, float]] = []
+    if ring is not None:  # two lines high
+        middle, height = (points[ring] * pixels).tolist()
+        taken = [(middle, height - LINE / 2, RING), (middle, height + LINE / 2, RING)]
     placed = []
     for code, name in enumerate(draw.telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
