@@ -31,11 +31,11 @@ LEAD = re.compile(  # what decides a claim, as labkit.papers.claims writes it
     r"\((?P<lead>[^%]+)(?P<share>%?) \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]"
 )
 ALL_TOGETHER = (
-    "Undecided although this interval leaves out 0: the claim needs several comparisons at once, and some of many "
-    "intervals leave out 0 by chance. Judged together, they decide nothing."
+    "The claim is undecided although this interval excludes 0. It depends on several comparisons, and some of many "
+    "intervals exclude 0 by chance. Judged together, they do not decide it."
 )
-FEW_SEEDS = "Undecided because it was measured with too few seeds."
-NOT_ALL = "Undecided because not all methods that the claim names were measured."
+FEW_SEEDS = "The claim is undecided because it was measured with too few seeds."
+NOT_ALL = "The claim is undecided because not all of the methods that it names were measured."
 EXPLANATIONS = "why"  # not a paper: our own measurements
 
 
@@ -64,7 +64,8 @@ CARDS = {
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
         ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"),
-        "Ours are lower: smaller networks, fewer training pairs, and word vectors made from them instead of GloVe.",
+        "Our scores are lower because our networks are smaller and learn from fewer pairs, with word vectors "
+        "trained on these pairs instead of GloVe.",
     ),
     "thematic": Card(
         "Thematic",
@@ -73,7 +74,8 @@ CARDS = {
         "the triplet network leads every other method, the paper's network",
         "accuracy",
         ("mean-vectors", "triplets-sen (the paper's network, smaller)", "triplets-sen (ours)"),
-        "Our copy of its network is half as wide and sees a part of the triplets; word vectors are made from them.",
+        "Our copy of its network is half as wide, and the network and its word vectors learn from only some of the "
+        "triplets.",
         papers_thematic,
     ),
     "sbert-lp": Card(
@@ -84,7 +86,7 @@ CARDS = {
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "STS-B",
         ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
-        "The paper's models are not here, so LP works on another one, all-MiniLM-L6-v2.",
+        "The paper's models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
     ),
     "pthought": Card(
@@ -94,7 +96,7 @@ CARDS = {
         "both forms with two layers lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
-        "The paper scores captions that it trained on. Ours are of other pictures, from smaller networks.",
+        "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
     ),
     "film": Card(
@@ -104,7 +106,7 @@ CARDS = {
         "FILM leads the Siamese networks",
         "accuracy",
         ("Siamese CNN", "Siamese-LSTM", "FILM", "TF-IDF"),
-        "Ours are lower: they learn from far fewer pairs, and the Siamese networks are smaller.",
+        "Our scores are lower because we train on far fewer pairs, and with smaller Siamese networks.",
         papers_film,
     ),
 }
@@ -114,7 +116,7 @@ CARDS = {
 
 
 def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
-    """The claims of a paper, or our own questions to it, each with the table that it is about."""
+    """The claims of a paper, or our own questions about it, each with its table."""
     mine = [table for table in cached.paper_tables().values() if table.table.paper == paper]
     return [(claim, table) for table in mine for claim in table.claims if claim.asked_here == asked_here]
 
@@ -188,7 +190,7 @@ def show_card(name: str, card: Card) -> None:
     picture = figures.ours_beside_paper(table, card.column, rows=rows, points=True)
     alt = f"{card.title}, {card.column} of {len(rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"{card.differs} {table.table.title} of the paper.")
+    st.caption(f"{card.differs} Source: {table.table.title} of the paper.")
     with st.container(horizontal=True):
         if card.panel:
             icon = ":material/play_arrow:"
@@ -202,7 +204,7 @@ def show_explanations() -> None:
     """What is not a paper's: our own measurements of explanations."""
     claims = claims_of(EXPLANATIONS, asked_here=True)
     st.markdown("#### Explanations")
-    st.caption(f"No paper, but our own questions: {tally(claims)}.")
+    st.caption(f"Our own questions instead of a paper's claims: {tally(claims)}.")
     st.markdown("When one word of a sentence is changed, does the explanation of a method find that word?")
     show_tables_button(EXPLANATIONS, "Explanations")
 

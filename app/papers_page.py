@@ -17,8 +17,9 @@ from labkit.papers.records import AS_PRINTED
 EVERY = "All papers"
 APART = ".st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}"  # it is no paper
 TWICE = (
-    "Rows that end in “as printed” have the settings that the paper prints. The rows of the same name without it have "
-    "settings chosen on dev, with an equal number of trials for each method; claims are judged on these."
+    "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
+    "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
+    "latter."
 )
 ABOUT = """\
 Each card shows the main result of its paper. An open diamond marks the paper's value, and a disc marks ours. Our values

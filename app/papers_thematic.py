@@ -56,7 +56,10 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, and how far both algorithms agree with the sections."""
-    help_ = "At 0, clusters are hard. Higher temperatures give fewer and softer clusters, until only one is left."
+    help_ = (
+        "At 0, each sentence belongs to one cluster. Higher temperatures give fewer and softer clusters, until "
+        "only one is left."
+    )
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
     )

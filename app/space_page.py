@@ -129,7 +129,7 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-PROBE = "Sentences of the {split} split whose nearest neighbour has their class"
+PROBE = "Sentences of the {split} split whose nearest neighbour is of the same class"
 PROBE_HELP = (
     "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
     "**Before and after**, so the two numbers cannot be compared."

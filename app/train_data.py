@@ -40,8 +40,9 @@ TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
 }
 DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 READ = (
-    "Methods that do not learn, on the test split. Each corpus has its own measure, named in its row: compare within a "
-    "row, from chance to 1; the rest is left to learn. Bars: sizes of the largest classes."
+    "Scores of methods that do not learn, on the test split. Each row names its own measure, so compare scores "
+    "only within a row. Scores range from chance to 1, and the gap to 1 is left to learn. Bars show the sizes of "
+    "the largest classes."
 )
 
 
@@ -102,7 +103,7 @@ def classes_of(corpus: Corpus) -> str:
         said = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
     elif isinstance(corpus, Pairs):
         sizes = [int((np.asarray(corpus.values) == value).sum()) for value in (1, 0)]
-        said = f"{sizes[0]:,} the same, {sizes[1]:,} not"
+        said = f"{sizes[0]:,} with the same meaning, {sizes[1]:,} without"
     elif isinstance(corpus, Groups | Articles):
         groups = isinstance(corpus, Groups)
         own = [*Counter(corpus.groups).values()] if groups else [len(each.sections) for each in corpus.articles]
@@ -128,8 +129,10 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         icon = ":material/arrow_forward:"
         st.button("Train on it", type="primary", icon=icon, key="train-on-it", on_click=to_train)
-        with st.popover("Your own data: templates", icon=":material/table:", type="tertiary"):
-            st.caption("Files with the columns that labkit reads. Upload yours above or drop it on this page.")
+        with st.popover("Templates for your own data", icon=":material/table:", type="tertiary"):
+            st.caption(
+                "These files contain the columns that labkit reads. Upload your file above or drop it on this page."
+            )
             for number, (row, lines) in enumerate(TEMPLATES.items()):
                 file, key = f"template-{number + 1}.csv", f"template-{number}"
                 frame.download(row.capitalize(), partial(str, lines), file, "text/csv", key)

@@ -50,13 +50,15 @@ FORMULAS = (
     r"+ \text{var over items} - \text{what both share}",
 )
 ABOUT_BENCH = (
-    "Checks the data, gives each method the same number of trials on dev, and scores test once with several seeds. "
-    "Allow {} minutes for a decision; with less time, slow methods are left out. It waits in the queue of all runs."
+    "The comparison checks the data, gives each method the same number of trials on dev, and scores test once with "
+    "several seeds. Allow {} minutes for a decision; with less time, slow methods are left out. Comparisons wait "
+    "in the same queue as other runs."
 )
 USUAL = 20  # minutes
 EXAMPLE = (
-    "**No comparison yet.** Its result looks like this picture, which shows what is already here: methods on the test "
-    "split, with their intervals. These were not tuned with equal trials, which the comparison does."
+    "**There is no comparison yet.** Its result will look like this picture, which shows existing scores on the "
+    "test split with their intervals. These methods were not tuned with equal numbers of trials, as they would be "
+    "in a comparison."
 )
 
 
@@ -95,7 +97,7 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> Non
     """One run or comparison, with its progress and results; then the other jobs."""
     jobs = train_queue.jobs_shown(queue, bench=bench)
     if not jobs and not bench:
-        st.info("No run yet. Choose what to train and click Train.")
+        st.info("There is no run yet. Choose what to train and click Train.")
     elif not jobs and opened is not None and "test" in opened.corpus.sizes:
         st.markdown(EXAMPLE)
         train_runs.show_example(opened)
@@ -154,7 +156,7 @@ def page() -> None:
 
 
 def first_view(opened: cached.Opened | None, runs: Callable[[], tuple[dict[str, Path], str | None]] | None) -> str:
-    """What the page opens on: the answer if there are runs, otherwise the data; a file that has just come, its data."""
+    """The first view of the page: the answer if there are runs, otherwise the data; for a new file, always the data."""
     asked = st.session_state.get("view", st.query_params.get("view"))
     if opened is not None and opened.own and st.session_state.get(SEEN) != opened.key:
         st.session_state[SEEN] = opened.key

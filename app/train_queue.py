@@ -39,8 +39,8 @@ COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
 FEW = 100  # dev rows, below which a single one is seen in the curve
 EARLY = (
-    "**Stopped early**, after epoch {last} of {most}: dev had not improved for {patience} epochs. The weights of epoch "
-    "{best} are kept."
+    "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
+    "{patience} epochs. The weights of epoch {best} are kept."
 )
 ICONS = {
     "waiting": ":material/hourglass_empty:",
@@ -228,7 +228,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
             kept, when = start_of(opened), " before training, by mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
         if job.state in ENDED:
-            st.caption("This run has no picture: it does not learn in epochs, or it ended too early.")
+            st.caption("This run has no picture because it does not learn in epochs or ended too early.")
         return
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
     few = len(set(kept.labels)) <= COLOURED
@@ -301,7 +301,8 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     if not columns:
         if job.state in ENDED:
             st.caption(
-                "This run has no curves: it does not learn in epochs, or it ended before the first was complete."
+                "This run has no curves because it does not learn in epochs or ended before the first epoch was "
+                "complete."
             )
         return
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."

@@ -31,15 +31,15 @@ SAW_TEST = (
     "their classes. It is therefore never ranked as best."
 )
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
-NO_RUN = "No run or baseline is selected. Choose some above, or train one under Train."
+NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
 OTHER_MEASURE = (
     "{metric} here and the test scores in Runs are different measures on different sentences, so the two views can "
     "order the runs differently. Training keeps the epoch that is best on dev. Losses of different methods cannot be "
     "compared."
 )
 INTERVALS = (
-    "Each line is the 95 % interval of the difference from the best, whose score is dotted. If it reaches the dotted "
-    "line, it is open which of the two is better. "
+    "Each line is the 95 % interval of the difference from the best. If it reaches the dotted line at the best "
+    "score, it is open which of the two is better. "
 )
 
 
@@ -101,7 +101,7 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
 
 
 def show_leaders(lines: Sequence[Line], opened: cached.Opened) -> list[Line]:
-    """The verdict and the picture; return the lines in its order, in which those that are not judged come last."""
+    """Show the verdict and the picture; return its lines in order, with those that are not judged at the end."""
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in lines]
     lines.sort(key=lambda line: line.saw_test)
     figure, names = lines[0].figure, list(lines[0].means)

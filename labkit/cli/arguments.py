@@ -35,7 +35,7 @@ _common = Typer(add_completion=False)
 def _options(
     quiet: Annotated[bool, _flag("Print only results and errors.", "--quiet", "-q")] = False,
     verbose: Annotated[
-        bool, _flag("Also print versions, settings, time, memory, tracebacks.", "--verbose", "-v")
+        bool, _flag("Also print versions, settings, time, memory and tracebacks.", "--verbose", "-v")
     ] = False,
     json: Annotated[bool, _flag("Print the result as one JSON document.", "--json")] = False,
 ) -> None: ...

@@ -48,7 +48,7 @@ UTF8 = "utf-8-sig"
 WITHOUT_LABELS = """\
 The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, sentpwnet or
 bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. Scores, tuning and hard negatives need
-labels: `labkit data cluster {name} --out found.csv` finds classes and labels each sentence with one."""
+labels. `labkit data cluster {name} --out found.csv` finds classes and labels each sentence with its class."""
 
 app = Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and make corpora.")
 making = Typer(no_args_is_help=True, help="Generate a bundled corpus, triplets, or the bundled runs.")
@@ -66,7 +66,10 @@ def list_corpora() -> Shown:
         rows, size = f"{entry.rows:,}" if entry.rows else "?", entry.size()
         about = f"{size / 1e6:.2f} MB" if size else "-", "no" if entry.here() is None else "yes"
         table.append([entry.name, entry.shape, rows, *about, f"{entry.summary} ({entry.licence})"])
-    return records, f"{text_table(table, right=[2, 3])}\n\n`labkit data get NAME` downloads one that is not here."
+    return (
+        records,
+        f"{text_table(table, right=[2, 3])}\n\n`labkit data get NAME` downloads a corpus that is not here yet.",
+    )
 
 
 @app.command(cls=Command)
@@ -96,7 +99,7 @@ def check(
     measure: Annotated[bool, Option("--measure", help="Also score chance, TF-IDF and mean word vectors.")] = False,
     encoding: Annotated[str, Option(help="Text encoding of your file.")] = UTF8,
 ) -> Shown:
-    """Read a whole corpus and report its contents, or which row is wrong and why."""
+    """Read a whole corpus and report what it contains, or which row is invalid and why."""
     if name in CORPORA and encoding != UTF8:
         raise ValueError(f"--encoding {encoding!r} is for your own files, but {name} is not one; omit it")
     is_file = name not in CORPORA and Path(name).is_file()
@@ -110,7 +113,9 @@ def check(
         note(f"{name}: {contradiction}")
     if isinstance(corpus, Sentences):
         lines.append(WITHOUT_LABELS.format(name=name))
-        lines += [f"Other columns: {[*corpus.extra]}. If one holds the classes, name it 'label'."] * bool(corpus.extra)
+        lines += [f"Other columns: {[*corpus.extra]}. If one of them contains the classes, rename it 'label'."] * bool(
+            corpus.extra
+        )
     if measure:
         from labkit.baselines.difficulty import difficulty  # takes a second
 
@@ -137,9 +142,9 @@ def mine(
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
     sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
-        str | None, Option(help="Run or method that drops candidates it finds as similar as the positive (GISTEmbed).")
+        str | None, Option(help="Run or method that rejects candidates as similar as the positive (GISTEmbed).")
     ] = None,
-    seed: Annotated[int, Option(help="Random seed, also of the pairs within a class.")] = 0,
+    seed: Annotated[int, Option(help="Random seed, also used to pair the sentences of a class.")] = 0,
     force: Force = False,
 ) -> Shown:
     """Mine hard negatives in each split of a corpus and write triplets for `labkit train`."""
@@ -149,7 +154,7 @@ def mine(
     format_of(out)
     low, dots, high = ranks.partition("..")
     if not (dots and low.isdigit() and high.isdigit()):
-        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers such as 10..50; 0..50 skips none")
+        raise ValueError(f"--ranks {ranks!r} is not a range of whole numbers; write it like 10..50")
     mined_in = opening.opened_corpus(corpus)
     encoded = opening.fitted_method(source, mined_in)
     meanings = known_meanings(mined_in)
@@ -186,8 +191,8 @@ def cluster(
 ) -> Shown:
     """Cluster the sentences of a corpus, name the clusters by their words, and write a corpus for `labkit train`.
 
-    In CSV and TSV files, text that a spreadsheet would run as a formula gets a leading '. Sentences that `density`
-    leaves out are in the class `none`.
+    In CSV and TSV files, text that a spreadsheet would run as a formula starts with an added '. Sentences that
+    `density` leaves out get the class `none`.
     """
     check_free(out, "--out", force=force)
     guarded = str if format_of(out)[0] == ".jsonl" else without_formula
@@ -214,7 +219,7 @@ def dedup(
     executor: Executor = None,
     force: Force = False,
 ) -> Shown:
-    """Remove rows whose sentence occurred in an earlier row. Files are Parquet, CSV, TSV, TXT or JSONL."""
+    """Remove rows whose sentence occurs in an earlier row. Files are Parquet, CSV, TSV, TXT or JSONL."""
     how = {"column": column, "plain": plain, **opening.workers_of(executor)}
     made, shards = opening.written_shards(write_distinct, inputs, out=out, force=force, **how)
     record = {"folder": out, "left": made["rows"], "shards": shards}
@@ -251,12 +256,14 @@ def make_triplets(
     out: Table,
     form: Annotated[
         Literal["arrow", "parquet"] | None,
-        Option("--format", help="Make --out a folder: arrow is trained on from disk, parquet is smaller; resumable."),
+        Option(
+            "--format", help="Write a folder of shards: arrow is read from disk during training, parquet is smaller."
+        ),
     ] = None,
     rule: Annotated[
         str, Option(help="Where negatives come from: adjacent section, article, other article, or titles.")
     ] = "adjacent",
-    by: Annotated[str, Option(help="Sections: top level including everything below, or each heading.")] = "top",
+    by: Annotated[str, Option(help="Sections: the `top` level with everything below, or one per `heading`.")] = "top",
     max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Read only the first N articles of each source.")] = None,
     seed: Annotated[int, Option(help="Random seed.")] = 0,
@@ -280,7 +287,7 @@ def make_triplets(
 
 
 def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
-    """The counts read, removed by each rule, and left."""
+    """How many items were read, removed by each rule, and left."""
     removed = {rule: {unit: gone for unit in UNITS if (gone := funnel.removed(rule, unit))} for rule in funnel.rules}
     record = {"file": out, "read": {unit: funnel.read(unit) for unit in UNITS}, "removed": removed}
     record["left"] = {unit: funnel.left(unit) for unit in UNITS}

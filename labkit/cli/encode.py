@@ -38,22 +38,30 @@ app = Typer(rich_markup_mode=None)
 def encode(
     run: RunFolder,
     inputs: Annotated[
-        list[str] | None, Argument(metavar="[INPUT...]", help="With --out: Parquet files and folders of shards.")
+        list[str] | None, Argument(metavar="[INPUT...]", help="With --out: Parquet files or folders of shards.")
     ] = None,
     output: Annotated[
-        Path | None, Option(metavar="FILE|-", help="A .npz, .parquet or .tsv; -: JSON lines on standard output.")
+        Path | None,
+        Option(metavar="FILE|-", help="A .npz, .parquet or .tsv file, or - for JSON lines on standard output."),
     ] = None,
     out: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Folder of .npy shards, for data larger than memory; resumable.")
+        Path | None,
+        Option(
+            metavar="FOLDER", help="Folder of .npy shards, for data larger than memory. Repeat the command to resume."
+        ),
     ] = None,
     source: Annotated[
         str | None,
-        Option("--input", metavar="FILE|-", help="A sentence per line, or a corpus file; -: standard input."),
+        Option(
+            "--input", metavar="FILE|-", help="Text with one sentence per line, a corpus file, or - for standard input."
+        ),
     ] = None,
     distinct: Annotated[
         bool, Option("--distinct", help="Encode each distinct sentence of a corpus file once.")
     ] = False,
-    column: Annotated[str | None, Option(help="With --out: column of the sentences. Default: text.")] = None,
+    column: Annotated[
+        str | None, Option(help="With --out: the column that contains the sentences. Default: text.")
+    ] = None,
     half: Annotated[bool, Option("--half", help="With --out: store float16, half the size.")] = False,
     executor: Executor = None,
     force: Force = False,
@@ -72,7 +80,9 @@ def encode(
         if output is None:
             raise ValueError("--output is missing; name the output file, or give --out and a folder of shards")
         if len(named) > 1:
-            raise ValueError(f"there are {len(named)} inputs, but a file takes one; name a folder of shards with --out")
+            raise ValueError(
+                f"there are {len(named)} inputs, but --output takes only one; name a folder of shards with --out"
+            )
         return _encode_file(run, named[0] if named else "-", output, distinct, force=force)
     if not named:
         raise ValueError("INPUT is missing; name Parquet files or folders of shards before --out")
@@ -143,16 +153,18 @@ def _texts(path: Path) -> list[str]:
 
 @app.command(cls=Command)
 def neighbours(
-    vectors: Annotated[Path, Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy.")],
+    vectors: Annotated[
+        Path, Argument(metavar="VECTORS", help="A folder written by `labkit encode --out`, or a .npy file.")
+    ],
     out: Shards,
     queries: Annotated[Path | None, Option(help="Query vectors. Default: every row is a query.")] = None,
     count: Annotated[int, Option(min=1, help="Neighbours per query.")] = 10,
     index: Annotated[str, Option(help="exact, or faiss: approximate, with its recall measured.")] = "exact",
-    yes: Annotated[bool, Option("--yes", help="For exact: run no matter how long it takes.")] = False,
+    yes: Annotated[bool, Option("--yes", help="With exact: run no matter how long it takes.")] = False,
     executor: Executor = None,
     force: Force = False,
 ) -> Shown:
-    """Find the nearest rows of vectors by cosine; write their row numbers and cosines, nearest first."""
+    """Find the rows with the highest cosine to each query, and write their row numbers and cosines, nearest first."""
     how = {"queries": queries, "count": count, "index": index, "insist": yes, **workers_of(executor)}
     made, shards = written_shards(write_neighbours, vectors, out=out, force=force, **how)
     told = f"{out}: the {count} nearest of {made['base']:,} rows for each of {made['rows']:,} queries"

@@ -36,7 +36,7 @@ app = typer.Typer(rich_markup_mode=None)
 def open_app(
     port: Annotated[int, Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
-    classroom: Annotated[bool, Option("--classroom", help="Let other machines on the network use it.")] = False,
+    classroom: Annotated[bool, Option("--classroom", help="Let other machines on the network use the app.")] = False,
     host: Annotated[list[str] | None, Option(help="In a classroom: another name of this machine.")] = None,
     token: Annotated[
         str, Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
@@ -111,7 +111,7 @@ def _where(port: int, names: Sequence[str], visitors: str, teacher: str) -> str:
     return (
         f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
         f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
-        "The app listens on every address of this machine and answers to these names only; add one with --host.\n"
+        "The app listens on every address of this machine but answers only to these names; add others with --host.\n"
         "Anyone with the first address can use the app and train on this machine. Only you and the visitor who brought "
         "a file see it and its runs. Nothing is encrypted: anyone who can read this network's traffic can read the "
         "tokens too. Press Ctrl-C to stop."
@@ -154,18 +154,18 @@ def _become(module: str, *words: str) -> None:
 @app.command("playground", cls=Plain)
 def open_playground(
     file: Annotated[
-        str | None, Argument(metavar="[FILE]", help="Your sentences, with the columns text and label.")
+        str | None, Argument(metavar="[FILE]", help="A file with your sentences, in the columns text and label.")
     ] = None,
     out: Annotated[Path, Option(metavar="FILE.html", help="File to write the page to.")] = Path("play.html"),
     browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
     force: Force = False,
 ) -> None:
-    """Write the playground as one page and open it: a pair loss trains in the browser, sentence by sentence.
+    """Write the playground to a single page and open it. The page trains sentence vectors with a pair loss.
 
-    The page needs no server and no network. Without a file it shows bundled sentences.
+    It needs no server and no network. Without a file, it uses bundled sentences.
     """
     check_free(out, "--out", force=force)
     playground(file).save(out)
-    typer.echo(f"The playground is {out}")
+    typer.echo(f"The playground was written to {out}.")
     if browser:
         webbrowser.open(out.resolve().as_uri())

@@ -40,8 +40,8 @@ COMMANDS = {  # name: (module, summary)
     "app": ("launch", "Open the app in the browser."),
     "lab": ("launch", "Copy the notebooks and open JupyterLab."),
     "playground": ("launch", "Open the playground, where a pair loss trains in the browser."),
-    "data": ("data", "Corpora: list, download, check, generate, mine, cluster, deduplicate."),
-    "class": ("teaching", "For teachers: the progress of a class, assignments."),
+    "data": ("data", "List, download, check, generate, mine, cluster and deduplicate corpora."),
+    "class": ("teaching", "For teachers: the progress of a class, and graded assignments."),
 }
 
 

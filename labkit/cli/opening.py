@@ -45,8 +45,8 @@ def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> C
     name = record["corpus"]
     if named is None and name not in CORPORA and not (Path(name).is_file() or is_folder(name)):
         raise ValueError(
-            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file found from this "
-            "folder; give one with --corpus"
+            f"run {str(run)!r} was trained on {name!r}, which is neither a known corpus nor a file that exists "
+            "here; give a corpus with --corpus"
         )
     return opened_corpus(named or name)
 
@@ -56,7 +56,7 @@ def record_of(run: Path) -> dict[str, Any]:
     busy = is_locked(run)
     if not (run / "run.json").is_file() and (busy or has_checkpoint(run)):
         state = "is still training" if busy else "was interrupted in its first epoch"
-        remedy = "wait for it" if busy else "resume it with `labkit train ... --resume`"
+        remedy = "wait until it has completed an epoch" if busy else "resume it with `labkit train ... --resume`"
         raise ValueError(f"run {str(run)!r} {state} and cannot be used yet; {remedy}")
     record = read_record(run)
     if record["state"] != "finished":

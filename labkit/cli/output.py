@@ -39,8 +39,8 @@ class Stopped(Exception):
 
 
 def resumes() -> str:
-    """The message with the command that resumes."""
-    return f"stopped; `{shlex.join(['labkit', *sys.argv[1:]])}` resumes"
+    """The message with the command to resume."""
+    return f"stopped; run `{shlex.join(['labkit', *sys.argv[1:]])}` to resume"
 
 
 @contextmanager

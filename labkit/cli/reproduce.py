@@ -37,19 +37,23 @@ def reproduce(
     data: Annotated[
         Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA or the cache.")
     ] = None,
-    seeds: Annotated[int | None, Option(min=1, help="Seeds per random row. Default: the table's; 1: --quick.")] = None,
+    seeds: Annotated[
+        int | None, Option(min=1, help="Seeds per random row. Default: as many as the table uses; 1 with --quick.")
+    ] = None,
     row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains this.")] = "",
     stored: Annotated[bool, Option("--stored", help="Show stored results without computing.")] = False,
     anew: Annotated[bool, Option("--anew", help="Recompute stored results and compare.")] = False,
-    quick: Annotated[bool, Option("--quick", help="Bundled data, one epoch, no tuning, one seed.")] = False,
-    everything: Annotated[bool, Option("--all", help="Every table of every paper.")] = False,
+    quick: Annotated[
+        bool, Option("--quick", help="Use small bundled data, one epoch, no tuning and one seed.")
+    ] = False,
+    everything: Annotated[bool, Option("--all", help="Recompute every table of every paper.")] = False,
     out: Annotated[list[Path] | None, Option(help="Also write a report .md or .json, or results .jsonl.")] = None,
     force: Force = False,
 ) -> Shown:
     """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
-    Stored results are shown without computing; --anew recomputes them. The same command resumes. --quick is to see
-    that it runs, not evidence. --out is repeatable.
+    Stored results are shown without computing; --anew recomputes them. Repeat the command to resume. The results of
+    --quick are no evidence. --out is repeatable.
     """
     given = {"--quick": quick, "--all": everything, "--data": data, "--stored": stored, "--anew": anew, "--out": out,
              "--row": row, "--seeds": seeds, "TABLE": table}  # fmt: skip
@@ -80,7 +84,7 @@ def reproduce(
         plans = [cells.plan(each, desk, seeds) for each in wanted]
     asked = any(DATASETS[name].parts for each in wanted for name in each.data)
     if data is not None and not quick and asked and not any(each.published for each in plans):
-        remark(f"--data {data} has none of the published datasets of these tables, so bundled corpora are used")
+        remark(f"--data {data} contains none of the published datasets of these tables, so bundled corpora are used")
     if listing:
         return _listed(plans, store)
     outcome = _computed(plans, store, row, anew=anew, only_stored=stored)
@@ -91,7 +95,7 @@ def reproduce(
         raise RuntimeError(f"{len(outcome.bugs)} results failed because of a bug in labkit") from outcome.bugs[0]
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
-        raise Stopped("stopped; finished runs are kept and shown, and the same command resumes", status)
+        raise Stopped("stopped; finished runs are kept and shown; repeat the command to resume", status)
     return result
 
 
@@ -115,7 +119,7 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
 
 
 def _computed(plans: Sequence[TablePlan], store: Store, row: str, *, anew: bool, only_stored: bool) -> Computed:
-    """The stored results; missing ones are computed, or all are recomputed."""
+    """Load the stored results and compute the missing ones, or compute all of them anew."""
     from labkit.papers.cells import Computed, cells_of, compute, stored
 
     wanted = cells_of(plans, row)
@@ -145,7 +149,7 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
             if now.get(name) != value:
                 gaps[cell, name] = abs(now.get(name, float("nan")) - value)
     if not gaps:
-        return "all values that were stored before are equal"
+        return "all values equal the stored ones"
     cell, name = max(gaps, key=lambda place: gaps[place])
     differ, both = len({cell for cell, _ in gaps}), sum(cell in before for cell in outcome.fresh)
     most = f"by up to {gaps[cell, name]:.2g} ({name} of {cell})"
@@ -154,7 +158,7 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
 
 
 def _written(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool) -> Shown:
-    """The report, which is also written to the files asked for."""
+    """The report, which is also written to the files of --out."""
     from labkit.papers import bundled_report, cells, published, reports
 
     results = tuple(bundled_report.result(planned, outcome, quick=quick) for planned in plans)

@@ -27,7 +27,7 @@ app = Typer(rich_markup_mode=None)
 
 @app.command(cls=Command)
 def runs(
-    words: Annotated[list[str] | None, Argument(help="Only runs whose row contains all these words.")] = None,
+    words: Annotated[list[str] | None, Argument(help="List only runs whose row contains all of these words.")] = None,
     folder: Annotated[
         list[Path] | None, Option(exists=True, help="Folder of runs; repeatable. Default: runs/.")
     ] = None,
@@ -44,7 +44,7 @@ def runs(
     kept.sort(key=lambda line: line["run"])
     kept.sort(key=lambda line: float("-inf") if line[sort] is None else line[sort], reverse=sort in LARGEST_FIRST)
     if words and not kept:
-        raise ValueError(f"none of the {len(lines)} runs in {where} contains {' '.join(words)!r}; try --folder")
+        raise ValueError(f"none of the {len(lines)} runs in {where} contains all of {' '.join(words)!r}; try --folder")
     if not kept:
         remark(f"no runs in {where}; train one first")
     return kept, text_table([HEAD, *map(_cells, kept)], right=[3, 4])

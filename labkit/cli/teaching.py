@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 MOST = 8  # rows per table
 
-app = Typer(help="For teachers: the progress of a class, assignments.", no_args_is_help=True, rich_markup_mode=None)
+app = Typer(
+    help="For teachers: the progress of a class, and graded assignments.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("collect", cls=Command)
@@ -27,13 +29,14 @@ def collect_class(
     ],
     names: Annotated[bool, Option("--names", help="Show names, taken from files or folders.")] = False,
     notebook: Annotated[
-        str, Option(metavar="NN", help="Notebook of --figure. Default: the notebook that most students are in.")
+        str,
+        Option(metavar="NN", help="Notebook shown by --figure. Default: the one that most students are working on."),
     ] = "",
     figure: Annotated[Path | None, Option(metavar="FILE.html", help="Also write a page for the projector.")] = None,
     csv: Annotated[Path | None, Option(metavar="FILE.csv", help="Also write a row per student and exercise.")] = None,
     force: Force = False,
 ) -> Shown:
-    """Show how far a class is, which exercises students are stuck on, and the most common mistakes.
+    """Show how far a class has got, which exercises students are stuck on, and the most common mistakes.
 
     Unreadable progress files are listed and skipped. Students are numbered unless --names is given.
     """
@@ -90,13 +93,13 @@ def _told(progress: ClassProgress, *, names: bool) -> str:
         return [", ".join(students)] * names
 
     rows: list[list[Any]] = [[each.key, len(each.here), *who(each.here)] for each in here]
-    table("now at this exercise", ["exercise", "students", *["who"] * names], rows)
+    table("current exercises", ["exercise", "students", *["who"] * names], rows)
     rows = [
         [each.key, len(each.stuck), each.answered, each.solution_read, each.tries, *who(each.stuck)]
         for each in stops[:MOST]
     ]
     head = ["exercise", "stuck", "answered", "read solution", "median tries", *["who is stuck"] * names]
-    table("what stops students", head, rows)
+    table("where students are stuck", head, rows)
     rows = [[each.key, each.students, each.times, each.says] for each in progress.slips[:MOST]]
     table("most common mistakes", ["exercise", "students", "times", "message"], rows)
     return "\n\n".join(parts)

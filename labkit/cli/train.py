@@ -1,4 +1,4 @@
-"""`labkit train METHOD --corpus NAME`: train, save the run in a folder, score it on test."""
+"""`labkit train METHOD --corpus NAME`: train a method, save the run in a folder, and score it on test."""
 
 from __future__ import annotations
 
@@ -48,9 +48,12 @@ def train(
     device: Annotated[str | None, Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
     out: Annotated[Path | None, Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
     changes: Changes = None,
-    resume: Annotated[bool, Option("--resume", help="Start the run, resume it, or leave it if finished.")] = False,
+    resume: Annotated[
+        bool, Option("--resume", help="Resume the run in the folder, or start it if there is none.")
+    ] = False,
     config: Annotated[
-        Path | None, Option(metavar="RUN.json", help="Repeat this run; METHOD is optional, other options override.")
+        Path | None,
+        Option(metavar="RUN.json", help="Repeat this run. METHOD is optional, and other options change the run."),
     ] = None,
     log: Annotated[Tracker | None, Option(help="Send the metrics of each epoch to this tracker.")] = None,
     processes: Annotated[int | None, Option(min=1, help="Train one model with N processes on this machine.")] = None,
@@ -110,9 +113,9 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
                 raise ValueError(f"--out {str(place)!r} cannot be created; choose another folder") from None
     try:
         if is_locked(place):
-            raise ValueError(f"--out {str(place)!r} is in use by another process; wait for it or choose another folder")
+            raise ValueError(f"--out {str(place)!r} is in use by another process; wait or choose another folder")
         if not resume and has_checkpoint(place):
-            raise ValueError(f"--out {str(place)!r} holds an interrupted run; add --resume or choose another")
+            raise ValueError(f"--out {str(place)!r} holds an interrupted run; add --resume or choose another folder")
         yield place
     finally:
         with suppress(OSError):  # the folder is not empty
@@ -124,16 +127,16 @@ def _way_back(folder: Path | None, out: Path | None) -> str:
     if folder is not None and has_checkpoint(folder):
         kept = f"stopped; the last checkpoint is {folder / CHECKPOINT}"
         if "train" not in sys.argv[:2]:  # `labkit data make runs`
-            return f"{kept}; the same command with --force trains this run again from the start"
+            return f"{kept}; to train this run again from the start, repeat the command with --force"
         words = [word for word in sys.argv[1:] if word != "--resume"]
         program = ["labkit"]
         if "WORLD_SIZE" in os.environ and "--processes" not in words:
             each = os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"])
             program = ["torchrun", "--nproc-per-node", each, "-m", "labkit"]
         command = shlex.join([*program, *words, *([] if out else ["--out", str(folder)]), "--resume"])
-        return f"{kept}; `{command}` resumes"
+        return f"{kept}; run `{command}` to resume"
     if folder is not None and finished(folder):
-        return f"stopped; the run is finished: `labkit evaluate {shlex.quote(str(folder))}` scores it"
+        return f"stopped after training; `labkit evaluate {shlex.quote(str(folder))}` scores the run"
     return "stopped before the first checkpoint; nothing was kept"
 
 
@@ -290,7 +293,7 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
 
 
 def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: str | None) -> None:
-    """Fit; print each epoch's metrics (except the probe's) on a line, and send all of them to the tracker."""
+    """Fit, print each epoch's metrics (except the probe's) on a line, and send all of them to the tracker."""
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return

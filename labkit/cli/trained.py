@@ -68,7 +68,7 @@ def compare(
             results.append(Result.of(str(run), record, score(load_run(run), opened, apart=True)))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
-        note("identical runs with the same seed count once", stacklevel=2)
+        note("identical runs with the same seed are counted only once", stacklevel=2)
     figures = list(dict.fromkeys(name for line in lines for name in line.means))
     means = [["means", *figures]]  # a column for each metric of any line
     for line in lines:
@@ -119,16 +119,16 @@ def explain(
     model: Annotated[str, Argument(metavar="MODEL", help="A run folder, or a sentence-transformers folder or name.")],
     a: Annotated[str, Argument(help="A sentence.")],
     b: Annotated[str, Argument(help="Another sentence.")],
-    c: Annotated[str | None, Argument(help="A third text: why is the first closer to the second?")] = None,
+    c: Annotated[str | None, Argument(help="A third sentence: explain why the first is closer to the second.")] = None,
     way: Annotated[str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the first.")] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
-    top: Annotated[int | None, Option(min=1, help="Parts of each kind to show. Default: 8; JSON has all.")] = None,
+    top: Annotated[int | None, Option(min=1, help="Parts of each kind to show. Default: 8, or all in JSON.")] = None,
 ) -> Shown:
-    """Show which words make two sentences similar, or one closer to a second than to a third."""
+    """Show which words make two sentences similar, or make one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
 
     if chosen("json") and top is not None:
-        raise ValueError(f"--top {top} does not apply to --json, which has all parts; omit one")
+        raise ValueError(f"--top {top} does not apply to --json, which prints all parts; omit one")
     if (folder := Path(model)).is_dir() and not (folder / "modules.json").is_file():
         method = usable_method(folder)
     else:
@@ -166,10 +166,9 @@ def export(
     corpus: CorpusName = None,
     force: Force = False,
 ) -> Shown:
-    """Export a run as a model that works without labkit, and check it on sentences of the dev split.
-
-    Works for sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening and
-    all-but-the-top on top of these; with encoder=transformer it includes the fine-tuned model.
+    """Export a run as a model that works without labkit, and check it on sentences of the dev split. This works for
+    sentpwnet, siamese, triplet, bag, static, thematic, mean-vectors, sif, sbert, and for pca, whitening and
+    all-but-the-top on top of these. With encoder=transformer, the fine-tuned model is included.
     """
     from labkit.adapters.export import export as exported
 

@@ -42,11 +42,8 @@ def tune(
     epochs_share: Annotated[float, Option(help="Share of the epochs used in trials.")] = 1.0,
     out: Annotated[Path | None, Option(help="Folder of the search. Default: runs/tune-METHOD-CORPUS-seedN.")] = None,
 ) -> Shown:
-    """Search for the settings of a method that score best on dev.
-
-    The same command resumes. The test split is never used: to get test scores, run the command printed at the end,
-    which trains with the best settings.
-    """
+    """Search for the settings of a method that score best on dev. Repeat the command to resume. The test split is never
+    used. To get test scores, run the command printed at the end, which trains with the best settings."""
     entry = entry_of(method)
     settings = entry.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     entry(**settings).settings.check_used(settings)
@@ -84,7 +81,7 @@ def _text(tuned: Tuned) -> str:
         rows.append([str(trial.number), figure, *tried, f"{trial.seconds:.1f}", trial.reason])
     table = text_table(rows, right=range(len(rows[0]) - 1))
     searched = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
-    lines = [table, "", f"searched: {searched}; trial 0 has the given settings"]
+    lines = [table, "", f"searched: {searched}; trial 0 uses the given settings"]
     if len(tuned.trials) < tuned.wanted:
         lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
     return "\n".join([*lines, "", tuned.command])
@@ -96,19 +93,18 @@ def bench(
     minutes: Annotated[float, Option(min=0.1, help="Approximate time limit.")] = 20.0,
     out: Annotated[Path, Option(help="Folder of the report.")] = Path("report"),
     methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
-    metric: Annotated[str, Option(help="Metric that decides: auc, accuracy, probe, hit@1, …")] = "",
+    metric: Annotated[str, Option(help="Metric to rank the methods by: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
-        str, Option(help="A file with the test rows, same columns.", autocompletion=arguments.complete_corpora)
+        str, Option(help="A file with the test rows, in the same columns.", autocompletion=arguments.complete_corpora)
     ] = "",
     seeds: Annotated[int, Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
     workers: Annotated[int, Option(min=0, help="Processes; 0: one per core.")] = 0,
     seed: Seed = 0,
 ) -> Shown:
-    """Find out which method is best for your data, and export the model.
-
-    Checks the data, runs the same number of trials on dev for each method, and scores test once with several seeds. The
-    report says which method leads, what it costs, whether more labels would help, and where the winner errs. The same
-    command resumes an interrupted comparison.
+    """Find out which method is best for your data, and export the model. This command checks the data, runs the same
+    number of trials on dev for each method, and scores test once with several seeds. The report says which method
+    leads, what it costs, whether more labels would help, and where the winner makes mistakes. Repeat the command to
+    resume an interrupted comparison.
     """
     from labkit.trials import bench as benching  # imports torch
 
