@@ -4,8 +4,8 @@
 
 `plan` lists the cells of a paper's table, and the rows that cannot be computed, with the reason. `compute` computes
 cells one by one, for the papers' tables (`labkit reproduce`) and the course's ablations, and reuses what a `Store` has:
-one JSON file each in the user's folder, as in `labkit.trials.engine`, or a line of the bundled file. Ctrl-C may come at
-any time; finished cells are in the store and in the result of `compute`. Rows that need the same cell share it, even
+one JSON file each in the user's folder, as in `labkit.trials.engine`, or a line of the bundled file. `compute` can be
+interrupted at any time; finished cells are in the store and in its result. Rows that need the same cell share it, even
 across tables. The first seeds of all rows are computed before any second seed.
 """
 
@@ -252,7 +252,7 @@ class Store:
 
 @cache
 def host() -> str:
-    """The machine, with the processor's model, which determines the order of summation and thus the rounding."""
+    """The machine, with the model of its processor, which determines the order of sums and thus the rounding."""
     info = Path("/proc/cpuinfo")  # Linux
     lines = info.read_text("utf-8").splitlines() if info.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

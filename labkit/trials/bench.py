@@ -1,4 +1,4 @@
-"""Which method for my data? A comparison from a corpus to a decision, within a time limit.
+"""Which method suits my data? A comparison that starts with a corpus and ends with a decision, within a time limit.
 
     report = bench(load("mine.csv"), out="report", minutes=20)
     print(report)                       the verdict and the table; details are in report/report.html
@@ -8,9 +8,9 @@
     3  the search       the same number of trials on dev for each method; if trials use only a part of the rows, the
                         three best and the default settings are trained on all rows, and dev chooses
     4  the test         the chosen settings with several seeds, scored once on test
-    5  the report       which method leads, what it costs, whether more labels would help, where it errs
+    5  the report       which method leads, what it costs, whether more labels would help, where it makes mistakes
 
-Everything is stored in the folder. The same call resumes with the stored plan and produces the same table.
+Everything is stored in the folder. Repeat the call to resume with the stored plan; it produces the same table.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def bench(
 ) -> Report:
     """Compare the methods that suit a corpus, fairly, in about `minutes`, and write report.html into `out`.
 
-    Settings are chosen on dev, with equally many trials per method; test is scored once they are fixed. By default
-    there is one worker process per core. The same call resumes an interrupted one. `tell` receives the findings about
-    the data and the plan before the first trial.
+    Settings are chosen on dev, with the same number of trials for each method. Test is scored once, when they are
+    fixed. By default there is one worker process per core. The same call resumes an interrupted one. `tell` receives
+    the findings about the data and the plan before the first trial.
 
     >>> from labkit import bench, load
     >>> print(bench(load("mine.csv"), out="report", minutes=20))  # doctest: +SKIP
@@ -102,14 +102,14 @@ def bench(
         "versions": versions,
     }
     scale.folder(folder, asked)  # refuses the folder of another comparison
-    progress(0, None, "examining the data")
+    progress(0, None, "checking the data")
     findings = _findings(corpus, folder / "findings.json", minutes, seed)
     for each in findings:
         if each.level == "warning":
             tell(each.sentence)
     with locked(folder, patience=-1):  # two processes share one plan
         if not (folder / "planned.json").is_file():
-            told = _named(progress, "measuring what each method costs")
+            told = _named(progress, "measuring how long each method takes")
             timed = {name: (ENTRIES[name], corpus, Metric(known)) for name in names}
             found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
             costs = {name: Cost(**cost) for name, cost in found.items()}
@@ -125,7 +125,9 @@ def bench(
     try:
         plan = Plan.of(json.loads((folder / "planned.json").read_text("utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder / 'planned.json'} is of another version ({error}); use another folder") from None
+        raise ValueError(
+            f"{folder / 'planned.json'} was written by another version ({error}); use another folder"
+        ) from None
     tell(f"plan: {plan}")
     for name, why in plan.left_out.items():
         tell(f"left out: {name}: {why}")
@@ -141,7 +143,7 @@ def bench(
 
 
 def _forget(folder: Path) -> None:
-    """Remove what was stored before the plan, so that the folder can be used again with more minutes or extras."""
+    """Remove everything stored before the plan, so that the folder can be used again with more minutes or extras."""
     shutil.rmtree(folder / "costs", ignore_errors=True)
     for name in ("findings.json", scale.MANIFEST):
         (folder / name).unlink(missing_ok=True)
@@ -336,7 +338,7 @@ class _Comparison:
         return replace(report, lines=tuple(lines), failed=failed)
 
     def _answered(self, report: Report) -> Report:
-        """Whether more labels would help, where the winner errs, and the winning model, ready to use."""
+        """Whether more labels would help, where the winner makes mistakes, and the winning model, ready to use."""
         corpus, folder, names = self.corpus, self.folder, [line.ranked.name for line in report.lines]
         winner, simple = names[0], [name for name in names if ENTRIES[name].simple][:1]
         shown = list(dict.fromkeys([winner, *simple]))

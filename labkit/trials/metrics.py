@@ -6,8 +6,8 @@
     new classes, Groups  hit@1              also hit@3, hit@10, map@r
     Triplets, Articles   triplet_accuracy
 
-A `Metric` is a measure of the engine. On dev it returns its own score, on test all scores with their parts (its
-own first), and the model's cost: microseconds per sentence, and megabytes.
+A `Metric` is a measure of the engine. On dev, it returns its own score. On test, it returns all scores with their
+parts, its own first, and the cost of the model: microseconds per sentence, and megabytes.
 """
 
 from __future__ import annotations

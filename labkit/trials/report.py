@@ -270,14 +270,14 @@ def as_html(report: Report) -> str:
     if report.curve:
         body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
     if report.cut is not None:
-        body += ["<h2>Where to cut</h2>", *_cut(report.cut)]
+        body += ["<h2>Which threshold to use</h2>", *_cut(report.cut)]
     if report.code:
         body += ["<h2>Use it</h2>", f"<pre>{escape(report.code)}</pre>", f"<p>{escape(report.exported)}</p>"]
     body += ["<h2>The data</h2>", *map(_finding, report.findings)]
     if report.mistakes:
         rows = [[each.a, each.b, each.truth, each.said, each.words] for each in report.mistakes]
         body += [
-            f"<h2>Where {escape(report.lines[0].ranked.name)} errs</h2>",
+            f"<h2>Where {escape(report.lines[0].ranked.name)} makes mistakes</h2>",
             _table(("sentence", "other sentence", "label", "the method says", "why"), rows, "text"),
         ]
     body += ["<h2>How this was measured</h2>", *_how(report)]
@@ -320,7 +320,7 @@ def _how(report: Report) -> list[str]:
             "failed" if line.dev_at_first is None else f"{line.dev_at_first:.3f}",
             f"{line.dev:.3f}",
             str(line.ranked.runs),
-            ", ".join(f"{name}={value}" for name, value in line.settings.items()) or "as they come",
+            ", ".join(f"{name}={value}" for name, value in line.settings.items()) or "defaults",
         ]
         for line in report.lines
     ]
@@ -330,8 +330,8 @@ def _how(report: Report) -> list[str]:
         f"<p>Each method had {plan.trials} trials on {plan.seen}, or fewer if its settings have fewer combinations; "
         f"{escape(NAMES[report.metric])} on dev chose among them.{again} Test was scored once, with the chosen "
         f"settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared with the "
-        "best one; these intervals are Bonferroni's.</p>",
-        _table(("method", "trials", "dev, as it comes", "dev, chosen", "runs", "settings"), rows, "text"),
+        "best one; these intervals are Bonferroni-corrected.</p>",
+        _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
         "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
     ]
 
