@@ -30,7 +30,8 @@ import numpy as np
 
 from labkit import scale
 from labkit.atomic import write_text
-from labkit.corpora.records import Corpus, Pairs
+from labkit.corpora.article_rules import eligible
+from labkit.corpora.records import Articles, Corpus, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels
 from labkit.evaluation.threshold import Threshold, threshold
@@ -167,8 +168,7 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
         raise ValueError("of test rows and corpus, one has scores and one labels; give both the same columns")
     columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
     splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
-    both = [name for name in corpus.extra if name in test.extra]
-    extra = {name: (*corpus.extra[name], *test.extra[name]) for name in both}
+    extra = {name: (*own, *test.extra[name]) for name, own in corpus.extra.items() if name in test.extra}
     return replace(corpus, **columns, splits=splits, extra=extra)
 
 
@@ -198,11 +198,11 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
         part = corpus.part(split)
         labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
         if len(labels) == 1:
-            raise ValueError(
-                f"every {split} row of corpus {corpus.name!r} has the label {labels.pop()!r}; add other rows"
-            )
+            raise ValueError(f"every {split} row of {corpus.name!r} has the label {labels.pop()!r}; add other rows")
         if isinstance(part, Pairs) and len(part) < 3:
             raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
+        if isinstance(part, Articles) and not any(map(eligible, part.articles)):
+            raise ValueError(f"no {split} article of {corpus.name!r} has the five sections that scores need; add some")
     return metric or possible[0]
 
 
