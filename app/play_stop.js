@@ -6,34 +6,35 @@
   window.labkitButtons = true;
   let played = false, shown = null;
   const name = button => button.textContent.replace(/[^\p{L} ]/gu, '').trim();
-  const thumb = () => document.querySelector('.st-key-epoch [role=slider]');
+  const slider = () => document.querySelector('.st-key-epoch input[type=range]');
   const epochs = picture => (picture._transitionData?._frames ?? []).map(frame => frame.name);
-  const value = slider => [...slider.querySelectorAll('*')].find(each => /^\d+$/.test(each.textContent) && !each.children.length);
 
-  // The slider at the epoch that a picture shows; React is told only when the picture rests.
-  function follow(picture, epoch) {
-    const slider = thumb(), all = epochs(picture);
-    if (!slider || !all.length) return;
-    shown = all.indexOf(epoch);
-    const steps = shown - Number(slider.getAttribute('aria-valuenow'));
-    slider.style.translate = `${steps / (all.length - 1) * slider.parentElement.clientWidth}px 0`;
-    const number = value(slider);
-    if (number) number.firstChild.nodeValue = epoch;
+  // Show an epoch on the slider; without `steps`, where React has it.
+  function place(range, epoch, steps = 0) {
+    const thumb = range.closest('[style*=left]'), said = thumb.querySelector('p')?.firstChild;
+    thumb.style.translate = `${steps / Number(range.max) * thumb.parentElement.clientWidth}px 0`;
+    if (said) said.nodeValue = epoch;
   }
 
-  async function rest(picture) {
-    const slider = thumb(), all = epochs(picture);
-    if (!slider || shown === null) return;
-    const now = Number(slider.getAttribute('aria-valuenow')), steps = shown - now, number = value(slider);
-    slider.style.translate = '';
-    if (number) number.firstChild.nodeValue = all[now];
+  // The slider moves with a picture, and React is told only where it stops: the server would draw each epoch.
+  function follow(picture, epoch) {
+    const range = slider(), all = epochs(picture);
+    if (!range || all.length < 2) return;
+    shown = all.indexOf(epoch);
+    place(range, epoch, shown - Number(range.value));
+  }
+
+  function rest(picture) {
+    const range = slider(), to = shown;
     shown = null;
-    const tell = kind => slider.dispatchEvent(new KeyboardEvent(kind, { key: steps < 0 ? 'ArrowLeft' : 'ArrowRight', bubbles: true }));
-    for (let step = 0; step < Math.abs(steps); step++) {
-      tell('keydown');
-      await new Promise(then => setTimeout(then, 20)); // for React to take the step
-    }
-    if (steps) tell('keyup');
+    if (!range || to === null) return;
+    place(range, epochs(picture)[range.value]);
+    const way = Math.sign(to - range.value);
+    if (!way) return;
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(range, to - way);
+    range.dispatchEvent(new Event('input', { bubbles: true }));
+    const key = { key: way < 0 ? 'ArrowLeft' : 'ArrowRight', bubbles: true, cancelable: true };
+    for (const kind of ['keydown', 'keyup']) range.dispatchEvent(new KeyboardEvent(kind, key)); // only a key ends a move
   }
 
   function press(button, alone) {
@@ -64,8 +65,8 @@
     }
     if (name(button) !== 'Play' || played || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     played = true; // once, when the page is opened, unless a link names an epoch
-    const slider = thumb();
-    if (!slider || slider.getAttribute('aria-valuenow') === slider.getAttribute('aria-valuemax'))
+    const range = slider();
+    if (!range || range.value === range.max)
       setTimeout(() => press(button, false), 800);
   }
   // when an animation is stopped, plotly rejects a promise without a reason, which is not an error

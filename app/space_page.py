@@ -65,11 +65,11 @@ LAYOUT = f"""<style>
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
 .st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
 .st-key-reading li {{margin: 0 0 0 1.1rem; padding: 0}}
-.st-key-reading .stText, [class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical;
-  overflow: hidden; -webkit-line-clamp: 3}}
+[class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical; overflow: hidden; -webkit-line-clamp: 2}}
 [class*=st-key-near] li {{font-size: 0.78rem !important; line-height: 1.3 !important; margin: 0; padding: 0}}
-:is(.st-key-reading .stText, [class*=st-key-near] li):is(:hover, :focus) {{-webkit-line-clamp: none}}
-[class*=st-key-near] .stButton button {{min-height: 1.2rem; padding: 0; font-size: 0.75rem}}
+[class*=st-key-near] li:hover {{-webkit-line-clamp: none}}
+[class*=st-key-near] .stButton button {{min-height: 1.2rem; padding: 0; text-align: left}}
+[class*=st-key-near] .stButton p {{font-size: 0.72rem}}
 :has(> .st-key-narrow) {{display: none}}
 @media (max-width: 640px) {{
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
@@ -129,7 +129,7 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-PROBE = "Sentences of the {split} split whose nearest neighbour is of the same class"
+PROBE = "{split} sentences whose nearest neighbour is of the same class"
 PROBE_HELP = (
     "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
     "**Before and after**, so the two numbers cannot be compared."
@@ -328,9 +328,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         way, name = journeys[side.name], frame.plain(side.space.name)
         before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[-1]))
         said.append(
-            f"{before} of {way.space[0].sample:,} before training, {after} after {way.epochs[-1]} {way.unit}s of {name}"
+            f"{before} of {way.space[0].sample:,} before training, {after} after {way.epochs[-1]} {way.unit}s"
+            + (f" of {name}" if len(sides) > 1 else "")
         )
-    split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
+    split = "Dev" if "dev" in opened.corpus.splits else "Training"  # as `probe_of` chooses
     verdict.markdown(f"{PROBE.format(split=split)}: {'; '.join(said)}.", help=PROBE_HELP)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))

@@ -41,8 +41,13 @@ from labkit.projection.placement import SimilarSentence, matching, neighbours, u
 LISTED = 500  # sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
+<<<<<<< HEAD
 SHARES = "Share of sentences whose nearest neighbour is of the same class. {sides}"
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
+=======
+SHARES = "Sentences whose nearest neighbour has their class. {sides}"
+CHANGED, SAME = "**{new} of {all} neighbours are new**", ", {own} of its class (✓)"
+>>>>>>> m/space-b
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
 STARS = (
@@ -240,7 +245,7 @@ def show_reading(
     `line` of code chooses the sentences shown.
     """
     first = sides[0]
-    with st.container(height=PANEL, border=False, key="reading"):
+    with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
         row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
         typed = [(side, landed[side.name]) for side in sides if landed]
         show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
@@ -260,7 +265,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
     """The number of marked or found sentences, and a choice of one to read in full; return its row."""
     shown = side.shown
     for name, listed in (("Found", matches), ("Marked", rows)):
-        if listed is not None:
+        if listed is not None and (name == "Found" or len(listed) > 1):
             more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
     row = marking.read_row(len(shown))
@@ -271,6 +276,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         index=None,
         format_func=lambda row: f"{row} · {shown.texts[row]}",
         placeholder="click a point or choose here",
+        label_visibility="collapsed",
         key=marking.READ,
         on_change=marking.on_chosen,
     )
@@ -395,7 +401,7 @@ def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> Non
     with st.container(key="near-typed" if asked[0].row is None else "near-read"):
         for number, (column, each) in enumerate(zip(st.columns(len(asked)), asked, strict=True)):
             others = [other.side.space for other in asked if other is not each]
-            with column:
+            with column, st.container(gap=None):
                 st.markdown(f"**{frame.plain(each.side.space.name)}**")
                 list_neighbours(each, nearest[number], seen[len(asked) - 1 - number], MARK[number], others, opened)
 

@@ -274,7 +274,10 @@ def names_in(
     """
     spans = np.ptp(points, axis=0) * 1.1 if axes is None else np.ptp(axes, axis=1)
     pixels = min(side / max(float(span), 1e-12) for side, span in zip(size, spans, strict=True))
-    taken = [] if ring is None else [(*(points[ring] * pixels).tolist(), RING)]
+    taken: list[tuple[float, float, float]] = []
+    if ring is not None:  # two lines high
+        middle, height = (points[ring] * pixels).tolist()
+        taken = [(middle, height - LINE / 2, RING), (middle, height + LINE / 2, RING)]
     placed = []
     for code, name in enumerate(draw.telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
@@ -422,9 +425,10 @@ def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entr
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
     still: Entries = {"hoverinfo": "skip", "showlegend": False}
-    ring = {"symbol": "circle-open", "size": 5, "color": INK}
+    many = len(rows) > 60
+    ring = {"symbol": "circle-open", "size": 3 if many else 5, "color": INK}
     starts = draw.marks(x[::3], y[::3], ring, unselected={"marker": {"opacity": 1}})
-    return [draw.curve(x, y, INK, width=1) | {"opacity": 0.6} | still, starts | still]
+    return [draw.curve(x, y, INK, width=1) | {"opacity": 0.35 if many else 0.6} | still, starts | still]
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:

@@ -331,6 +331,15 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(
     assert weight != was
 
 
+def test_beta_has_growing_steps_and_a_link_may_name_another(opened: Opened) -> None:
+    page = fine(opened("why_page", **PAIRS | {"beta": "52"}).run())
+    assert page.select_slider(key="beta").value == 52
+    for value in (20.0, 52.0):
+        fine(page.select_slider(key="beta").set_value(value).run())
+        assert page.select_slider(key="beta").value == value
+    assert fine(opened("why_page", **PAIRS | {"beta": "1e309"}).run()).select_slider(key="beta").value == 10
+
+
 def test_films_rows_without_a_run_are_trained_by_one_button(opened: Opened) -> None:
     page = fine(opened("why_page", view="FILM's rows").run())
     assert not charts(page)  # those of another corpus are no answer

@@ -39,6 +39,8 @@ def test_anchor_bars_are_its_row(found: Examined) -> None:
 def test_the_weight_of_the_other_is_written_and_those_before_are_outlines(found: Examined) -> None:
     figure = figures.anchor_bars(found, 0, other=2, before=2 * found.weight[0])
     assert figure.layout.annotations[1].text == f"{found.weight[0, 2]:.3g}"
+    tiny = replace(found, weight=1e-9 * found.weight)
+    assert "e-" not in figures.anchor_bars(tiny, 0, other=2).layout.annotations[1].text
     (ghost,) = [trace for trace in figure.data if (trace.name or "").startswith("before")]
     assert dict(zip((data[0] for data in ghost.customdata), ghost.y, strict=True)) == {
         row: pytest.approx(2 * found.weight[0, row]) for row in (1, 2, 3)
