@@ -87,7 +87,7 @@ def complete_corpora(incomplete: str) -> list[str]:
 
 
 CORPUS = "A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards."
-_MODEL = "Model of the vectors: a run folder, or a method to fit with default settings."
+MODEL = "Model of the vectors: a run folder, or a method to fit with default settings."
 
 Force = Annotated[bool, Option("--force", "-f", help="Overwrite existing files.")]
 Seed = Annotated[int, Option(min=0, help="Random seed.")]
@@ -97,7 +97,6 @@ CorpusName = Annotated[
     str | None, Option(help=f"{CORPUS} Default, with a run: the run's corpus.", autocompletion=complete_corpora)
 ]
 AnyCorpus = Annotated[str, Argument(help=CORPUS, autocompletion=complete_corpora)]
-Model = Annotated[str, Argument(metavar="RUN|METHOD", help=_MODEL)]
 Table = Annotated[Path, Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")]
 Shards = Annotated[Path, Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")]
 Executor = Annotated[str | None, Option(help="`local:N` processes (default: one per core) or `ray[:HOST:PORT]`.")]

@@ -15,11 +15,11 @@ from typer import Argument, Option, Typer
 
 from labkit.cli import opening
 from labkit.cli.arguments import (
+    MODEL,
     AnyCorpus,
     Command,
     Executor,
     Force,
-    Model,
     Shards,
     Shown,
     Table,
@@ -131,7 +131,7 @@ def check(
 
 @app.command(cls=Command)
 def mine(
-    source: Model,
+    source: Annotated[str, Argument(metavar="RUN|METHOD", help=MODEL)],
     corpus: Annotated[str, Option(help="Corpus to mine: a name or a file.", autocompletion=complete_corpora)],
     out: Table,
     count: Annotated[int, Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
@@ -185,7 +185,7 @@ def cluster(
     out: Table,
     by: Annotated[Literal["kmeans", "density"], Option(help="density finds the number of classes.")] = "kmeans",
     classes: Annotated[int, Option(min=2, help="Number of classes for kmeans.")] = 12,
-    method: Model = "sif",
+    method: Annotated[str, Option(metavar="RUN|METHOD", help=MODEL)] = "sif",
     seed: Annotated[int, Option(min=0, help="Random seed of kmeans.")] = 0,
     force: Force = False,
 ) -> Shown:
@@ -211,7 +211,7 @@ def cluster(
 @app.command(cls=Command)
 def dedup(
     inputs: Annotated[
-        list[str], Argument(metavar="INPUT...", help="Files and folders of shards.", autocompletion=complete_corpora)
+        list[str], Argument(metavar="INPUT", help="Files and folders of shards.", autocompletion=complete_corpora)
     ],
     out: Shards,
     column: Annotated[str, Option(help="Column to compare; whole rows are kept.")] = "text",

@@ -38,7 +38,10 @@ app = Typer(rich_markup_mode=None)
 def encode(
     run: RunFolder,
     inputs: Annotated[
-        list[str] | None, Argument(metavar="[INPUT...]", help="With --out: Parquet files or folders of shards.")
+        list[str] | None,
+        Argument(
+            metavar="INPUT", help="With --out: Parquet files or folders of shards. Otherwise: the same as --input."
+        ),
     ] = None,
     output: Annotated[
         Path | None,

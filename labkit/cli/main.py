@@ -119,14 +119,11 @@ def _run() -> None:
             sys.exit(stop.status)
         _end(str(stop), stop.status)
     except (ValueError, OSError) as mistake:
-        if os.environ.get("LABKIT_DEBUG"):
-            raise
         if output.chosen("verbose"):
             traceback.print_exception(mistake)
         _end(sentence_of(mistake))
     except Exception as mistake:
-        loud = output.chosen("verbose") or os.environ.get("LABKIT_DEBUG")
-        if not loud and (sentence := output.memory_sentence(mistake)):
+        if not output.chosen("verbose") and (sentence := output.memory_sentence(mistake)):
             _end(sentence)
         if not hasattr(mistake, "format_message"):  # not a usage error but a bug in labkit: shown in full
             raise

@@ -95,8 +95,7 @@ def step(what: str) -> Iterator[None]:
     """Run the block; with --verbose, print its time and the peak memory so far."""
     began = time.monotonic()
     yield
-    if chosen("verbose"):
-        detail(f"{what}: {time.monotonic() - began:.2f} s{_peak()}")
+    detail(f"{what}: {time.monotonic() - began:.2f} s{_peak()}")
 
 
 def _peak() -> str:

@@ -32,7 +32,7 @@ app = Typer(rich_markup_mode=None)
 @app.command(cls=Command)
 def reproduce(
     table: Annotated[
-        str, Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables. Default: list them all.")
+        str, Argument(metavar="PAPER[/TABLE]", help="A paper or one of its tables. Default: list them all.")
     ] = "",
     data: Annotated[
         Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA or the cache.")

@@ -52,7 +52,7 @@ def evaluate(
 
 @app.command(cls=Command)
 def compare(
-    runs: Annotated[list[Path], Argument(metavar="RUN...", help="The folders of the runs.")],
+    runs: Annotated[list[Path], Argument(metavar="RUN", help="The folders of the runs.")],
     corpus: CorpusName = None,
 ) -> Shown:
     """Compare the test scores of runs; runs that differ only in the seed share a line."""
