@@ -145,7 +145,7 @@ def result_of(claim: Any, table: Any) -> str:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
     way = f"{abs(lead):.1f}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
-    return f"{found['row']} is {way} in {found['column']} (95 %: {low:.1f} to {high:.1f}{seeds})."
+    return f"{found['row']} is {way} ({found['column']}, 95 %: {low:.1f} to {high:.1f}{seeds})."
 
 
 def reason_of(claim: Any) -> str:

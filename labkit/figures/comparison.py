@@ -36,7 +36,7 @@ def _in_rows(
 
 # --- the best on top ---------------------------------------------------------------------------------------------
 
-LEADER_HEIGHT, LEADERS_LEAST = 46, 200  # pixels of a line, and of the whole figure
+LEADER_HEIGHT, LEADERS_LEAST = 52, 200  # pixels of a line, and of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
     "open": (COLOURS[5], "circle-open"),

@@ -213,6 +213,23 @@ def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting:
     assert {trace["name"] for trace in drawn} == set(probe.labels)
 
 
+def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_stopped_early(
+    opened: Opened, waiting: Queue, run: Path
+) -> None:
+    page = fine(opened("train_page", view="Train", corpus="topics").run())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
+    assert sum(numbers(trace["x"]).size for trace in drawn) == len(probe_of(load("topics")).texts)
+    until(lambda: waiting.job(job.id).checkpoint)
+    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which has two epochs, of the six that it was given
+    (Path(job.folder) / "go").touch()
+    until(lambda: waiting.job(job.id).state == "finished")
+    said = texts(fine(page.run()))
+    assert "2 of 6" in said
+    assert f"{load('topics').sizes['dev']:,} rows" in said
+
+
 def test_a_finished_training_opens_its_space_before_and_after(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
