@@ -29,9 +29,12 @@
     shown = null;
     if (!range || to === null) return;
     place(range, epochs(picture)[range.value]);
-    if (to === Number(range.value)) return;
-    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(range, to);
-    for (const kind of ['input', 'change']) range.dispatchEvent(new Event(kind, { bubbles: true }));
+    const way = Math.sign(to - range.value);
+    if (!way) return;
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(range, to - way);
+    range.dispatchEvent(new Event('input', { bubbles: true }));
+    const key = { key: way < 0 ? 'ArrowLeft' : 'ArrowRight', bubbles: true, cancelable: true };
+    for (const kind of ['keydown', 'keyup']) range.dispatchEvent(new KeyboardEvent(kind, key)); // only a key ends a move
   }
 
   function press(button, alone) {

@@ -65,10 +65,9 @@ LAYOUT = f"""<style>
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
 .st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
 .st-key-reading li {{margin: 0 0 0 1.1rem; padding: 0}}
-.st-key-reading [data-testid=stText], [class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical;
-  overflow: hidden; -webkit-line-clamp: 3}}
+[class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical; overflow: hidden; -webkit-line-clamp: 2}}
 [class*=st-key-near] li {{font-size: 0.78rem !important; line-height: 1.3 !important; margin: 0; padding: 0}}
-:is(.st-key-reading [data-testid=stText], [class*=st-key-near] li):hover {{-webkit-line-clamp: none}}
+[class*=st-key-near] li:hover {{-webkit-line-clamp: none}}
 [class*=st-key-near] .stButton button {{min-height: 1.2rem; padding: 0; text-align: left}}
 [class*=st-key-near] .stButton p {{font-size: 0.72rem}}
 :has(> .st-key-narrow) {{display: none}}

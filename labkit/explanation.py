@@ -317,7 +317,7 @@ class Contrast:
 
     @property
     def words_c(self) -> tuple[tuple[str, float], ...]:
-        """The words of c by their part against b: minus their part of c's similarity, the largest first."""
+        """The words of c with their parts of its similarity, negated because they count against b, largest first."""
         return self._whole((name, -part) for name, part in self.far.words_b)
 
     def _whole(self, parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

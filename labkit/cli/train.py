@@ -123,7 +123,7 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
 
 
 def _way_back(folder: Path | None, out: Path | None) -> str:
-    """The message after Ctrl-C: the path of the last checkpoint, and the command that resumes."""
+    """The message after Ctrl-C: the path of the last checkpoint, and the command to resume."""
     if folder is not None and has_checkpoint(folder):
         kept = f"stopped; the last checkpoint is {folder / CHECKPOINT}"
         if "train" not in sys.argv[:2]:  # `labkit data make runs`

@@ -67,7 +67,7 @@ def _numbered(name: str, numbers: list[int]) -> Entries:
 
 
 def section_counts(themes: Themes, clustering: Clustering, *, height: int = 330) -> go.Figure:
-    """Draw the number of sentences of each section in each cluster; a cluster has the number of its section."""
+    """Draw how many sentences of each section are in each cluster. A cluster is numbered like its section."""
     counts, k = clustering.counts, len(themes.article.sections)
     places = list(range(k))
     hover = {"hovertemplate": "section %{y}, cluster %{x}: %{z} sentences<extra></extra>"}
