@@ -46,7 +46,6 @@ READABLE = f"""
   fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
 :is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
   color: light-dark({", ".join(ON_PRIMARY)})}}
-.st-key-panel {{scroll-margin-top: 4rem}}
 [data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
 [data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
 .stElementContainer:has(.stPlotlyChart .modebar) {{margin-top: 2rem}}
@@ -103,22 +102,23 @@ def plotly_early() -> str:
     return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
-def view(views: Sequence[str], key: str = "view") -> str:
-    """The selected view of the page: initially the first, later the one that the visitor left.
+def view(views: Sequence[str], key: str = "view", first: str = "") -> str:
+    """The selected view of the page: initially `first` or the first of all, later the one that the visitor left.
 
     Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
     """
-    linked, memory = st.query_params.get(key), f"{key} of {views[0]}"
+    first, memory = first or views[0], f"{key} of {views[0]}"
+    linked = st.query_params.get(key)
     if address_changed(key) and linked in views:
         st.session_state[key] = linked
     elif st.session_state.get(key) not in views:  # from another page, without a view in the address
-        st.session_state[key] = linked if linked in views else st.session_state.get(memory, views[0])
+        st.session_state[key] = linked if linked in views else st.session_state.get(memory, first)
     elif address_changed(key):
-        st.session_state[key] = views[0]
+        st.session_state[key] = first
     hidden: Any = {"label_visibility": "collapsed"}
     chosen = str(st.segmented_control("View", views, required=True, key=key, **hidden))
     st.session_state[memory] = chosen
-    keep_in_address(key, None if chosen == views[0] else chosen)
+    keep_in_address(key, None if chosen == first else chosen)
     return chosen
 
 

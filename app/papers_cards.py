@@ -1,8 +1,10 @@
-"""The five papers as cards: what each claims, one picture, whether the claim holds here, and a panel to try it in."""
+"""The five papers as cards: what each claims, whether it holds here and why, one picture, and a panel to try it in."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,24 +19,32 @@ import streamlit as st
 
 from labkit import figures
 
-TRY, SHOWN = "try", "panel-shown"  # the open panel: in the address, and in the session once it has scrolled into view
-COMES = """\
-<script>  // {name}
-setTimeout(() => document.querySelector('.st-key-panel')?.scrollIntoView({{behavior: 'smooth'}}), {wait});
-</script>"""
+TRY = "try"  # in the address: the open panel
 VERDICTS = {  # of a claim -> colour and text of its badge
     "confirmed": ("green", "Holds"),
     "not confirmed": ("red", "Does not hold"),
-    "open": ("orange", "Undecided"),
+    "open": ("blue", "Undecided"),
     "not measured": ("gray", "Not tested"),
 }
-KEY = "◇ the paper's value · ● ours with its 95 % interval · * our model has seen these texts"
-HEIGHT = 200  # pixels of a picture
+LEAD = re.compile(  # what decides a claim, as labkit.papers.claims writes it
+    r"(?P<column>.+): (?P<row>.+) (?P<mine>\S+) against (?P<other>.+) (?P<theirs>\S+) "
+    r"\((?P<lead>[^%]+)(?P<share>%?) \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]"
+)
+ALL_TOGETHER = (
+    "The claim is undecided although this interval excludes 0. It depends on several comparisons, and some of many "
+    "intervals exclude 0 by chance. Judged together, they do not decide it."
+)
+FEW_SEEDS = "The claim is undecided because it was measured with too few seeds."
+NOT_ALL = "The claim is undecided because not all of the methods that it names were measured."
+EXPLANATIONS = "why"  # not a paper: our own measurements
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a paper claims, the claim and the rows of its table that show it, and the panel to try it in."""
+    """What a paper claims, the claim and the rows of its table that show it, and the panel to try it in.
+
+    `differs` says why the level of our scores differs from the paper's; the notes of its table say more.
+    """
 
     title: str
     claim: str
@@ -42,6 +52,7 @@ class Card:
     judged: str  # the claim as the table words it
     column: str
     rows: tuple[str, ...]
+    differs: str
     panel: Any = None  # a module; without one, the Why page opens
 
 
@@ -53,6 +64,8 @@ CARDS = {
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
         ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"),
+        "Our scores are lower because our networks are smaller and learn from fewer pairs, with word vectors "
+        "trained on these pairs instead of GloVe.",
     ),
     "thematic": Card(
         "Thematic",
@@ -61,6 +74,8 @@ CARDS = {
         "the triplet network leads every other method, the paper's network",
         "accuracy",
         ("mean-vectors", "triplets-sen (the paper's network, smaller)", "triplets-sen (ours)"),
+        "Our copy of its network is half as wide, and the network and its word vectors learn from only some of the "
+        "triplets.",
         papers_thematic,
     ),
     "sbert-lp": Card(
@@ -71,6 +86,7 @@ CARDS = {
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "STS-B",
         ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
+        "The paper's models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
     ),
     "pthought": Card(
@@ -80,6 +96,7 @@ CARDS = {
         "both forms with two layers lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
+        "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
     ),
     "film": Card(
@@ -89,72 +106,125 @@ CARDS = {
         "FILM leads the Siamese networks",
         "accuracy",
         ("Siamese CNN", "Siamese-LSTM", "FILM", "TF-IDF"),
+        "Our scores are lower because we train on far fewer pairs, and with smaller Siamese networks.",
         papers_film,
     ),
 }
 
 
+# --- claims in words ---------------------------------------------------------------------------------------------
+
+
+def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
+    """The claims of a paper, or our own questions about it, each with its table."""
+    mine = [table for table in cached.paper_tables().values() if table.table.paper == paper]
+    return [(claim, table) for table in mine for claim in table.claims if claim.asked_here == asked_here]
+
+
+def tally(claims: Sequence[tuple[Any, Any]]) -> str:
+    """How many claims have each verdict, the most frequent first."""
+    said = []
+    for found, count in Counter(claim.ours for claim, _ in claims).most_common():
+        words = VERDICTS[found][1].lower()
+        many = words.replace("does", "do").replace("holds", "hold") if count > 1 else words
+        said.append(f"{count} {many}" if said else f"{count} of {len(claims)} claims {many}")
+    return ", ".join(said)
+
+
+def result_of(claim: Any, table: Any) -> str:
+    """What decides a claim here, in one sentence. Shares are counted in points, of which the largest score has 100."""
+    found = LEAD.match(claim.ours_why)
+    if found is None or claim.ours == "not measured":
+        return str(claim.decides) + "."
+    scale = next((column.scale for column in table.table.columns if column.name == found["column"]), 1.0)
+    times, unit = 1.0, " %" if found["share"] else ""
+    if not unit and (scale == 100 or max(float(found["mine"]), float(found["theirs"])) <= 1):
+        times, unit = 100 / scale, " points"
+    lead, low, high = (times * float(found[name]) for name in ("lead", "low", "high"))
+    if lead < 0:
+        low, high = -high, -low
+    seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
+    way = f"{abs(lead):.1f}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
+    return f"{found['row']} is {way} ({found['column']}, 95 %: {low:.1f} to {high:.1f}{seeds})."
+
+
+def reason_of(claim: Any) -> str:
+    """Why a claim is undecided although its interval leaves out 0; empty if it does not."""
+    found = LEAD.match(claim.ours_why)
+    if claim.ours != "open" or found is None or float(found["low"]) * float(found["high"]) <= 0:
+        return ""
+    if "seeds, expected" in claim.ours_why:
+        return FEW_SEEDS
+    return NOT_ALL if float(found["lead"]) > 0 and "; without" in claim.ours_why else ALL_TOGETHER
+
+
+# --- the cards ---------------------------------------------------------------------------------------------------
+
+
 def show_cards() -> None:
-    """All papers, three per row, or one below the other on a narrow screen; the open panel follows its row."""
-    tables = cached.paper_tables()
-    names, opened = list(CARDS), st.query_params.get(TRY)
-    st.caption(KEY)
+    """All papers, three per row, or one below the other on a narrow screen, and our own measurements after them."""
+    names = [*CARDS, EXPLANATIONS]
     for row in (names[:3], names[3:]):
-        for column, name in zip(st.columns(3), row, strict=False):
-            with column, st.container(border=True, height="stretch"):
-                show_card(name, CARDS[name], tables)
-        if opened in row and CARDS[opened].panel:
-            below = st.container(border=True, key="panel")
-    if opened in CARDS and CARDS[opened].panel:  # last, because it may take seconds
-        with below:
-            show_panel(opened, CARDS[opened].panel)
+        for column, name in zip(st.columns(3), row, strict=True):
+            with column, st.container(border=name in CARDS, height="stretch"):
+                show_card(name, CARDS[name]) if name in CARDS else show_explanations()
 
 
-def show_card(name: str, card: Card, tables: dict[str, Any]) -> None:
-    """The claim, the verdict, one picture, and two buttons."""
+def show_card(name: str, card: Card) -> None:
+    """The verdict and its reason, one picture, and two buttons."""
     from labkit.papers.published import PAPERS
 
-    table = tables[card.table]
+    table = cached.paper_tables()[card.table]
     claim = next(claim for claim in table.claims if claim.text == card.judged)
     colour, verdict = VERDICTS["not measured" if claim.asked_here else claim.ours]  # of the paper's own claims
-    found = frame.plain(claim.decides.partition(";")[0])
-    own = f"our own variant: {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
     st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]", help=PAPERS[name].citation)
+    st.caption(tally(claims_of(name, asked_here=False)))
     st.markdown(card.claim)
-    st.caption(f"**Here:** {own}{found}.")
-    picture = figures.ours_beside_paper(table, card.column, rows=card.rows, height=HEIGHT)
-    whole = [row + " *" * cut.endswith("*") for row, cut in zip(card.rows, picture.layout.yaxis.ticktext, strict=True)]
-    labels = {"ticklabelposition": "inside top", "ticktext": whole}  # each above its line, where it is not cut off
-    picture.update_layout(showlegend=False, margin={"t": 0, "l": 0}, yaxis=labels)
-    alt = f"{card.title}, {card.column} of {len(card.rows)} methods: the paper's values and ours. Verdict: {verdict}."
+    own = f"Our own variant {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
+    st.markdown(f"**Here:** {own}{frame.plain(result_of(claim, table))}")
+    if reason := reason_of(claim):
+        st.caption(reason)
+    found = LEAD.match(claim.ours_why)
+    decide = (found["row"], found["other"]) if found and found["column"] == card.column else ()
+    rows = tuple(row for row in dict.fromkeys((*card.rows, *decide)) if row in table.rows)
+    picture = figures.ours_beside_paper(table, card.column, rows=rows, points=True)
+    alt = f"{card.title}, {card.column} of {len(rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    mine = [each for other in tables.values() if other.table.paper == name for each in other.claims]
-    claims = [each for each in mine if not each.asked_here]  # all that the paper itself claims
-    counts = Counter(each.ours for each in claims)
-    tally = ", ".join(f"{text.lower()} {counts[found]}" for found, (_, text) in VERDICTS.items() if counts[found])
-    st.caption(f"From {table.table.title} of the paper. Verdicts on the paper's {len(claims)} claims: {tally}.")
+    st.caption(f"{card.differs} Source: {table.table.title} of the paper.")
     with st.container(horizontal=True):
-        label = "Try it" if card.panel else "Try it in Why"
-        pressed = st.button(label, type="primary", key=f"try-{name}", on_click=open_panel, args=(name, card))
-        if pressed and not card.panel:
+        if card.panel:
+            icon = ":material/play_arrow:"
+            st.button("Try it", type="primary", icon=icon, key=f"try-{name}", on_click=open_panel, args=(name, card))
+        elif st.button("Pair weights, in Why", icon=":material/arrow_outward:", key=f"try-{name}"):
             st.switch_page("why_page.py")
-        state = {"paper": card.title}
-        st.button("Tables", key=f"tables-{name}", on_click=st.session_state.update, args=(state,))
+        show_tables_button(name, card.title)
+
+
+def show_explanations() -> None:
+    """What is not a paper's: our own measurements of explanations."""
+    claims = claims_of(EXPLANATIONS, asked_here=True)
+    st.markdown("#### Explanations")
+    st.caption(f"Our own questions instead of a paper's claims: {tally(claims)}.")
+    st.markdown("When one word of a sentence is changed, does the explanation of a method find that word?")
+    show_tables_button(EXPLANATIONS, "Explanations")
+
+
+def show_tables_button(name: str, title: str) -> None:
+    """A button that opens the claims and tables of a paper."""
+    st.button("Claims and tables", key=f"tables-{name}", on_click=st.session_state.update, args=({"paper": title},))
 
 
 # --- the panel ---------------------------------------------------------------------------------------------------
 
 
 def open_panel(name: str, card: Card) -> None:
-    """Open the panel of a card, on the corpus that shows what the paper claims."""
+    """Open the panel of a card in the place of the cards, on the corpus that shows what the paper claims."""
     close_panel()
-    if card.panel:
-        st.query_params.update({TRY: name, "corpus": card.panel.CORPUS})
+    st.query_params.update({TRY: name, "corpus": card.panel.CORPUS})
 
 
 def close_panel() -> None:
     """Close the open panel, and remove its parameters from the address."""
-    st.session_state.pop(SHOWN, None)
     for name in list(st.query_params):
         if name == TRY or st.session_state.get(f"{name}-said"):
             st.query_params.pop(name)
@@ -165,12 +235,8 @@ def show_panel(name: str, panel: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {CARDS[name].title}: {panel.QUESTION}", width="stretch")
         frame.what_is_shown(panel.ABOUT, *panel.FORMULAS)
-        st.button("Close", icon=":material/close:", key="close-panel", on_click=close_panel)
+        st.button("All papers", icon=":material/arrow_back:", key="close-panel", on_click=close_panel)
     st.session_state[frame.CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices-of-panel")
-    comes = st.session_state.get(SHOWN) != name  # by its button or by a link
-    st.session_state[SHOWN] = name
-    if comes:
-        st.html(COMES.format(name=name, wait=100), unsafe_allow_javascript=True)
 
     def fill() -> None:
         opened = choosing.corpus(panel.CORPUS)
@@ -178,5 +244,3 @@ def show_panel(name: str, panel: Any) -> None:
             panel.show(opened)
 
     frame.run(fill)
-    if comes:  # again, because the panel that was open before disappears only now
-        st.html(COMES.format(name=name, wait=500), unsafe_allow_javascript=True)

@@ -7,12 +7,20 @@ from typing import Any
 import cached
 import choosing
 import frame
+import papers_cards
 import streamlit as st
-from papers_cards import CARDS, TRY, show_cards
+from papers_cards import CARDS, TRY
 
 from labkit import figures
+from labkit.papers.records import AS_PRINTED
 
 EVERY = "All papers"
+APART = ".st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}"  # it is no paper
+TWICE = (
+    "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
+    "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
+    "latter."
+)
 ABOUT = """\
 Each card shows the main result of its paper. An open diamond marks the paper's value, and a disc marks ours. Our values
 come from `labkit reproduce`, which uses public or generated data. These data are not those of the paper, so compare
@@ -28,7 +36,30 @@ FORMULAS = (
 )
 
 
-# --- the tables of a paper --------------------------------------------------------------------------------------
+# --- a paper ----------------------------------------------------------------------------------------------------
+
+
+def show_claims(paper: str) -> None:
+    """What the paper claims, with our verdicts, then our own questions."""
+    for asked_here in (False, True):
+        claims = papers_cards.claims_of(paper, asked_here=asked_here)
+        rows = [
+            {
+                "verdict": ":{}-badge[{}]".format(*papers_cards.VERDICTS[claim.ours]),
+                "claim" if not asked_here else "our question": frame.plain(claim.text),
+                "here": frame.plain(papers_cards.result_of(claim, table)),
+                "in": table.table.title,
+            }
+            for claim, table in claims
+        ]
+        if rows and not asked_here:
+            st.markdown(f"##### {papers_cards.tally(claims)}")
+            st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
+        elif rows:
+            with st.expander(
+                f"Our own questions: {papers_cards.tally(claims)}", expanded=paper == papers_cards.EXPLANATIONS
+            ):
+                st.table(rows, border="horizontal", alt="What we asked, and what we found.")
 
 
 def show_tables(paper: str) -> None:
@@ -50,61 +81,29 @@ def show_tables(paper: str) -> None:
     table = named[name]
     start = table.columns.index(next(iter(ours[name]), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}")
+    st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}. Numbers are in the unit of the table.")
+    if any(AS_PRINTED in row for row in table.rows):
+        st.caption(TWICE)
     rows = printed_beside_ours(table)
     title, count = table.table.title, len(table.rows)
     alt = f"{title}, {column}: the paper's score and ours for each of {count} rows; the table has all values."
     frame.picture(figures.ours_beside_paper(table, column), key="ours_beside_paper", alt=alt, rows=lambda: rows)
     frame.table(
         rows,
-        "Every value in the table: the paper's, and ours with its spread or the reason why it is missing.",
-        formats=decimals_of(table),
+        "Every number of the table: the paper's, ours with its spread, or why it is missing.",
         placeholder="not printed",
     )
     for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(note)}")
-    for claim in table.claims:
-        own = "" if claim.asked_here else f"; by the paper's own values: {claim.paper}"
-        st.markdown(f"- {frame.plain(claim.text)} **Ours: {claim.ours}**{own}")
-        st.caption(frame.plain(claim.decides))
-    show_leads(table)
     for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
         if line:
             st.caption(frame.plain(line))
-    if papers[paper].observations:
-        with st.expander("What the paper says about itself"):
-            for observation in papers[paper].observations:
-                st.markdown(
-                    f"- {frame.plain(observation.text)} **{observation.verdict}**: {frame.plain(observation.why)}"
-                )
     if not table.evidence:
         st.caption(
             "Our models were trained less than the paper's, or not at all, so this is no evidence for or against "
             "the paper."
         )
     frame.code(PAPER_CODE.format(table=name, column=column))
-
-
-def show_leads(table: Any) -> None:
-    """What remains of each lead once the settings of both sides are chosen on dev."""
-    leads = [claim for claim in table.claims if claim.before and claim.after]
-    if not leads:
-        return
-    st.markdown("**Leads with the paper's settings and with settings chosen on dev**")
-    rows = [
-        {
-            "claim": claim.text,
-            "settings": name,
-            "lead": lead.lead,
-            "from": lead.low,
-            "to": lead.high,
-            "of": f"{lead.row} over {lead.other}, {lead.column}",
-        }
-        for claim in leads
-        for name, lead in (("as printed", claim.before), ("chosen on dev", claim.after))
-    ]
-    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning; the table has all values."
-    frame.picture(figures.leads_before_and_after(table.leads), key="leads", alt=alt, rows=lambda: rows)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
@@ -123,7 +122,7 @@ def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
 
 
 def spoken_figure(figure: Any) -> str:
-    """Mean and interval, or mean ± spread, with the decimals of the printed score, and an asterisk if it has a note."""
+    """Mean and interval, or mean ± spread, with the same decimals, and an asterisk if it has a note."""
     mean = f"{figure.mean:#.4g}"
     decimals = len(mean.partition(".")[2])
     about = f" ± {figure.spread:.{decimals}f}" if figure.spread else ""
@@ -132,28 +131,23 @@ def spoken_figure(figure: Any) -> str:
     return mean + about + (" *" if figure.why else "")
 
 
-def decimals_of(table: Any) -> dict[str, str]:
-    """Each printed column with all its digits, .640 next to .698."""
-    digits: dict[str, int] = {}
-    for figure in table.figures:
-        if figure.published is not None:
-            decimals = repr(float(figure.published)).partition(".")[2]
-            digits[figure.column] = max(digits.get(figure.column, 0), len(decimals))
-    return {f"{name}, paper": f"%.{count}f" for name, count in digits.items()}
-
-
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
     frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
-    names = {card.title: name for name, card in CARDS.items()} | {"Explanations": "why"}
-    hidden: Any = {"label_visibility": "collapsed", **frame.KEEP}
+    st.html(f"<style>{APART}</style>")
+    names = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_cards.EXPLANATIONS}
+    hidden: Any = {"label_visibility": "collapsed", "on_change": papers_cards.close_panel, **frame.KEEP}
     title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))
-    if title == EVERY:
-        show_cards()
-    else:
+    opened = st.query_params.get(TRY, "")
+    if title != EVERY:
+        show_claims(names[title])
         show_tables(names[title])
+    elif opened in CARDS and (panel := CARDS[opened].panel):
+        papers_cards.show_panel(opened, panel)
+    else:
+        papers_cards.show_cards()
     frame.show_link(own_file=TRY in st.query_params and st.session_state.get("corpus") == choosing.OWN)
 
 

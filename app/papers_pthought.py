@@ -123,14 +123,6 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
                 st.caption(name)
                 for one in result.written[decoder]:
                     st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
-    heads = ("decoder", "search", "log p", "rank by", "ends", "sentence")
-    rows = [
-        dict(zip(heads, (decoder, name, one.log_probability, one.score, one.ended, one.text), strict=True))
-        for decoder in read.written
-        for name, result in results.items()
-        for one in result.written[decoder]
-    ]
-    frame.csv_button(lambda: rows, "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 

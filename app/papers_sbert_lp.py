@@ -11,7 +11,6 @@ import cached
 import choosing
 import frame
 import streamlit as st
-import why
 from keeping import once
 
 from labkit import figures
@@ -78,8 +77,9 @@ def show(opened: cached.Opened) -> None:
     alt = "A bar of couples: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
     frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
     if changes.examples:
-        anew = ANEW.format(most=most, k=k, p=p)
-        show_examples(changes, both_spaces(chosen, method, anew, " ".join(map(str, key))), opened)
+        alt = "The clearest couples: two pairs each, their sentences, grades, and cosines before and after."
+        formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
+        frame.table(changes.rows(), alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
     choosing.show_code(CODE, chosen, opened, k=k, p=p, most=most, least=least)
 
 
@@ -107,39 +107,13 @@ def compare(method: Any, sample: Any, least: float) -> Any:
     return changed(sample, before, method.fit_encode(sample.sentences), least=least)
 
 
-def show_examples(changes: Any, spaces: list[choosing.Space], opened: cached.Opened) -> None:
-    """The clearest couples, and why their pairs are alike."""
-    alt = "Examples with two pairs each: their sentences, their grades, and their cosines before and after."
-    formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
-    widths = dict.fromkeys(("sentence 0", "sentence 1"), "medium")
-    frame.table(changes.rows(), alt, formats=formats, widths=widths)
-    pairs = [(row["sentence 0"], row["sentence 1"]) for row in changes.rows()]
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    place = left.selectbox("A pair", range(len(pairs)), format_func=lambda n: " ~ ".join(pairs[n]), key="couple")
-    with right:
-        why.button("pair", spaces, opened, *pairs[place])
-
-
-def both_spaces(chosen: choosing.Space, method: Any, anew: str, key: str) -> list[choosing.Space]:
-    """The base of an embedding, and the embedding."""
-    before = chosen
-    if chosen.method.name == "sbert-lp":
-        code = f"{chosen.code}\nmethod = method.base"
-        before = choosing.Space(f"{chosen.key} base", f"the base of {chosen.name}", code, lambda: method.base)
-    code = f"{chosen.code}\n{anew}method = anew"
-    return [before, choosing.Space(f"anew {key}", "SBERT-LP on these vectors", code, lambda: method)]
-
-
-ANEW = """\
+CODE = """\
+from labkit.figures import order_counts
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.sweeps import compared
+from labkit.sbert_lp.view import changed
 sample = compared(corpus, most={most})
 anew = SbertLp.over(method, sample.sentences, SbertLpSettings(neighbours={k}, dimension={p}))
-"""
-CODE = f"""\
-from labkit.figures import order_counts
-from labkit.sbert_lp.view import changed
-{ANEW}
 vectors = anew.base.encode(sample.sentences), anew.encode(sample.sentences)
-order_counts(changed(sample, *vectors, least={{least}})).show()
+order_counts(changed(sample, *vectors, least={least})).show()
 """

@@ -55,10 +55,10 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
-    """The ribbon, both algorithms compared with the sections, and their scores."""
+    """The ribbon, and how far both algorithms agree with the sections."""
     help_ = (
-        "At 0, each sentence belongs to one cluster. Higher temperatures blur and merge clusters until only one is "
-        "left."
+        "At 0, each sentence belongs to one cluster. Higher temperatures give fewer and softer clusters, until "
+        "only one is left."
     )
     temperature = right.slider(
         "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
@@ -70,22 +70,10 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     st.markdown(said)
     frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=said, rows=themes.rows)
     st.caption(RIBBON)
-    for column, one, key in zip(st.columns(2), (themes.kmeans, themes.iclust), ("kmeans", "iclust"), strict=True):
-        with column:
-            st.markdown(f"**{one.name}**: {one.used} of {k} clusters used")
-            alt = (
-                f"A grid of {k} sections and the clusters of {one.name}: how many sentences of each section each "
-                "cluster has."
-            )
-            picture = figures.section_counts(themes, one, height=min(430, 90 + 34 * k))
-            frame.picture(picture, key=f"counts_{key}", alt=alt, rows=themes.rows)
     measured = list(themes.figures())
     formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
     alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
     frame.table(measured, alt, formats=formats, heads=HEADS)
-    with st.expander("All sentences with their section and clusters"):
-        alt = "Every sentence with its section and its two clusters."
-        frame.table(themes.rows(), alt, widths={"sentence": "large"})
     code(CLUSTERS_CODE, temperature=temperature)
 
 

@@ -129,7 +129,7 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-PROBE = "{split} sentences whose nearest neighbour has their class"
+PROBE = "{split} sentences whose nearest neighbour is of the same class"
 PROBE_HELP = (
     "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
     "**Before and after**, so the two numbers cannot be compared."
@@ -274,7 +274,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
 def offer_training(place: Any, opened: cached.Opened) -> None:
     """A button in the place where the space after training will be."""
     with place, st.container(horizontal_alignment="center", vertical_alignment="center", height=300, border=False):
-        st.markdown("What would training change?")
+        st.markdown("What would training change? This opens **Train and compare**; **See it move** leads back.")
         choosing.say_who_reads(opened)
         name = f"Train on {frame.plain(opened.in_code)}"
         if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):

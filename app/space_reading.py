@@ -41,7 +41,7 @@ from labkit.projection.placement import SimilarSentence, matching, neighbours, u
 LISTED = 500  # sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
-SHARES = "Sentences whose nearest neighbour has their class. {sides}"
+SHARES = "Share of sentences whose nearest neighbour is of the same class. {sides}"
 CHANGED, SAME = "**{new} of {all} neighbours are new**", ", {own} of its class (✓)"
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"

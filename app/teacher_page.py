@@ -46,7 +46,7 @@ def show_present(owners: Collection[str]) -> None:
         if here.tabs
     ]
     st.markdown(f"#### Here now: {len(rows)}")
-    frame.table(rows, "The visitors who are here now.")
+    frame.table(rows, "The visitors who are connected now.")
 
 
 def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> None:

@@ -1,10 +1,11 @@
-"""The Train and compare page: which is better, and how sure can we be? Its views follow the order of the work."""
+"""The Train and compare page: which is better, and how sure can we be? It opens on the answer, if there are runs."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 import cached
@@ -20,26 +21,27 @@ from trainings import BENCH, ENDED, MINUTES, PLAN, Job, Queue, queue_of
 
 from labkit.atomic import sentence_of
 
-DATA, TRAIN, RUNS, CURVES, WHICH = VIEWS = ["Data", "Train", "Runs", "Curves", "Which method?"]
+RUNS, CURVES, WHICH, TRAIN, DATA = VIEWS = ["Runs", "Curves", "Which method?", "Train", "Data"]
+SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 START = "start-training"  # in the session: the button next to the data was pressed
 EVERY = 1.5  # seconds between updates while something runs
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
-**Data** lists the corpora with the sizes of their classes and the scores of three methods that do not learn. Learning
-can close the gap between these scores and 1.
+**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
+from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
+seeds. If the interval contains 0, it is **open** which of the two is better.
+
+**Which method?** compares methods on your data with equal numbers of trials.
 
 **Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
 epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,
 each in its own process, and give the same results as `labkit train`. If you stop a run and resume it from its last
 checkpoint, its result stays the same.
 
-**Runs** compares scores on the test split of the corpus. Runs that differ only in the seed share one line with their
-mean and, for at least three seeds, their spread. Each line shows the **95 % interval** of its difference from the best
-line, over test items and seeds. If the interval contains 0, it is **open** which of the two is better.
-
-**Which method?** compares methods on your data and gives each the same number of trials.
+**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
+learn. The difference from 1 is left to learn.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -48,9 +50,15 @@ FORMULAS = (
     r"+ \text{var over items} - \text{what both share}",
 )
 ABOUT_BENCH = (
-    "A comparison checks the data, gives each method the same number of trials on dev, and scores the test split once "
-    "with several seeds. With only one minute, it leaves out slow methods. Allow 20 minutes for a reliable answer. "
-    "Comparisons wait in the same queue as other runs."
+    "The comparison checks the data, gives each method the same number of trials on dev, and scores test once with "
+    "several seeds. Allow {} minutes for a decision; with less time, slow methods are left out. Comparisons wait "
+    "in the same queue as other runs."
+)
+USUAL = 20  # minutes
+EXAMPLE = (
+    "**There is no comparison yet.** Its result will look like this picture, which shows existing scores on the "
+    "test split with their intervals. These methods were not tuned with equal numbers of trials, as they would be "
+    "in a comparison."
 )
 
 
@@ -59,10 +67,7 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
     left, right = st.columns([2, 5], gap="large")
     with left:
         if opened is not None:
-            above, settings = (
-                st.container(),
-                st.container(),
-            )  # the button stays in sight, however many settings there are
+            above, settings = st.container(), st.container()  # the button is above all settings, however many
             with above:
                 job = train_presets.job_of(opened, settings)
                 choosing.say_who_reads(opened)
@@ -79,9 +84,9 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
 def show_which(queue: Queue, opened: cached.Opened | None) -> None:
     """A comparison of methods on the chosen corpus: a button that starts it, and its results."""
     if opened is not None:
-        st.caption(ABOUT_BENCH)
+        st.caption(ABOUT_BENCH.format(USUAL))
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            minutes = st.number_input("Minutes", *MINUTES, 5, key="minutes", width=140, **frame.KEEP)
+            minutes = st.number_input("Minutes", *MINUTES, USUAL, key="minutes", width=140, **frame.KEEP)
             if st.button(f"Compare methods on {frame.plain(opened.in_code)}", type="primary", key="bench"):
                 job = Job(BENCH, opened.in_code, settings={"minutes": minutes}, own=opened.own)
                 train_queue.submit(queue, job, opened)
@@ -91,17 +96,19 @@ def show_which(queue: Queue, opened: cached.Opened | None) -> None:
 def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> None:
     """One run or comparison, with its progress and results; then the other jobs."""
     jobs = train_queue.jobs_shown(queue, bench=bench)
-    if not jobs:
-        if not bench:
-            st.info("There are no runs yet. Choose what to train and click Train.")
-        return
-    job = jobs[0]
-    train_queue.show_head(queue, job)
-    if bench:
-        show_report(job)
-    elif job.state != "waiting":
-        train_queue.show_growth(job, opened)
-    train_queue.show_others(queue, jobs[1:])
+    if not jobs and not bench:
+        st.info("There is no run yet. Choose what to train and click Train.")
+    elif not jobs and opened is not None and "test" in opened.corpus.sizes:
+        st.markdown(EXAMPLE)
+        train_runs.show_example(opened)
+    elif jobs:
+        job = jobs[0]
+        train_queue.show_head(queue, job)
+        if bench:
+            show_report(job)
+        else:
+            train_queue.show_growth(job, opened)
+        train_queue.show_others(queue, jobs[1:])
 
 
 def show_report(job: Job) -> None:
@@ -135,16 +142,27 @@ def page() -> None:
         opened = choosing.corpus()
     except (ValueError, OSError) as mistake:  # an invalid file: the rest of the page stays
         st.error(frame.plain(sentence_of(mistake)))
-    view = frame.view(VIEWS)
+    runs = cache(partial(choosing.runs_on, opened, "")) if opened is not None else None
+    view = frame.view(VIEWS, first=first_view(opened, runs))
     if view == DATA:
         train_data.show_data(opened, to_train)
     elif view == TRAIN:  # only training needs the queue, which one app at a time may use
         show_train(queue_of(choosing.run_folders()[0]), opened)
     elif view == WHICH:
         show_which(queue_of(choosing.run_folders()[0]), opened)
-    elif opened is not None:
-        {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories}[view](opened)
+    elif opened is not None and runs is not None:
+        {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories}[view](opened, runs())
     frame.show_link(own_file=opened is not None and opened.own)
+
+
+def first_view(opened: cached.Opened | None, runs: Callable[[], tuple[dict[str, Path], str | None]] | None) -> str:
+    """The first view of the page: the answer if there are runs, otherwise the data; for a new file, always the data."""
+    asked = st.session_state.get("view", st.query_params.get("view"))
+    if opened is not None and opened.own and st.session_state.get(SEEN) != opened.key:
+        st.session_state[SEEN] = opened.key
+        if asked not in (TRAIN, WHICH):
+            st.session_state["view"] = DATA
+    return RUNS if asked in VIEWS or (runs is not None and runs()[0]) else DATA
 
 
 def to_train() -> None:

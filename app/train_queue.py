@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import cached
 import choosing
 import classroom
 import frame
+import numpy as np
 import streamlit as st
 from cached import Opened
 from keeping import once
@@ -35,6 +37,11 @@ MOST = 12  # runs listed
 SHOWN = "shown-training"  # in the session: the id of the job shown
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
+FEW = 100  # dev rows, below which a single one is seen in the curve
+EARLY = (
+    "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
+    "{patience} epochs. The weights of epoch {best} are kept."
+)
 ICONS = {
     "waiting": ":material/hourglass_empty:",
     "running": ":material/play_arrow:",
@@ -200,52 +207,79 @@ def see_it_move(job: Job) -> None:
 
 
 def show_growth(job: Job, opened: Opened | None) -> None:
-    """The current space of a run, its curves, and the code that trains it."""
+    """The current space of a run, its curves, and the command that trains it."""
+    own = opened if opened is not None and job.corpus == opened.in_code else None
     left, right = st.columns([3, 2])
     with left:
-        show_space(job, opened)
+        show_space(job, own)
     with right:
-        show_curves(job)
-    settings = ", ".join(f"{name}={value!r}" for name, value in job.settings.items())
-    frame.code(CODE.format(corpus=job.corpus, method=job.method, settings=settings, seed=job.seed))
+        show_curves(job, own)
     st.code(shlex.join(["labkit", *job.words(Path("runs") / job.name)]), language="bash", wrap_lines=True)
 
 
 def show_space(job: Job, opened: Opened | None) -> None:
-    """The probe as points, by PCA, each epoch rotated onto the previous one; initially the untrained network."""
-    kept = space_so_far(job, opened)
+    """The probe as points, by PCA, each epoch rotated onto the previous one; until the run has one, mean word vectors.
+
+    `opened` is the corpus of the run, if it is the one that is open.
+    """
+    kept, when = space_so_far(job, opened), ""
+    if kept is None and opened is not None and job.state not in ENDED and planned(job)[0]:
+        with suppress(ValueError):  # too few words: the run will say so
+            kept, when = start_of(opened), " before training, by mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
-        st.caption(
-            "This run has no picture because it does not learn in epochs or ended too early."
-            if job.state in ENDED
-            else "The picture of the space appears with the first checkpoint."
-        )
+        if job.state in ENDED:
+            st.caption("This run has no picture because it does not learn in epochs or ended too early.")
         return
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[-1])
-    st.markdown(
-        f"**The space {f'after epoch {epoch}' if epoch else 'before training'}**: {len(kept.texts)} dev sentences"
-    )
-    mine = opened is not None and job.corpus == opened.in_code
-    order = cached.classes_of_corpus(opened)[0] if opened is not None and mine else ()  # the colours of Space
+    when = when or (f" after epoch {epoch}" if epoch else " before training")
+    st.markdown(f"**Its space{when}**: {len(kept.texts)} dev sentences")
+    order = cached.classes_of_corpus(opened)[0] if opened is not None else ()  # the colours of Space
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
     names = f" in {len(set(kept.labels))} classes" if few else ""
-    alt = f"The space of {job.name} after epoch {epoch}, by PCA: {len(kept.texts)} sentences of dev{names}."
+    alt = f"The space of {job.name}{when}, by PCA: {len(kept.texts)} sentences of dev{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
     frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
+
+
+def planned(job: Job) -> tuple[int, int]:
+    """The epochs of a run, and after how many without improvement it stops; 0 for a method without them."""
+    from labkit.methods import METHODS
+
+    usual = METHODS[job.method].Settings()
+    epochs, patience = (job.settings.get(name, getattr(usual, name, 0)) for name in ("epochs", "patience"))
+    return epochs, patience
+
+
+def probe_here(opened: Opened) -> Snapshots:
+    """The dev sentences whose vectors a run on this corpus keeps."""
+    from labkit.training.trained import probe_of
+
+    return once("", ("probe", opened.key), lambda: probe_of(opened.corpus))
+
+
+def start_of(opened: Opened) -> Snapshots:
+    """The probe by mean word vectors, from which the networks start."""
+
+    def encoded() -> Snapshots:
+        probe = probe_here(opened)
+        if not probe.texts:  # articles
+            return Snapshots((), ())
+        vectors = cached.fitted_method(opened, "mean-vectors").encode(probe.texts)
+        return Snapshots(probe.texts, probe.labels, np.zeros(1, int), np.asarray(vectors)[None])
+
+    return once("Drawing the space before training …", ("start", opened.key), encoded)
 
 
 def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
     """The vectors of the probe that a run has saved so far.
 
-    During training they are in its checkpoint, which contains no sentences; these come from the chosen corpus.
+    During training they are in its checkpoint, which contains no sentences; these come from the corpus.
     """
-    from labkit.training.trained import probe_of
-
     try:
         if job.state == "finished":
             return read_run(job.folder).snapshots
@@ -255,24 +289,31 @@ def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
         return None
     count = vectors.shape[1] if vectors.ndim == 3 else 0
     texts = labels = ("",) * count
-    if opened is not None and job.corpus == opened.in_code:
-        probe = once("", ("probe", opened.key), lambda: probe_of(opened.corpus))
-        if len(probe.texts) == count:
-            texts, labels = probe.texts, probe.labels
+    if opened is not None and len(probe_here(opened).texts) == count:
+        texts, labels = probe_here(opened).texts, probe_here(opened).labels
     return Snapshots(texts, labels, kept, vectors)
 
 
-def show_curves(job: Job) -> None:
-    """Loss and dev score, epoch by epoch."""
+def show_curves(job: Job, opened: Opened | None) -> None:
+    """Loss and dev score, epoch by epoch; why it stopped, and how many dev rows the score comes from."""
     past = history(job.folder)
     columns = curve_columns({job.name: past})
     if not columns:
-        ended = "This run has no curves because it does not learn in epochs or ended before the first one was complete."
-        st.caption(ended if job.state in ENDED else "The first epoch is not complete yet.")
+        if job.state in ENDED:
+            st.caption(
+                "This run has no curves because it does not learn in epochs or ended before the first epoch was "
+                "complete."
+            )
         return
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
     drawn = figures.training_curves({job.name: past}, columns, height=CURVES)
     frame.picture(drawn, key="training_curves", alt=alt, rows=lambda: [*map(dict, past.rows)])
+    most, patience = planned(job)
+    if job.state == "finished" and patience and len(past) < most:
+        st.markdown(EARLY.format(last=len(past), most=most, patience=patience, best=len(past) - patience))
+    if opened is not None and (dev := opened.corpus.sizes.get("dev", 0)):
+        few = f", where one row is {1 / dev:.3f}" if dev < FEW else ""
+        st.caption(f"Dev has {dev:,} rows{few}. The score that counts is on test, at the end.")
 
 
 # --- a visitor's runs ---------------------------------------------------------------------------------------------
@@ -302,15 +343,3 @@ def share_run(run: Owned, key: str) -> None:
     """Share a run, or stop sharing it."""
     if run.folder.is_dir():
         write_owned(Owned(run.folder, run.owner, st.session_state[key]))
-
-
-CODE = """\
-from labkit import METHODS
-from labkit.corpora import load
-from labkit.figures import training_curves
-
-corpus = load({corpus!r})
-method = METHODS[{method!r}]({settings})
-method.fit(corpus, seed={seed})
-training_curves({{{method!r}: method.history}}).show()
-"""

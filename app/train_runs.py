@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
+UNSURE = 2  # runs that the verdict names
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 SAW_TEST = (
@@ -30,19 +31,24 @@ SAW_TEST = (
     "their classes. It is therefore never ranked as best."
 )
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
-NO_RUN = "No run or baseline is selected. Choose some above, or start a run under Train."
-OF_WHAT = (
-    "The name of each metric says whether it is measured on dev, on the probe (300 dev sentences, by cosine) or on the "
-    "training data. Losses of different methods cannot be compared."
+NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
+OTHER_MEASURE = (
+    "{metric} here and the test scores in Runs are different measures on different sentences, so the two views can "
+    "order the runs differently. Training keeps the epoch that is best on dev. Losses of different methods cannot be "
+    "compared."
+)
+INTERVALS = (
+    "Each line is the 95 % interval of the difference from the best. If it reaches the dotted line at the best "
+    "score, it is open which of the two is better. "
 )
 
 
 # --- which runs --------------------------------------------------------------------------------------------------
 
 
-def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
+def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> dict[str, Path]:
     """Name -> folder of the runs to compare, chosen from those trained on this corpus."""
-    runs, elsewhere = choosing.runs_on(opened, "")
+    runs, elsewhere = offered
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
         st.info(frame.plain(f"Some runs in this link are missing: {choosing.first_of(missing)}. Choose others."))
@@ -59,14 +65,13 @@ def chosen_runs(opened: cached.Opened) -> dict[str, Path]:
 # --- scores ------------------------------------------------------------------------------------------------------
 
 
-def show_scores(opened: cached.Opened) -> None:
-    """The verdict, the leaderboard as bars, and the table behind it."""
+def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
+    """The verdict, the leaderboard, and the table behind it."""
     from labkit.evaluation.leaderboard import leaderboard
 
-    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
-    with left:
-        runs = chosen_runs(opened)
-    baselines = middle.multiselect(
+    runs = chosen_runs(opened, offered)
+    left, right = st.columns([5, 3], vertical_alignment="bottom")
+    baselines = left.multiselect(
         "Baselines, fitted here without labels",
         list(choosing.VECTORS),
         BASELINES,
@@ -83,30 +88,45 @@ def show_scores(opened: cached.Opened) -> None:
     figure = right.selectbox(
         "Metric", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    names_shown = choosing.VECTORS
-    lines = [replace(line, name=names_shown.get(line.name, line.name)) for line in leaderboard(results, figure)]
-    lines.sort(key=lambda line: line.saw_test)  # such lines are not judged, so they come last
-    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
-    alt = f"Bars of {spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
-        f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
-        for line in lines
-        if figure in line.means
-    )
-    rows = [row_of(line, names) for line in lines]
-    frame.picture(figures.leader_bars(lines), key="leader_bars", alt=alt, rows=lambda: rows)
-    if saw := [line.name for line in lines if line.saw_test]:
-        st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
-    with st.expander("Table of all metrics"):
+    lines = show_leaders(leaderboard(results, figure), opened)
+    with st.expander("As a table, with every metric"):
         frame.table(
-            rows,
+            [row_of(line, names) for line in lines],
             "The same data as a table: all metrics of all lines, with verdicts.",
             formats={spoken(name): "%.4f" for name in names},
             widths={"run": "medium"},
             placeholder="–",
         )
-    of = f"; {lines[0].sample}" if lines[0].sample else ""
-    st.caption(f"Test split of {frame.plain(opened.in_code)}, ranked and judged by {spoken(figure)}{of}.")
     frame.code(CODE.format(corpus=opened.in_code, folders=lines_of(folders), figure=figure))
+
+
+def show_leaders(lines: Sequence[Line], opened: cached.Opened) -> list[Line]:
+    """Show the verdict and the picture; return its lines in order, with those that are not judged at the end."""
+    lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in lines]
+    lines.sort(key=lambda line: line.saw_test)
+    figure, names = lines[0].figure, list(lines[0].means)
+    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
+    alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
+        f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
+        for line in lines
+        if figure in line.means
+    )
+    rows = partial(map, partial(row_of, names=names), lines)
+    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=rows)
+    of = f"; {lines[0].sample}" if lines[0].sample else ""
+    judged = INTERVALS * any(line.lead for line in lines)
+    st.caption(f"{judged}Test split of {frame.plain(opened.in_code)}, by {spoken(figure)}{of}.")
+    if saw := [line.name for line in lines if line.saw_test]:
+        st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
+    return lines
+
+
+def show_example(opened: cached.Opened) -> None:
+    """The verdict and the picture of the first runs on a corpus and of the usual baselines."""
+    from labkit.evaluation.leaderboard import leaderboard
+
+    runs = choosing.runs_on(opened, "")[0]
+    show_leaders(leaderboard(results_of({name: runs[name] for name in [*runs][:FIRST]}, BASELINES, opened)), opened)
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
@@ -152,16 +172,21 @@ def verdict_of(lines: Sequence[Line]) -> str:
             if max(means) - min(means) > 0.01:
                 return f"{said} {spoken(name)} can."
         return said
-    if unsure := [line.name for line in others if line.verdict == "open"]:
+    unsure = [ahead_of(line, best) for line in others if line.verdict == "open"]
+    if unsure:
+        more = f" and {len(unsure) - UNSURE} more" * (len(unsure) > UNSURE)
         return (
-            f"{best.name} has the highest {figure}, {best.mean:.3f}. Whether it is better than {', '.join(unsure)} is "
-            "open."
+            f"{best.name} has the highest {figure}, {best.mean:.3f}, but it is open whether it is better: it is ahead "
+            f"of {', of '.join(unsure[:UNSURE])}{more}."
         )
-    low, high = others[0].lead.interval() if others[0].lead else (0.0, 0.0)
-    return (
-        f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {others[0].name} by {best.mean - others[0].mean:.3f} "
-        f"(95 % interval: {low:.3f} to {high:.3f})."
-    )
+    return f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {ahead_of(others[0], best)}."
+
+
+def ahead_of(line: Line, best: Line) -> str:
+    """A line that is behind the best, by how much, and the interval of the difference."""
+    low, high = line.lead.interval() if line.lead else (0.0, 0.0)
+    interval = f" (95 %: {low:+.3f} to {high:+.3f})" if line.lead else ""
+    return f"{line.name} by {best.mean - line.mean:.3f}{interval}"
 
 
 def row_of(line: Line, names: list[str]) -> dict[str, Any]:
@@ -185,11 +210,11 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
 # --- curves ------------------------------------------------------------------------------------------------------
 
 
-def show_histories(opened: cached.Opened) -> None:
+def show_histories(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
     """One metric of every run's history over the epochs."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
-        runs = chosen_runs(opened)
+        runs = chosen_runs(opened, offered)
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
@@ -198,14 +223,14 @@ def show_histories(opened: cached.Opened) -> None:
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = right.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
+    st.markdown(OTHER_MEASURE.format(metric=spoken(column)))
+    if missing := [name for name in runs if name not in shown]:
+        st.info(frame.plain(f"{', '.join(missing)}: no curve, because no {spoken(column)} was measured over epochs."))
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     frame.picture(
         figures.training_curves(shown, [column], height=390), key="compare_curves", alt=alt, rows=lambda: rows
     )
-    if missing := [name for name in runs if name not in shown]:
-        st.caption(frame.plain(f"Runs without {spoken(column)} over the epochs: {', '.join(missing)}."))
-    st.caption(OF_WHAT)
     frame.code(CURVES_CODE.format(folders=lines_of([str(runs[name]) for name in shown]), column=column))
 
 
@@ -216,7 +241,7 @@ def lines_of(names: list[str]) -> str:
 
 CODE = """\
 from labkit.corpora import load
-from labkit.figures import leader_bars
+from labkit.figures import leader_dots
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.methods import load_run
 from labkit.runs import read_record
@@ -226,7 +251,7 @@ corpus = load({corpus!r})
 folders = [
 {folders}]
 results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
-leader_bars(leaderboard(results, {figure!r})).show()
+leader_dots(leaderboard(results, {figure!r})).show()
 """
 CURVES_CODE = """\
 from labkit.figures import training_curves

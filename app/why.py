@@ -21,7 +21,7 @@ from labkit.figures.similarity import LEAST_GAP
 SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
 READ = "Each number is {what}. Blue parts make the sentences more similar, orange ones less similar."
-OWN_PART, LOST = "a {one}'s contribution, half of each pair that contains it", "the similarity lost without the word"
+OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the similarity lost without the word"
 
 
 def button(

@@ -54,10 +54,11 @@ LONGEST = 70  # letters of a sentence
 LEARN = "Train FILM on {corpus} (up to a minute)"
 ROW = (
     "Each row gives every sentence one number. A row where both numbers have the same sign pulls the pair together; "
-    "other rows push it apart. Below, words and sentences with high (▲) and low (▼) numbers."
+    "other rows push it apart. Below each row are words and sentences with "
+    "high (▲) and low (▼) numbers."
 )
-NO_FILM = "No FILM run was trained on {corpus} yet."
-TYPED = "Choose a sentence from the batch, or type your own. Yours replaces the chosen one and is given its class."
+NO_FILM = "No FILM model has been trained on {corpus} yet."
+TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
@@ -132,7 +133,9 @@ def show_rows(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> 
 def show_row(row: WordRow, ends: RowEnds) -> None:
     """The words of a row as a small picture, and its highest and lowest sentences."""
     few = replace(row, positive=row.positive[:AT_ENDS], negative=row.negative[:AT_ENDS])
-    alt = f"Bars: the words with the largest effects on row {row.number + 1}; blue pulls it up, orange down."
+    alt = (
+        f"Bars: the words with the largest effects on row {row.number + 1}; blue words raise it, orange words lower it."
+    )
     bare = {"displayModeBar": False}
     st.plotly_chart(figures.row_words(few, height=190), key=f"row-{row.number}", alt=alt, config=bare)
     for sign, texts in (("▲", ends.highest), ("▼", ends.lowest)):

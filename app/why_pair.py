@@ -110,7 +110,7 @@ def scale_of_negatives() -> float:
     least, most = RANGES["beta"]
     held = str(st.session_state.get("beta", st.query_params.get("beta", "")))
     own = {float(held)} if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", held) and least <= float(held) <= most else set()
-    label, help_ = "β, scale of negatives, 1 to 100", "A larger β leaves weight only to the nearest negatives."
+    label, help_ = "β, scale of negatives, 1 to 100", "With a larger β, only the nearest negatives have weight."
     others: set[float] = st.session_state.setdefault("betas", set())  # which stay, or the slider would start again
     others |= own
     steps = sorted({*STEPS, *others})
@@ -211,11 +211,11 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     rows = [row for row in pair_rows(examined, anchor) if row.kept]
     places = [place for place, row in enumerate(rows, 1) if row.number == other]
     if not places:
-        return "This pair has no weight: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
+        return "This pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     pulled = row.kind == "positive"
-    moves = "pulls this pair of one class together" if pulled else "pushes this pair of two classes apart"
+    moves = "pulls this pair of the same class together" if pulled else "pushes this pair of two classes apart"
     weight = "below 0.0001" if 0 < row.weight < 1e-4 else f"{row.weight:.3g}"
     said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({weight}), which is {rank}."
     nothing = all(each.weight < 1e-4 for each in rows if each.kind == "negative")
@@ -266,7 +266,7 @@ def show(
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
     """The whole batch, linked with the bars above by the anchor's frame and by clicks."""
     kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
-    st.markdown("Click a cell of the weights to choose its pair.")
+    st.markdown("Click a cell of the matrix to choose its pair.")
     st.caption(
         f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
     )

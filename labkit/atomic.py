@@ -22,7 +22,7 @@ _REMEDIES = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for permission, or choose another place"),
     errno.EROFS: "choose a place on another disk",
     errno.ENOENT: "check the path",
-    errno.ENOTDIR: "check the path, which has a file in place of a folder",
+    errno.ENOTDIR: "check the path: part of it is a file, not a folder",
     errno.EISDIR: "name a file",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
@@ -34,13 +34,13 @@ class NoRoom(OSError):
     def __str__(self) -> str:
         return (
             f"the disk is full: there is no room for {self.args[0] if self.args else 'a file'}. Free space on that "
-            "disk, or choose a folder on another one (for runs --out, in the app LABKIT_RUNS; for uploads TMPDIR)"
+            "disk, or choose a folder on another one (--out for runs, LABKIT_RUNS for the app, TMPDIR for uploads)"
         )
 
 
 @contextmanager
 def room_for(path: Path | str) -> Iterator[None]:
-    """Make errors in the block name this file, which the block writes; a full disk becomes `NoRoom`."""
+    """Name this file, which the block writes, in the errors of the block. A full disk raises `NoRoom`."""
     try:
         yield
     except OSError as reason:
@@ -56,7 +56,7 @@ def room_for(path: Path | str) -> Iterator[None]:
 
 
 def sentence_of(mistake: Exception) -> str:
-    """An error as one sentence; for a full disk or an unusable file, it gives the file, the reason and a remedy.
+    """Return an error as one sentence. For a full disk or an unusable file, it gives the file, the reason and a remedy.
 
     >>> sentence_of(PermissionError(13, "Permission denied", "a.csv"))
     "'a.csv' cannot be used (permission denied); ask its owner for permission, or choose another place"
@@ -100,7 +100,7 @@ def in_place(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _sweep(path: Path, start: str) -> None:
-    """Remove temporary versions of this file that killed processes of this machine have left behind."""
+    """Remove temporary versions of this file that were left behind by killed processes on this machine."""
     for part in path.parent.glob(f"{glob.escape(start)}*.part"):
         try:
             os.kill(int(part.name.removeprefix(start).partition("-")[0]), 0)  # signal 0 only checks

@@ -21,7 +21,7 @@ def device_of(name: str, *, insist: bool = True) -> torch.device:
 
 
 def cuda_or_cpu(name: str) -> str:
-    """The device for double precision or sparse products, which MPS does not support: CUDA, or else the CPU."""
+    """Return CUDA or else the CPU, for double precision or sparse products, which MPS does not support."""
     device = device_of(name)
     return str(device) if device.type == "cuda" else "cpu"
 

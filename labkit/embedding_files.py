@@ -7,9 +7,9 @@
     JSON lines, for standard output: {"sentence", "vector"}; sparse: {"sentence", "indices", "values"}
 
 Writing takes blocks of sentences with their rows (m, d), dense or CSR, float32; memory use is constant except for .npz.
-Files are written completely or not at all. Reading returns the sentences, or None if the file has none, and the rows:
-float32 (n, d), dense or CSR, finite. Any real numbers are accepted, including half precision. Pickle is never used, and
-the unpacked size is first checked from the headers.
+Files are written completely or not at all. Reading returns the sentences, or None if the file contains none, and the
+rows: finite float32 (n, d), dense or CSR. Any real numbers are accepted, including half precision. Pickle is never
+used, and the unpacked size is first checked from the headers.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Experiment:
-    """One run to train; `settings` holds only those that differ from the method's defaults."""
+    """One run to train; `settings` contains only those that differ from the method's defaults."""
 
     method: str
     corpus: str | Corpus
@@ -50,7 +50,7 @@ class Experiment:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """The settings as `--set` takes them."""
+        """The settings in the form that `--set` expects."""
         return tuple(f"{name}={value}" for name, value in self.settings.items())
 
     @property
@@ -85,7 +85,7 @@ class Experiment:
         return self.entry(**self.settings)
 
     def fit(self, progress: Progress | None = None, folder: Path | str | None = None) -> Method:
-        """Train the method and return it; with `folder` the run is saved there during training."""
+        """Train the method and return it. With `folder`, the run is saved there during training."""
         method = self.unfitted()
         method.fit(self.opened(), seed=self.seed, progress=progress, folder=folder)
         return method

@@ -1,4 +1,5 @@
-"""Why two sentences are similar: their similarity as a sum over words, for every method; why one of two is nearer.
+"""Why two sentences are similar: their similarity as a sum over words, for every method; and why one of two sentences
+is nearer.
 
 A method writes each sentence's vector as a sum: a row for each word, and a rest that belongs to no word (`Parts`). Then
 
@@ -64,7 +65,7 @@ class Parts:
     """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to no word.
 
     `vector` is the method's own, before normalisation. `weights` is the attention of each word (words,), if any;
-    `unknown` are words that add nothing because training never saw them.
+    `unknown` are words that contribute nothing because they did not occur in training.
     """
 
     names: tuple[str, ...]
@@ -76,7 +77,7 @@ class Parts:
 
     @classmethod
     def of_sum(cls, names: Iterable[str], rows: Any, rest: np.ndarray | None = None, **more: Any) -> Parts:
-        """Make parts whose sum is the vector."""
+        """Make parts that add up to the vector."""
         rows = rows if sparse.issparse(rows) else np.asarray(rows, np.float64)
         rest = np.zeros(rows.shape[1]) if rest is None else np.asarray(rest, np.float64)
         return cls(tuple(names), rows, rest, np.asarray(rows.sum(axis=0)).ravel() + rest, **more)
@@ -212,13 +213,13 @@ class Explanation:
         gap = f", which is {e.gap:+.4f}" if e.way == "integrated" else ""
         lines = [f"a: {e.text_a}", f"b: {e.text_b}", f"similarity {e.similarity:+.3f}", f"{WAYS[e.way]}{gap}"]
         if e.unknown:
-            lines.append(f"words never seen in training, which contribute nothing: {', '.join(e.unknown)}")
+            lines.append(f"words not seen in training, which contribute nothing: {', '.join(e.unknown)}")
         if not e.word_pairs:
             return "\n".join([*lines, f"{NOTHING_KNOWN}: the similarity is 0 by definition"])
         one = "neighbour" if e.way == "neighbours" else "word"
-        how = "left out" if e.way == LEFT_OUT else "with half of what it takes part in"
+        how = "left out" if e.way == LEFT_OUT else "with half of all pairs that contain it"
         pairs = [(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs]
-        lines += _section(f"which {one}s of a meet which of b", pairs, top)
+        lines += _section(f"pairs of {one}s, one from a and one from b", pairs, top)
         lines += _section(f"{one}s of a, each {how}", e.words_a, top)
         lines += _section(f"{one}s of b, each {how}", e.words_b, top)
         for name, names, weights in (("a", e.names_a, e.weights_a), ("b", e.names_b, e.weights_b)):
@@ -253,7 +254,11 @@ class Explanation:
             lines.append(f"<b>{letter}</b> " + " ".join(map(word, names, own)))
         pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
         lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
-        notes = [f"{REST} is the part of no word, such as that of the marks at both ends."] if REST in e.names_a else []
+        notes = (
+            [f"{REST} is the part that belongs to no word, such as that of the marks at both ends."]
+            if REST in e.names_a
+            else []
+        )
         notes += [e.tested] if e.tested else []
         lines += [f"<small>{escape(' '.join(notes))}</small>"] if notes else []
         return "".join(f'<div style="line-height: 1.9">{line}</div>' for line in lines)
@@ -329,7 +334,7 @@ class Contrast:
         near, far = self.near, self.far
         nearer = "b" if self.difference > 0 else "c" if self.difference < 0 else "neither"
         lines = [f"a: {near.text_a}", f"b: {near.text_b}", f"c: {far.text_b}"]
-        lines.append(f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: nearer is {nearer}")
+        lines.append(f"similarity to b {near.similarity:+.3f}, to c {far.similarity:+.3f}: {nearer} is nearer")
         lines.append(WAYS[near.way])
         if not (near.word_pairs and far.word_pairs):
             return "\n".join([*lines, f"{NOTHING_KNOWN}: nothing can be compared"])

@@ -59,7 +59,7 @@ def explore(draw: Callable[..., Any], says: str, **sliders: Slider) -> None:
 
 
 def _display(drawn: Any, says: str) -> Any:
-    """Display a figure in each of its forms so that it can be removed; the `alt` text of a picture is the sentence."""
+    """Display a figure in each of its forms, so that it can be removed; the `alt` text of a picture is the sentence."""
     from IPython.display import display
 
     bundle = getattr(drawn, "_repr_mimebundle_", None)

@@ -63,9 +63,9 @@ def models_in(method: Method | None) -> Iterator[tuple[str, str]]:
         if method.name == "sbert":
             yield settings.model, "unchanged"
         elif getattr(settings, "encoder", "") == "transformer":
-            yield settings.model, "fine-tuned here"
+            yield settings.model, "which were fine-tuned"
         elif vectors.startswith("distilled:"):
-            yield vectors.removeprefix("distilled:"), "distilled into vectors of words"
+            yield vectors.removeprefix("distilled:"), "distilled into word vectors"
         method = getattr(method, "base", None)
 
 
@@ -82,9 +82,9 @@ def card_of(
 ) -> str:
     """Return a README: how to open the model, its training data and its scores, below the Hub's metadata."""
     corpus, origin = method.trained_on, method.origin
-    licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit: ask the people who made them"
-    texts = f"The texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}), seed {origin['seed']}."
-    learned = "Nothing was learned here." if method.name == "sbert" else f"{texts} Their licence: {licence}."
+    licence = CORPORA[corpus].licence if corpus in CORPORA else "not known to labkit; ask the authors of the texts"
+    texts = f"Trained on the texts of `{corpus}` (fingerprint {origin['fingerprint'][:12]}) with seed {origin['seed']}."
+    learned = "This model was not trained further." if method.name == "sbert" else f"{texts} Their licence: {licence}."
     weights = "".join(
         f"\nIt contains the weights of `{model}`, {how}. That model's own card names its training data and its "
         "licence. Scores on texts that it was trained on are too high.\n"
@@ -106,21 +106,21 @@ def card_of(
 
 # {name}
 
-Vectors of sentences, to be compared by {method.similarity_name}, from a run of labkit's method `{method.name}`.
+Sentence vectors, to be compared by {method.similarity_name}, from a run of labkit's method `{method.name}`.
 
 ```python
 {opening}
 ```
 
-## What it learned from
+## Training data
 
 {learned}
 {weights}
 Settings: {settings}.
 
-## How good it is
+## Evaluation
 
-{table if scores else "Its run has no metrics."}
+{table if scores else "The run has no metrics."}
 
 {measured}
 

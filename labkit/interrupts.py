@@ -1,7 +1,7 @@
 """Handle Ctrl-C, and the SIGTERM of schedulers, while a command works.
 
 Inside `interruptible`, either signal raises `Interrupted` with its exit status: at once, or at the end of a `deferred`
-block. The training loop defers signals and calls `requested` after each batch. A second Ctrl-C does not wait.
+block. The training loop defers signals and calls `requested` after each batch. A second Ctrl-C takes effect at once.
 """
 
 from __future__ import annotations

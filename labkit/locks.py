@@ -35,7 +35,7 @@ def locked(folder: Path | str, *, patience: float = PATIENCE) -> Iterator[Path]:
             continue
         except Timeout:
             raise InUse(
-                f"folder {str(folder)!r} is in use by another process; wait for it, or choose another folder"
+                f"folder {str(folder)!r} is in use by another process; wait, or choose another folder"
             ) from None
     try:
         yield folder

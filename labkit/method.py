@@ -71,7 +71,7 @@ class Method(ABC):
 
     @abstractmethod
     def _encode(self, sentences: list[str], batch_size: int, progress: Progress) -> Embeddings:
-        """Turn sentences, at least one, into rows (n, d), float32."""
+        """Turn one or more sentences into rows, float32 (n, d)."""
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -154,7 +154,7 @@ class Method(ABC):
         """Learn from the training split of a corpus, and select epochs on its dev split if it has one.
 
         `history` then has a row of scores for each epoch. With `folder`, the run is saved there during training, and no
-        other process may train in that folder. An interrupted run resumes from it and gives the same numbers as an
+        other process can train in that folder. An interrupted run resumes from there and gives the same numbers as an
         uninterrupted one.
         """
         if others or not isinstance(corpus, Corpus):
@@ -185,13 +185,13 @@ class Method(ABC):
     ) -> Any:
         """Encode sentences as rows: float32 (n, d), or a sparse CSR matrix for sparse methods.
 
-        One sentence gives one vector (d,), or a sparse matrix of one row. `truncate_dim` keeps the first columns, which
-        is meant for models trained with `matryoshka_dims`; `convert_to_tensor` returns a torch tensor.
+        A single sentence gives a single vector (d,), or a sparse matrix with one row. `truncate_dim` keeps the first
+        columns, which is meant for models trained with `matryoshka_dims`; `convert_to_tensor` returns a torch tensor.
         """
         one = isinstance(sentences, str)
         rows: Any = self._distinct([sentences] if one else sentences, batch_size, show_progress_bar)
         if truncate_dim is not None:
-            rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "numbers of a vector")]
+            rows = rows[:, : whole("truncate_dim", truncate_dim, 1, 2**31, "length of a vector")]
         rows = unit(rows) if normalize_embeddings else rows
         if convert_to_tensor:
             import torch
@@ -324,7 +324,7 @@ def texts(sentences: Any) -> list[str]:
 
 
 def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
-    """Return the rows if all are finite. NaN would spoil every later result, or keep a solver from ending."""
+    """Return the rows if all are finite. NaN would spoil all later results, or keep a solver from finishing."""
     if np.isfinite(rows.data if sparse.issparse(rows) else rows).all():
         return rows
     bad = [row for row in range(rows.shape[0]) if not np.isfinite(abs(rows[[row]]).max())]

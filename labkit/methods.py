@@ -21,7 +21,7 @@ __all__ = ["METHODS", "SUMMARIES", "Methods", "load_run"]
 
 
 class Methods(UserDict[str, Any]):
-    """Method name -> class; until first use, `data` has it as "module:class" below labkit."""
+    """Method name -> class. Until its first use, a class is stored in `data` as "module:class" below labkit."""
 
     def __getitem__(self, name: str) -> type[Method]:
         if name not in self.data:
@@ -31,7 +31,7 @@ class Methods(UserDict[str, Any]):
         return method
 
     def __repr__(self) -> str:
-        return f"METHODS has {', '.join(self.data)}"
+        return f"METHODS contains {', '.join(self.data)}"
 
 
 # fmt: off
@@ -57,7 +57,7 @@ _TABLE = {  # name: (class, summary)
     "mean-vectors": ("baselines.averages:MeanVectors", "the mean of the word vectors"),
     "sif": ("baselines.averages:Sif",
             "a mean that down-weights frequent words, without the common direction"),
-    "tfidf": ("baselines.counts:Tfidf", "weights words by how few sentences contain them; sparse"),
+    "tfidf": ("baselines.counts:Tfidf", "counts of words, with more weight for rare words; sparse"),
     "lsa": ("baselines.counts:Lsa", "TF-IDF reduced by singular value decomposition"),
     "sbert": ("baselines.sbert:Sbert", "a frozen sentence-transformers model"),
     "pca": ("baselines.transforms:Pca", "another method's vectors, reduced by PCA"),

@@ -152,7 +152,7 @@ def distilled_vectors(model: str, dimension: int, vocabulary: Vocabulary | None 
         read = reads.tokenizer(list(vocabulary.words[2:]), truncation=True, max_length=reads.max_seq_length)
         states = _turned(_states(reads, read["input_ids"]))
     count, width = states.shape
-    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
+    whole("dimension", dimension, 1, 2**31, "length of a vector")
     if dimension > min(count, width):
         raise ValueError(
             f"setting dimension is {dimension}, expected at most {min(count, width)}, because model {model!r} gives "

@@ -3,7 +3,7 @@
 Library code calls it and draws nothing; terminal, notebook and app each draw in their own way. `total` is None if the
 end is unknown. `silent` draws nothing.
 
-A `note` is a sentence that accompanies a result. It goes to the caller that collects notes, if any.
+A `note` is a sentence that accompanies a result. It goes to the caller that collects notes, if there is one.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
     checkpoint.safetensors   only during training: everything needed to resume exactly
 
 `write_run` writes a `Run` to its folder, each file completely or not at all, and `read_run` reads it. A folder that is
-incomplete, edited, or from a newer labkit is rejected with the reason.
+incomplete, was edited or comes from a newer labkit is rejected, with the reason.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def read_record(folder: Path | str) -> dict[str, Any]:
     try:
         record = json.loads(content)
         if not isinstance(record, dict) or not isinstance(record.get("schema"), int):
-            raise ValueError("it names no schema version")
+            raise ValueError("it contains no schema version")
     except (ValueError, RecursionError) as error:
         raise _refused(folder, f"run.json was not written by labkit ({error})") from error
     if record["schema"] != SCHEMA:
@@ -258,7 +258,7 @@ def has_checkpoint(folder: Path | str) -> bool:
 
 
 def finished(folder: Path | str) -> bool:
-    """Whether the folder holds a finished run."""
+    """Whether the folder contains a finished run."""
     try:
         return bool(read_record(folder)["state"] == "finished")
     except (ValueError, OSError):
@@ -376,7 +376,7 @@ def kept(folder: Path | str, run: Callable[[str], Run], training: Mapping[str, A
 
 
 def _refuse_another(folder: Path, training: Mapping[str, Any]) -> None:
-    """Raise ValueError if the folder holds a finished run, another run, or other files."""
+    """Raise ValueError if the folder contains a finished run, another run, or other files."""
     if checkpoint := read_checkpoint(folder):
         theirs = checkpoint[1].get("training", {})
     elif (folder / "run.json").is_file():
@@ -392,8 +392,8 @@ def _refuse_another(folder: Path, training: Mapping[str, Any]) -> None:
         return
     if other := difference(training, theirs):
         raise ValueError(
-            f"folder {str(folder)!r} holds an interrupted training run with {other}; use the settings of that run to "
-            "resume it, or choose another folder"
+            f"folder {str(folder)!r} contains an interrupted training run with {other}; use the settings of that "
+            "run to resume it, or choose another folder"
         )
 
 

@@ -106,7 +106,7 @@ def _by_ray(address: str, work: Callable[[T], R], items: list[T]) -> Iterator[R]
 
 
 def _cluster(address: str) -> Any:
-    """Ray, connected to a running cluster; labkit starts no cluster, because that would listen on the network."""
+    """Ray, connected to a running cluster; labkit never starts a cluster, because a cluster listens on the network."""
     if address.startswith(("127.", "localhost:")):  # Ray would replace it with the machine's network address
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     require("ray", "ray")
@@ -214,7 +214,7 @@ def folder(path: Path, plan: Mapping[str, Any]) -> bool:
         if (found := said["plan"].get(key)) != plan.get(key):
             raise ValueError(
                 f"{path} was written with {key} {json.dumps(found)}, not {json.dumps(plan.get(key))}; use another "
-                "folder, or add --force"
+                "folder, or delete this one"
             )
     if "begun" in said:
         return False

@@ -46,8 +46,8 @@ def setting(
 ) -> Any:
     """A field of a settings class: its default, its meaning and the values it takes.
 
-    `tune` lists what `labkit tune` tries: two numbers are the ends of a range, anything else is a list of values.
-    A setting `added` after results were stored does not change their keys while it has its default.
+    `tune` lists what `labkit tune` tries: two numbers are the ends of a range, anything else is a list of values. A
+    setting that was `added` after results were stored does not change their keys as long as it has its default.
     """
     limits = {"choices": tuple(choices), "minimum": minimum, "maximum": maximum, "above": above}
     return field(default=default, metadata={"what": what, **limits, "tune": tuple(tune), "added": added})
@@ -65,7 +65,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Settings from names and values; a value may be text as typed, such as "0.5" or "yes"."""
+        """Make settings from names and values; a value can be text as typed, such as "0.5" or "yes"."""
         values = cls.renamed(values)
         for name in values:
             cls.named(name)

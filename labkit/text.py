@@ -143,7 +143,7 @@ POOL = 50  # batches that are sorted by length together
 
 
 def buckets(lengths: Sequence[int], batch: int, *, seed: int) -> Iterator[list[int]]:
-    """Batches of numbers of rows with similar lengths; every row occurs once, in an order drawn from `seed`.
+    """Batches of row numbers, each of rows with similar lengths. Every row occurs once, in an order drawn from `seed`.
 
     Shuffle, take POOL batches at a time, sort by length, cut into batches, and shuffle these: the order stays random,
     with little padding.
@@ -181,7 +181,7 @@ def line_blocks(stream: IO[bytes], name: str) -> Iterator[tuple[list[str], int]]
     for number, text in enumerate(text_lines(stream, name), 1):
         if "\0" in text:
             raise ValueError(
-                f"{name} line {number} contains a NUL character; remove it, or save the text as UTF-8 if it is UTF-16"
+                f"{name} line {number} contains a NUL character; remove it or, if the text is UTF-16, save it as UTF-8"
             )
         block.append(text.removesuffix("\n").removesuffix("\r"))
         size, done = size + len(text), done + len(text.encode())

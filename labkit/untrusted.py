@@ -4,8 +4,8 @@
     embeddings_apart("mine.npz", data, limit)     -> the sentences or None, and dense rows float32 (n, d)
 
 The readers check the unpacked size first, but a file can state wrong sizes or crash a decoder. However the process
-ends, the result is a value or one sentence, returned as JSON and .npy; pickle is never used. Small plain texts and
-single arrays are read directly, because they cannot become large.
+ends, the result is a value or an error in one sentence, returned as JSON and .npy. Pickle is never used. Small plain
+texts and single arrays are read directly, because they cannot become large.
 
 On the command line, a file is read `within_memory`, limited to the free memory.
 """

@@ -4,8 +4,8 @@ In: tokenised sentences, a GloVe / word2vec text file (also .gz), an .npz of wor
 Out: `WordVectors`, a float32 matrix (words, d) with its `Vocabulary`. A word without a vector gets a random one of
 similar size, drawn from the seed.
 
-To compute vectors (Levy and Goldberg 2014), count which words occur near each other, compare the counts with chance,
-and keep the directions of largest variation.
+Vectors are computed as in Levy and Goldberg (2014): count which words occur near each other, compare the counts with
+chance, and keep the directions of largest variation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class WordVectors:
         return self.matrix.shape[1]
 
     def mean(self, sentences: Iterable[str]) -> np.ndarray:
-        """The mean vector of each sentence's known words, float32 (n, d); zeros without known words."""
+        """The mean vector of each sentence's known words, float32 (n, d); zeros for a sentence without known words."""
         rows = [self.vocabulary.encode(words(sentence)) for sentence in sentences]
         pointers = np.cumsum([0, *map(len, rows)])
         numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=pointers[-1])
@@ -120,7 +120,7 @@ def ppmi_vectors(
             f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, but word "
             f"vectors need at least 2. Add texts{', or lower min_count' if min_count > 1 else ''}"
         )
-    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
+    whole("dimension", dimension, 1, 2**31, "length of a vector")
     counts = cooccurrence(map(vocabulary.encode, tokenised), len(vocabulary), window=window)
     # unknown words (number 1) keep their position when neighbours are counted, but are neither words nor contexts
     counts.data[: counts.indptr[2]] = 0
@@ -141,7 +141,7 @@ def ppmi_vectors(
 
 def random_vectors(vocabulary: Vocabulary, dimension: int, *, seed: int = 0) -> WordVectors:
     """A random vector for each word, to be trained; no word is known."""
-    whole("dimension", dimension, 1, 2**31, "numbers of a vector")
+    whole("dimension", dimension, 1, 2**31, "length of a vector")
     nothing = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     return _filled(vocabulary, nothing, np.zeros(len(vocabulary), dtype=bool), seed)
 

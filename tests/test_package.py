@@ -154,7 +154,7 @@ def run(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]
 
 PAGE = """
 import labkit
-from labkit.cli.main import APP
+from labkit.cli.launch import APP
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 config.set_option("server.address", "127.0.0.1")  # as app/.streamlit says where a server reads it

@@ -3,7 +3,7 @@
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 
 Embeddings are dense, even for sparse methods: a row of TF-IDF then takes four bytes per word of the vocabulary. Prompts
-are accepted but ignored, because they only help models trained with them.
+are accepted but ignored, because they only help models that were trained with them.
 """
 
 from __future__ import annotations

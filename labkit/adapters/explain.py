@@ -2,9 +2,9 @@
 
     explain(model, "a cat naps", "a cat sleeps")      model: an object, or the folder of a run or a model
 
-In: the model and two sentences. Out: an `Explanation`, whose parts by words add up to the cosine from the model's own
-`encode`, except for the stated `gap`. A transformer is explained by integrated Jacobians, with enough steps to bring
-the gap below `TOLERANCE`; a static model is explained exactly, and any other model by leaving words out.
+In: the model and two sentences. Out: an `Explanation`. Its parts, one per word, add up to the cosine that the model's
+own `encode` gives, except for the stated `gap`. A transformer is explained by integrated Jacobians, with enough steps
+to bring the gap below `TOLERANCE`; a static model is explained exactly, and any other model by leaving words out.
 """
 
 from __future__ import annotations

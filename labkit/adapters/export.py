@@ -5,8 +5,8 @@
     model2vec               StaticModel.from_pretrained(FOLDER)
 
 In: a fitted method. Out: the folder, with tokenizer.json and a README.md that says how to load it, and `Exported`. The
-vectors equal the method's up to rounding; the README lists differences under "Limits". `labkit.adapters.parts` splits
-the method into parts.
+vectors equal those of the method up to rounding; the README lists differences under "Limits". `labkit.adapters.parts`
+splits the method into parts.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ FORMS: dict[str, ExportForm] = {
 
 @dataclass(frozen=True)
 class Exported:
-    """The folder of an export: its form and size, and how far its vectors are from the method's."""
+    """The folder of an export: its form and size, and how far its vectors are from those of the method."""
 
     folder: Path
     form: str
@@ -208,7 +208,8 @@ def export(
     intervals: Intervals | None = None,
     force: bool = False,
 ) -> Exported:
-    """Write a fitted method to a new folder, completely or not at all, and compare its vectors on these sentences.
+    """Write a fitted method to a new folder, completely or not at all, and compare the vectors of both on these
+    sentences.
 
     `quantize` stores the weights as 8-bit integers. `metrics` and their `intervals`, both in the form of run.json, are
     written to the README. `force` replaces only an earlier export in the folder.
@@ -274,7 +275,7 @@ def size_of(folder: Path) -> int:
 
 
 def limits_of(parts: ExportParts, to: str) -> Iterator[str]:
-    """Yield the ways in which the vectors of this form differ from the method's."""
+    """Yield the ways in which the vectors of this form differ from those of the method."""
     yield from parts.limits
     if to != "onnx" and parts.empty:
         yield parts.empty

@@ -7,7 +7,7 @@ Both are modules with the loss settings of `labkit train sentpwnet`: the same na
 the default is no miner. A learned temperature is a parameter of the module.
 
 The columns of a dataset are read as our own training reads a corpus (`labkit.sentpwnet.batches`). Rows with the same
-tokens are one sentence, which counts once:
+tokens count as one sentence:
 
     texts                               label    pairs
     sentence1, sentence2                0 or 1   sentences joined by pairs labelled 1 in the batch are a class, all
@@ -81,8 +81,8 @@ def sentence_transformers_loss(
 def metric_learning_loss(loss: str = "locality", *, miner: str = "none", **dials: float) -> nn.Module:
     """Return a pair loss as pytorch-metric-learning expects it; `dials` are the settings of the loss and the miner.
 
-    Our miner chooses among the pairs given by labels or by one of their miners. `simcse` is for two views of the same
-    rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
+    The miner chooses from the pairs that are given by the labels or by a miner of pytorch-metric-learning. `simcse` is
+    for two views of the same rows: `SelfSupervisedLoss(metric_learning_loss("simcse"), symmetric=False)`.
 
     >>> loss = metric_learning_loss("contrastive", margin=0.3)
     >>> round(loss(torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), torch.tensor([0, 0, 1])).item(), 3)
@@ -141,7 +141,7 @@ class SentenceLoss(nn.Module):
     ) -> Tensor:
         """Compute the loss of the `embeddings` of each column (B, d); for `simcse`, each column occurs twice.
 
-        Rows with the same key are one sentence; without keys, each row is a sentence of its own.
+        Rows with the same key count as one sentence. Without keys, each row counts as a separate sentence.
         """
         settings = self.pairs.settings
         if keys is None:

@@ -39,7 +39,8 @@ class AsEncoder(AsModel):
 
 
 def model_meta(method: Method, name: str) -> Any:
-    """Return the record that MTEB stores with its scores; it makes no claims about the licence of others' weights."""
+    """Return the record that MTEB stores with its scores; it makes no claims about the licence of weights that others
+    have trained."""
     require("mteb", "mteb")
     from mteb.models.model_meta import ModelMeta, ScoringFunction
 

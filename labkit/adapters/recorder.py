@@ -1,15 +1,17 @@
-"""Record the training of any sentence encoder: store some sentences' vectors as a run for Space, and raise an alarm.
+"""Record the training of any sentence encoder: store some sentences' vectors as a run for Space, and warn of a
+collapse.
 
     recorder = Recorder(sentences, labels, folder="runs/minilm")
     SentenceTransformerTrainer(..., callbacks=[recorder]).train()      extra: sbert
-    recorder.record(step, model)                                       the same in your own loop
+    recorder.record(step, model)                                       the equivalent in your own loop
     recorder.finish()
 
 In: the sentences to follow, with their classes if any, or a corpus, from which 100 are taken. Out: a run folder with a
 snapshot of the vectors and a row of scores for each recorded step: MAP@R, Hit@1, alignment, uniformity, mean cosine,
 effective rank. Space offers the run with the folder's `sentences.csv` as its corpus. The run has vectors but no model.
 
-All vectors may collapse to one while the loss looks normal. The first record that shows a collapse raises the alarm.
+All vectors may collapse to one while the loss looks normal. The first record that shows a collapse triggers the
+warning.
 """
 
 from __future__ import annotations
@@ -151,9 +153,9 @@ class Recorder(TrainerCallback):
 def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
     """A warning if the vectors are collapsing, else ""; `start` and `now` are results of `record`.
 
-    The room between vectors is `1 - mean cosine`. With classes, vectors collapse if the room is below a quarter of the
-    initial one and MAP@R is lower than at the start, because crowded vectors in a better order may still spread.
-    Without classes, they collapse if the room is below a twentieth.
+    The room between vectors is `1 - mean cosine`. With classes, the vectors count as collapsed if the room is below a
+    quarter of the initial one and MAP@R is lower than at the start, because vectors that are crowded but better ordered
+    may still spread out. Without classes, they count as collapsed if the room is below a twentieth of the initial one.
     """
     mean, order = OF_PROBE + "mean_cosine", OF_PROBE + "map@r"
     if mean not in start or mean not in now:

@@ -15,7 +15,7 @@ second half sums to the cosine. How `fit` reads y:
     a corpus, no y            the corpus with its own splits: needed for groups, triplets and articles
 
 `fit` trains on all rows that it receives, because scikit-learn splits them itself. Without a dev split, a network keeps
-its last epoch. For a method that is already fitted, use `FunctionTransformer(method.encode)`.
+the weights of its last epoch. For a method that is already fitted, use `FunctionTransformer(method.encode)`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ from labkit.methods import METHODS
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A method given by its name in `METHODS`, with settings; an integer `random_state` is the seed.
 
-    With equal settings, seed and rows, the model is that of `METHODS[method](...).fit`, to the last bit. `get_params`
-    lists all settings of the method, for grids; changing the method drops settings that the new one lacks.
+    With the same settings, seed and rows, the model equals that of `METHODS[method](...).fit` to the last bit.
+    `get_params` lists all settings of the method, for grids; changing the method drops settings that the new method
+    does not have.
 
     After `fit`: `method_`, the fitted method, with `encode`, `similarity`, `history` and `save`.
 

@@ -5,7 +5,8 @@
 
 Smooth inverse frequency (Arora, Liang and Ma 2017) favours rare words: p(w) is the share of w among all training words,
 and U has the first principal directions of the sentence vectors, which are not centred (algorithm 1), so the first
-direction is close to their mean. In: sentences. Out: float32 (n, d), not normalised; zeros without a known word.
+direction is close to their mean. In: sentences. Out: float32 (n, d), not normalised; zeros for a sentence without known
+words.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@
 
 `packed` and `unpacked` store the base in the run folder of the method on top, so that a run is self-contained.
 
-A `Matrix` looks up sentences in a file of `labkit.embedding_files`. If the file names no sentences, its rows belong to
-the corpus's distinct sentences, all splits, in order of first appearance; the empty text is a row of zeros. It is not
-in the table of methods, because it learns nothing and cannot encode other sentences.
+A `Matrix` looks up sentences in a file of `labkit.embedding_files`. If the file contains no sentences, its rows belong
+to the distinct sentences in all splits of the corpus, in order of first appearance. The empty text is a row of zeros.
+`Matrix` is not in the table of methods, because it learns nothing and cannot encode other sentences.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MatrixSettings(Settings):
 
 
 class Matrix(Method):
-    """Vectors from the user: sentences with given rows."""
+    """Vectors provided by the user, one row per sentence."""
 
     name = "matrix"
     Settings = MatrixSettings
@@ -58,7 +58,7 @@ class Matrix(Method):
             sentences = corpus.sentences()
             if len(sentences) != rows.shape[0]:
                 raise ValueError(
-                    f"file {self.settings.file!r} has {rows.shape[0]} rows and names no sentences, expected "
+                    f"file {self.settings.file!r} has {rows.shape[0]} rows and no sentences, expected "
                     f"{len(sentences)}, one for each distinct sentence of corpus {corpus.name!r}. Add the sentences "
                     "to the file"
                 )

@@ -31,7 +31,7 @@ EXACTLY = {  # added to the name of a metric
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Scores on the test split by `measure`, where 1 is the best possible."""
+    """The scores on the test split by `measure`. The best possible score is 1."""
 
     measure: str
     chance: float

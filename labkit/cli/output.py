@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -26,7 +27,7 @@ from labkit.progress import first_process
 _NO_MEMORY = ("can't allocate memory", "out of memory", "bad_alloc", "ALLOC_FAILED")
 DEAD_PIPE = 141  # the status of a program killed by SIGPIPE
 
-_verbosity = ""
+_chosen: set[str] = set()  # of quiet, verbose and json
 
 
 class Stopped(Exception):
@@ -37,9 +38,9 @@ class Stopped(Exception):
         self.status = status
 
 
-def resumes(kept: str = "") -> str:
-    """The message with the command that resumes; `kept` says where the results so far are."""
-    return f"stopped; {kept}run `{shlex.join(['labkit', *sys.argv[1:]])}` to resume"
+def resumes() -> str:
+    """The message with the command to resume."""
+    return f"stopped; run `{shlex.join(['labkit', *sys.argv[1:]])}` to resume"
 
 
 @contextmanager
@@ -52,45 +53,41 @@ def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
         raise Stopped(message(), getattr(stop, "status", 130)) from None
 
 
-# --- on standard error -------------------------------------------------------------------------------------------
+def forget() -> None:
+    """Forget what an earlier call in this process has chosen."""
+    _chosen.clear()
+    progress.hush(False)
 
 
-def set_verbosity(wanted: str = "") -> None:
-    """Print only results and errors ("quiet"), or also every step ("verbose")."""
-    global _verbosity
-    if wanted and _verbosity not in ("", wanted):
+def choose(wanted: str) -> None:
+    """Print only results and errors ("quiet"), also every step ("verbose"), or results as "json"."""
+    if {"quiet", "verbose"} <= {wanted, *_chosen}:
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
-    _verbosity = wanted
-    progress.hush(wanted == "quiet")
+    _chosen.add(wanted)
+    progress.hush(chosen("quiet"))
     if wanted == "verbose":  # the versions of everything that results depend on
         from labkit.runs import versions
 
         detail(", ".join(f"{name} {version}" for name, version in versions().items()))
 
 
-def verbose() -> bool:
-    """Whether to print steps, versions and tracebacks."""
-    return _verbosity == "verbose"
+def chosen(what: str) -> bool:
+    """Whether the user has given --quiet, --verbose or --json."""
+    return what in _chosen
 
 
 def remark(line: str) -> None:
-    """Print a line that is not a result."""
-    if _verbosity != "quiet" and first_process():
-        typer.echo(line, err=True)
+    """Print a line that is not a result, above the progress bar if there is one."""
+    if not chosen("quiet") and first_process():
+        from tqdm import tqdm
 
-
-def above_bar(line: str) -> None:
-    """Print a line that is not a result above the progress bar."""
-    from tqdm import tqdm
-
-    if _verbosity != "quiet" and first_process():
         tqdm.write(line, file=sys.stderr)
 
 
 def detail(line: str) -> None:
     """Print a line if --verbose is given."""
-    if verbose() and first_process():
-        typer.echo(f"labkit: {line}", err=True)
+    if chosen("verbose"):
+        remark(f"labkit: {line}")
 
 
 @contextmanager
@@ -98,8 +95,7 @@ def step(what: str) -> Iterator[None]:
     """Run the block; with --verbose, print its time and the peak memory so far."""
     began = time.monotonic()
     yield
-    if verbose():
-        detail(f"{what}: {time.monotonic() - began:.2f} s{_peak()}")
+    detail(f"{what}: {time.monotonic() - began:.2f} s{_peak()}")
 
 
 def _peak() -> str:
@@ -111,18 +107,10 @@ def _peak() -> str:
     return ""
 
 
-# --- on standard output ------------------------------------------------------------------------------------------
-
-
-def show_result(record: Any, text: str, *, json: bool) -> None:
+def show_result(record: Any, text: str) -> None:
     """Print the result of a command, as text or as one JSON document."""
-    write_output(json_text(record) if json else text)
-
-
-def write_output(text: str) -> None:
-    """Print a result on standard output."""
     with standard_output():
-        typer.echo(text)
+        typer.echo(_json_text(json_value(record)) if chosen("json") else text)
 
 
 @contextmanager
@@ -130,34 +118,29 @@ def standard_output() -> Iterator[None]:
     """End quietly when the reader stops (`| head`); turn a full disk into a one-line error."""
     try:
         yield
-    except BrokenPipeError:
-        _discard_output()
-        raise typer.Exit(DEAD_PIPE) from None
     except OSError as reason:
-        _discard_output()
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads what is buffered
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(reason, BrokenPipeError):
+            raise typer.Exit(DEAD_PIPE) from None
         raise ValueError(
             f"cannot write to standard output ({reason.strerror or reason}); free some space or redirect it elsewhere"
         ) from reason
 
 
-def _discard_output() -> None:
-    """Discard buffered output that nobody reads, so that Python exits silently."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def json_text(record: Any) -> str:
-    """A JSON document, with null for NaN and infinity."""
-    text = json.dumps(json_value(record), indent=2, ensure_ascii=False, allow_nan=False)
+def _json_text(value: Any) -> str:
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # a lone surrogate, or a terminal with a small character set
-        text = json.dumps(json_value(record), indent=2, allow_nan=False)
+        return json.dumps(value, indent=2, allow_nan=False)
     return text
 
 
 def json_value(value: Any) -> Any:
     """The value as JSON can represent it, with None for NaN and infinity."""
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {str(name): json_value(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -174,10 +157,7 @@ def memory_sentence(reason: BaseException) -> str | None:
     if not isinstance(reason, MemoryError) and not any(words in message for words in _NO_MEMORY):
         return None
     what = f" ({message[:120].rstrip('.')})" if message else ""
-    return (
-        f"not enough memory{what}; use fewer rows, a smaller batch or shorter vectors, close other programs, or use a "
-        "larger machine"
-    )
+    return f"not enough memory{what}; use fewer rows, a smaller batch, shorter vectors or a larger machine"
 
 
 def text_table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> str:

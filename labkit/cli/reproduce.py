@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,62 +10,54 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer
 
-from labkit.cli.arguments import Force, Json, check_free
-from labkit.cli.output import Stopped, remark, show_result, step, text_table, write_output
+from labkit.atomic import write_text
+from labkit.cli.arguments import Command, Force, Shown, check_free
+from labkit.cli.output import Stopped, remark, show_result, step, text_table
 from labkit.interrupts import interruptible
 from labkit.progress import terminal
+from labkit.runs import versions
 
 if TYPE_CHECKING:
     from labkit.papers.cells import Cell, Computed, Store, TablePlan
     from labkit.trials.engine import Result
 
 ENDINGS = (".md", ".json", ".jsonl")
+APART = (("--quick", "--all"), ("TABLE", "--all"), ("--quick", "--data"), ("--stored", "--anew"))
+
+app = Typer(rich_markup_mode=None)
 
 
+@app.command(cls=Command)
 def reproduce(
     table: Annotated[
-        str, typer.Argument(metavar="[PAPER[/TABLE]]", help="A paper or one of its tables. Default: list them all.")
+        str, Argument(metavar="PAPER[/TABLE]", help="A paper or one of its tables. Default: list them all.")
     ] = "",
     data: Annotated[
-        Path | None,
-        typer.Option(help="Folder of published datasets. Default: LABKIT_DATA, the cache, or the bundled corpora."),
+        Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA or the cache.")
     ] = None,
     seeds: Annotated[
-        int | None,
-        typer.Option(min=1, help="Seeds per random row. Default: as many as the table uses; 1 with --quick."),
+        int | None, Option(min=1, help="Seeds per random row. Default: as many as the table uses; 1 with --quick.")
     ] = None,
-    row: Annotated[
-        str, typer.Option(metavar="TEXT", help="Compute only rows whose name contains this, such as 'as printed'.")
-    ] = "",
-    stored: Annotated[bool, typer.Option("--stored", help="Show stored results without computing.")] = False,
-    anew: Annotated[bool, typer.Option("--anew", help="Recompute stored results and compare.")] = False,
+    row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains this.")] = "",
+    stored: Annotated[bool, Option("--stored", help="Show stored results without computing.")] = False,
+    anew: Annotated[bool, Option("--anew", help="Recompute stored results and compare.")] = False,
     quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", help="Use small bundled data, one epoch, no tuning and one seed; the results are no evidence."
-        ),
+        bool, Option("--quick", help="Use small bundled data, one epoch, no tuning and one seed.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Recompute every table of every paper.")] = False,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Also write the report (.md, .json) or all results (.jsonl); repeatable."),
-    ] = None,
+    everything: Annotated[bool, Option("--all", help="Recompute every table of every paper.")] = False,
+    out: Annotated[list[Path] | None, Option(help="Also write a report .md or .json, or results .jsonl.")] = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
-    Stored results are shown without computing; --anew recomputes them. Repeat the command to resume.
+    Stored results are shown without computing; --anew recomputes them. Repeat the command to resume. The results of
+    --quick are no evidence. --out is repeatable.
     """
-    from labkit.papers.cells import Store, plan
-    from labkit.papers.data import DATASETS, Desk
-    from labkit.papers.published import tables
-
     given = {"--quick": quick, "--all": everything, "--data": data, "--stored": stored, "--anew": anew, "--out": out,
-             "--row": row, "--seeds": seeds, repr(table): table}  # fmt: skip
-    for one, other in (("--quick", "--all"), (repr(table), "--all"), ("--quick", "--data"), ("--stored", "--anew")):
+             "--row": row, "--seeds": seeds, "TABLE": table}  # fmt: skip
+    for one, other in APART:
         if given[one] and given[other]:
             raise ValueError(f"{one} and {other} cannot be combined; omit one")
     listing, files = not (table or quick or everything), out or []
@@ -77,36 +69,38 @@ def reproduce(
         if not file.parent.is_dir():
             raise ValueError(f"--out {str(file)!r}: the folder {str(file.parent)!r} does not exist; create it")
         check_free(file, "--out", force=force)
-    wanted, store = tables(table), Store()
+
+    from labkit.papers import cells  # imports torch
+    from labkit.papers.data import DATASETS, Desk
+    from labkit.papers.published import tables
+
+    wanted, store = tables(table), cells.Store()
     names = [each.name for one in wanted for each in one.rows]
     if not any(row.casefold() in name.casefold() for name in names):
         near = get_close_matches(row, names, n=1, cutoff=0.0)[0]
         raise ValueError(f"--row {row!r} does not occur in any row's name; did you mean {near!r}?")
     with step("data looked at"), terminal() as reading:
         desk = Desk(data, quick=quick, progress=reading)
-        plans = [plan(each, desk, seeds) for each in wanted]
+        plans = [cells.plan(each, desk, seeds) for each in wanted]
     asked = any(DATASETS[name].parts for each in wanted for name in each.data)
     if data is not None and not quick and asked and not any(each.published for each in plans):
-        remark(
-            f"--data {data} contains none of the published datasets of these tables, so bundled corpora are used; "
-            "`labkit data list` lists the datasets"
-        )
+        remark(f"--data {data} contains none of the published datasets of these tables, so bundled corpora are used")
     if listing:
-        show_result(*_listed(plans, store), json=json)
-        return
+        return _listed(plans, store)
     outcome = _computed(plans, store, row, anew=anew, only_stored=stored)
-    _show(plans, outcome, files, quick=quick, json=json)
+    result = _written(plans, outcome, files, quick=quick)
+    if outcome.bugs or outcome.interrupted:
+        show_result(*result)
     if outcome.bugs:
-        raise RuntimeError(
-            f"{len(outcome.bugs)} results failed because of a bug in labkit; all others are stored"
-        ) from outcome.bugs[0]
+        raise RuntimeError(f"{len(outcome.bugs)} results failed because of a bug in labkit") from outcome.bugs[0]
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
         raise Stopped("stopped; finished runs are kept and shown; repeat the command to resume", status)
+    return result
 
 
-def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, Any]], str]:
-    """All tables, with the share of each that can be computed here and on which data; as records and as text."""
+def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
+    """All tables, with the share of each that can be computed here and on which data."""
     from labkit.papers.cells import cells_of, stored
 
     records: list[dict[str, Any]] = []
@@ -120,15 +114,12 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> tuple[list[dict[str, An
         records.append({"table": each.table.name, "possible_rows": possible, "rows": count, "on": on,
                         "runs": len(cells), "runs_to_do": left, "what": each.table.caption})  # fmt: skip
         rows.append([each.table.name, f"{possible} of {count}", on, f"{left} of {len(cells)}", each.table.caption])
-    listed = text_table(rows, right=[3])
-    return records, (
-        f"{listed}\n\n`labkit reproduce film/1` recomputes one table, --all recomputes every table, --quick uses "
-        "small data."
-    )
+    hint = "`labkit reproduce film/1` recomputes one table, --all every table, --quick small versions of all."
+    return records, f"{text_table(rows, right=[3])}\n\n{hint}"
 
 
 def _computed(plans: Sequence[TablePlan], store: Store, row: str, *, anew: bool, only_stored: bool) -> Computed:
-    """The stored results; missing ones are computed, or all are recomputed."""
+    """Load the stored results and compute the missing ones, or compute all of them anew."""
     from labkit.papers.cells import Computed, cells_of, compute, stored
 
     wanted = cells_of(plans, row)
@@ -138,58 +129,48 @@ def _computed(plans: Sequence[TablePlan], store: Store, row: str, *, anew: bool,
             runs = None if anew else store.folder / "runs"  # stored runs to reuse
             outcome = compute(wanted, store, again=anew, runs=runs, progress=progress)
     before = {cell: known[cell.key] for cell in wanted if cell.key in known}
-    fresh = len(outcome.fresh)
+    told = f"computed {len(outcome.fresh)} results"
     if anew:
-        remark(f"recomputed {fresh} results: {_compared(before, outcome)}")
+        told = f"re{told}: {_compared(before, outcome)}"
     elif before:
         hosts = {each.notes.get("host", "an unnamed machine") for each in before.values()}
-        start = f"computed {fresh} results; the other" if fresh else "all"
-        remark(f"{start} {len(before)} were stored, from {'; '.join(sorted(hosts))}; --anew recomputes them")
-    else:
-        remark(f"computed {fresh} results")
+        told += f"; {len(before)} were stored, from {'; '.join(sorted(hosts))}; --anew recomputes them"
+    remark(told)
     outcome.known = known | outcome.known
     return outcome
 
 
 def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     """Whether the recomputed results equal the stored ones."""
-    both = [(cell, before[cell].figures, outcome.known[cell.key].figures) for cell in outcome.fresh if cell in before]
-    gaps = {
-        (cell, name): abs(now.get(name, float("nan")) - value)
-        for cell, then, now in both
-        for name, value in then.items()
-        if now.get(name) != value
-    }
+    gaps = {}
+    for cell in outcome.fresh:
+        now = outcome.known[cell.key].figures
+        for name, value in before[cell].figures.items() if cell in before else ():
+            if now.get(name) != value:
+                gaps[cell, name] = abs(now.get(name, float("nan")) - value)
     if not gaps:
-        return f"{len(both)} were stored before, and all their values are equal"
+        return "all values equal the stored ones"
     cell, name = max(gaps, key=lambda place: gaps[place])
-    differ, there = len({cell for cell, _ in gaps}), before[cell].notes.get("host", "an unnamed machine")
-    return (
-        f"{differ} of {len(both)} differ from the stored results, by up to {gaps[cell, name]:.2g} ({name} of {cell}); "
-        f"that result is from {there}, and this machine is {outcome.known[cell.key].notes['host']}"
-    )
+    differ, both = len({cell for cell, _ in gaps}), sum(cell in before for cell in outcome.fresh)
+    most = f"by up to {gaps[cell, name]:.2g} ({name} of {cell})"
+    hosts = (each.notes.get("host", "an unnamed machine") for each in (before[cell], outcome.known[cell.key]))
+    return f"{differ} of {both} differ, {most}; then and now: {'; '.join(hosts)}"
 
 
-def _show(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool, json: bool) -> None:
-    """Write the report to standard output and to the files asked for."""
-    from labkit.atomic import in_place
-    from labkit.papers import published
-    from labkit.papers.bundled_report import Report, result, results_shown
-    from labkit.papers.cells import as_lines
-    from labkit.papers.reports import as_markdown
-    from labkit.runs import versions
+def _written(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool) -> Shown:
+    """The report, which is also written to the files of --out."""
+    from labkit.papers import bundled_report, cells, published, reports
 
-    results = tuple(result(planned, outcome, quick=quick) for planned in plans)
-    report = Report(_command(), results, dict(versions()))
-    page = as_markdown(report, published.PAPERS)
-    record = json_format.dumps(report.to_json(), indent=1, ensure_ascii=False)
-    write_output(record if json else page.rstrip())
+    results = tuple(bundled_report.result(planned, outcome, quick=quick) for planned in plans)
+    report = bundled_report.Report(_command(), results, dict(versions()))
+    page = reports.as_markdown(report, published.PAPERS)
     for path in files:
-        lines = as_lines(results_shown(plans, outcome.known)) if path.suffix == ".jsonl" else ""
-        with in_place(path) as file:
-            file.write({".md": page, ".json": record + "\n", ".jsonl": lines}[path.suffix].encode("utf-8"))
-        if not json:
-            write_output(f"\n{path}")
+        if path.suffix == ".jsonl":
+            write_text(path, cells.as_lines(bundled_report.results_shown(plans, outcome.known)))
+        else:
+            record = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+            write_text(path, page if path.suffix == ".md" else record)
+    return report.to_json(), "\n\n".join([page.rstrip(), *map(str, files)])
 
 
 def _command() -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-from typer import Argument, Option
+from typer import Argument, Option, Typer
 
 from labkit.atomic import write_text
-from labkit.cli.arguments import Command, Force, Json, check_free
-from labkit.cli.output import remark, show_result, text_table
+from labkit.cli.arguments import Command, Force, Shown, check_free
+from labkit.cli.output import remark, text_table
+from labkit.spreadsheet import spreadsheet
 
 if TYPE_CHECKING:
     from labkit.course.collect import ClassProgress
 
 MOST = 8  # rows per table
 
-app = typer.Typer(
+app = Typer(
     help="For teachers: the progress of a class, and graded assignments.", no_args_is_help=True, rich_markup_mode=None
 )
 
@@ -35,13 +35,12 @@ def collect_class(
     figure: Annotated[Path | None, Option(metavar="FILE.html", help="Also write a page for the projector.")] = None,
     csv: Annotated[Path | None, Option(metavar="FILE.csv", help="Also write a row per student and exercise.")] = None,
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Show how far a class has got, which exercises students are stuck on, and the most common mistakes.
 
     Unreadable progress files are listed and skipped. Students are numbered unless --names is given.
     """
-    from labkit.course.collect import collect
+    from labkit.course.collect import collect  # imports torch
 
     if notebook and figure is None:
         raise ValueError(f"--notebook {notebook!r} needs --figure; add it or omit --notebook")
@@ -56,21 +55,19 @@ def collect_class(
     if figure is not None:
         write_text(figure, _page(progress, notebook, names=names))
     if csv is not None:
-        from labkit.spreadsheet import spreadsheet
-
         write_text(csv, spreadsheet(progress.rows()))
     record = {
         "students": [{"name": each.name, "at": each.at, "stuck": each.stuck} for each in progress.students],
         "exercises": [vars(each) | {"begun": each.begun} for each in progress.exercises],
-        "slips": [vars(each) for each in progress.slips],
+        "slips": progress.slips,
         "skipped": progress.skipped,
     }
-    show_result(record, _told(progress, names=names), json=json)
+    return record, _told(progress, names=names)
 
 
 def _page(progress: ClassProgress, notebook: str, *, names: bool) -> str:
     """The figure as a page that works offline."""
-    from labkit.figures.class_progress import class_progress
+    from labkit.figures.class_progress import class_progress  # imports plotly
 
     figure = class_progress(progress, notebook or None, names=names)
     figure.update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#202020"})
@@ -86,24 +83,25 @@ def _told(progress: ClassProgress, *, names: bool) -> str:
     stops.sort(key=lambda each: (-len(each.stuck), -each.solution_read))
     parts = [f"students: {len(progress.students)}, skipped files: {len(progress.skipped)}"]
 
-    def table(title: str, head: list[str], rows: list[list[Any]], numbers: int) -> None:
+    def table(title: str, head: list[str], rows: list[list[Any]]) -> None:
         if rows:
-            texts = [[str(cell) for cell in row] for row in rows]
-            parts.append(f"{title}\n{text_table([head, *texts], right=range(1, numbers + 1))}")
+            texts = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+            numbers = [place for place, cell in enumerate(rows[0]) if isinstance(cell, int | float)]
+            parts.append(f"{title}\n{text_table([head, *texts], right=numbers)}")
 
     def who(students: tuple[str, ...]) -> list[str]:
         return [", ".join(students)] * names
 
     rows: list[list[Any]] = [[each.key, len(each.here), *who(each.here)] for each in here]
-    table("current exercises", ["exercise", "students", *["who"] * names], rows, 1)
+    table("current exercises", ["exercise", "students", *["who"] * names], rows)
     rows = [
-        [each.key, len(each.stuck), each.answered, each.solution_read, f"{each.tries:g}", *who(each.stuck)]
+        [each.key, len(each.stuck), each.answered, each.solution_read, each.tries, *who(each.stuck)]
         for each in stops[:MOST]
     ]
     head = ["exercise", "stuck", "answered", "read solution", "median tries", *["who is stuck"] * names]
-    table("where students are stuck", head, rows, 4)
+    table("where students are stuck", head, rows)
     rows = [[each.key, each.students, each.times, each.says] for each in progress.slips[:MOST]]
-    table("most common mistakes", ["exercise", "students", "times", "message"], rows, 2)
+    table("most common mistakes", ["exercise", "students", "times", "message"], rows)
     return "\n\n".join(parts)
 
 
@@ -111,26 +109,23 @@ def _told(progress: ClassProgress, *, names: bool) -> str:
 def assign_notebook(
     number: Annotated[str, Argument(metavar="NN", help="Number of a notebook, such as 01.")],
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Output folder.")],
-    to: Annotated[str, Option(metavar="otter", help="Grader; only otter is supported.")] = "otter",
+    to: Annotated[Literal["otter"], Option(help="Grader; only otter is supported.")] = "otter",
     force: Force = False,
-    json: Json = False,
-) -> None:
+) -> Shown:
     """Turn a notebook into a graded assignment: exercises for students, solutions for otter-grader.
 
     Needs pip install "labkit-embeddings[class,notebooks]".
     """
-    from labkit.course.assign import assign
+    from labkit.course.assign import assign  # imports torch
 
-    if to != "otter":
-        raise ValueError(f"--to {to!r} is not supported; use otter")
     check_free(folder, "FOLDER", force=force)
     written = assign(number, folder)
+    autograder = folder / "autograder"
     text = (
         f"{written.notebook}: {len(written.exercises)} exercises, {written.points} points\n"
         f"hand out   {folder / 'student'}\n"
-        f"keep       {folder / 'autograder'}\n"
-        f"package    cd {folder / 'autograder'} && otter generate\n"
-        f"grade one  otter run SUBMISSION.ipynb -a {folder / 'autograder' / 'autograder.zip'}"
+        f"keep       {autograder}\n"
+        f"package    cd {autograder} && otter generate\n"
+        f"grade one  otter run SUBMISSION.ipynb -a {autograder / 'autograder.zip'}"
     )
-    record = {"notebook": written.notebook, "folder": folder, "exercises": written.exercises, "points": written.points}
-    show_result(record, text, json=json)
+    return {"folder": folder, **written._asdict()}, text

@@ -15,80 +15,67 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
-from typer import Option
+from typer import Option, Typer
 
-from labkit.cli.arguments import Command, CorpusName, Json, OptionalMethodName, WithProgress, opened_corpus
-from labkit.cli.output import (
-    above_bar,
-    detail,
-    json_value,
-    memory_sentence,
-    remark,
-    resumable,
-    show_result,
-    step,
-    text_table,
-)
+from labkit.cli.arguments import Changes, CorpusName, MethodName, Shown, WithMethods
+from labkit.cli.opening import opened_corpus, scored
+from labkit.cli.output import detail, json_value, memory_sentence, remark, resumable, step, text_table
+from labkit.corpora import Corpus
 from labkit.experiment import Experiment
 from labkit.figure_names import OF_PROBE
+from labkit.locks import is_locked
+from labkit.method import Method
+from labkit.methods import METHODS
 from labkit.progress import first_process, note, terminal
+from labkit.runs import CHECKPOINT, add_metrics, difference, finished, has_checkpoint, read_record
+from labkit.runs import settings_of as settings_of_run
+from labkit.scale import check_processes
 from labkit.settings import EPOCHS, nearest_name
 
-if TYPE_CHECKING:
-    from labkit.corpora import Corpus
-    from labkit.evaluation.scores import Scores
-    from labkit.method import Method
+Tracker = Literal["tensorboard", "trackio", "wandb"]
 
-TRACKERS = ("tensorboard", "trackio", "wandb")
+app = Typer(rich_markup_mode=None)
 
 
+@app.command(cls=WithMethods)
 def train(
-    method: OptionalMethodName = None,
+    method: MethodName = "",
     corpus: CorpusName = None,
     seed: Annotated[int | None, Option(min=0, help="Random seed. Default: 0.")] = None,
     epochs: Annotated[int | None, Option(help="Number of epochs; short for --set epochs=N.")] = None,
     device: Annotated[str | None, Option(help="auto, cpu, cuda or mps; short for --set device=...")] = None,
     out: Annotated[Path | None, Option(help="Folder of the run. Default: runs/METHOD-CORPUS-seedN.")] = None,
-    changes: Annotated[
-        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable.")
-    ] = None,
+    changes: Changes = None,
     resume: Annotated[
-        bool,
-        Option(
-            "--resume",
-            help="Resume the run in the folder; start it if there is none, and do nothing if it is finished.",
-        ),
+        bool, Option("--resume", help="Resume the run in the folder, or start it if there is none.")
     ] = False,
     config: Annotated[
-        Path | None, Option(metavar="RUN.json", help="Repeat the run of this run.json; other options override it.")
+        Path | None,
+        Option(metavar="RUN.json", help="Repeat this run. METHOD is optional, and other options change the run."),
     ] = None,
-    log: Annotated[
-        str | None, Option(metavar="|".join(TRACKERS), help="Send the metrics of each epoch to this tracker.")
-    ] = None,
+    log: Annotated[Tracker | None, Option(help="Send the metrics of each epoch to this tracker.")] = None,
     processes: Annotated[int | None, Option(min=1, help="Train one model with N processes on this machine.")] = None,
     show: Annotated[bool, Option("--settings", help="List the settings of the method and exit.")] = False,
-    json: Json = False,
-) -> None:
+) -> Shown | None:
     """Train a method on a corpus, save the run in a folder, and score it on the test split."""
     before = {} if config is None else _configuration(config, method)
-    method = method or before.get("method")
-    if method is None:
+    method = method or before.get("method", "")
+    if not method:
         raise ValueError("METHOD is missing; `labkit train --help` lists the methods")
     entry = entry_of(method)
     if show:
         records = settings_of(entry)
         rows = [[shown(value) for value in record.values()] for record in records]
-        table = text_table([["setting", "default", "values", "meaning"], *rows])
-        show_result(records, table if rows else f"{method} has no settings.", json=json)
-        return
+        return records, text_table([["setting", "default", "values", "meaning"], *rows])
     corpus = corpus or before.get("corpus")
     if corpus is None:
         raise ValueError("--corpus is missing; give a file or a name from `labkit data list`")
     seed = before.get("seed", 0) if seed is None else seed
-    _check_tracker(log)
-    settings = _settings(entry, changes or [], epochs, device)
+    if log is not None and find_spec(log) is None:
+        raise ValueError(f"--log {log} needs {log}, which is not installed; run pip install {log}")
+    settings = _settings(entry, changes, epochs=epochs, device=device)
     untrained = entry(**before.get("settings", {}) | settings)
     untrained.settings.check_used(settings)
     if _to_launch(entry, processes):
@@ -101,9 +88,7 @@ def train(
         opened.part("train")  # an error before anything is created
         untrained.settings.check_used(settings, type(opened).__name__, "dev" in opened.sizes)
         with _claimed(wanted, numbered=out is None and not resume, resume=resume) as folder:
-            record, text = _trained(untrained, opened, seed, folder, resume=resume, log=log)
-    if first_process():
-        show_result(record, text, json=json)
+            return _trained(untrained, opened, seed, folder, resume=resume, log=log)
 
 
 # --- the folder of a run, and the command that resumes it ---------------------------------------------------------
@@ -115,9 +100,6 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
 
     With several processes, only the first one writes; the others read the checkpoint to resume from.
     """
-    from labkit.locks import is_locked
-    from labkit.runs import has_checkpoint
-
     if not first_process():
         yield folder if resume else None
         return
@@ -142,8 +124,6 @@ def _claimed(folder: Path, *, numbered: bool, resume: bool) -> Iterator[Path | N
 
 def _way_back(folder: Path | None, out: Path | None) -> str:
     """The message after Ctrl-C: the path of the last checkpoint, and the command that resumes."""
-    from labkit.runs import CHECKPOINT, finished, has_checkpoint
-
     if folder is not None and has_checkpoint(folder):
         kept = f"stopped; the last checkpoint is {folder / CHECKPOINT}"
         if "train" not in sys.argv[:2]:  # `labkit data make runs`
@@ -163,16 +143,12 @@ def _way_back(folder: Path | None, out: Path | None) -> str:
 # --- the methods and their settings, as text ---------------------------------------------------------------------
 
 
-class WithMethods(Command):
-    """A command whose help ends with the table of methods."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        from labkit.methods import SUMMARIES
-
-        with formatter.section("Methods"):
-            formatter.write_dl(list(SUMMARIES.items()))
-        with formatter.indentation():
-            formatter.write_text("`labkit train METHOD --settings` lists the settings of one of them.")
+def entry_of(name: str) -> type[Method]:
+    """The class of the method."""
+    if name not in METHODS:
+        hint = nearest_name(name, METHODS, "`labkit train --help` describes them")
+        raise ValueError(f"METHOD {name!r} is not one of {', '.join(METHODS)}; {hint}")
+    return METHODS[name]
 
 
 def settings_of(entry: type[Method]) -> list[dict[str, Any]]:
@@ -194,53 +170,36 @@ def shown(value: Any) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
-def _configuration(file: Path, method: str | None) -> dict[str, Any]:
+def _configuration(file: Path, method: str) -> dict[str, Any]:
     """Method, settings, corpus and seed of a run, from its `run.json` or its folder."""
-    from labkit.runs import read_record
-    from labkit.runs import settings_of as settings_of_run
-
     record = read_record(file.parent if file.name == "run.json" else file)
-    if method not in (None, record["method"]):
+    if method not in ("", record["method"]):
         raise ValueError(f"METHOD is {method!r}, but --config is a run of {record['method']!r}; omit one of them")
     settings = settings_of_run(entry_of(record["method"]).Settings, record["settings"]).values()
     return {"settings": settings, **{name: record[name] for name in ("method", "corpus", "seed")}}
 
 
-def entry_of(name: str) -> type[Method]:
-    """The class of the method."""
-    from labkit.methods import METHODS
-
-    if name not in METHODS:
-        hint = nearest_name(name, METHODS, "`labkit train --help` describes them")
-        raise ValueError(f"METHOD {name!r} is not one of {', '.join(METHODS)}; {hint}")
-    return METHODS[name]
-
-
-def _settings(entry: type[Method], changes: list[str], epochs: int | None, device: str | None) -> dict[str, Any]:
+def _settings(entry: type[Method], changes: Sequence[str] | None, **short: Any) -> dict[str, Any]:
     """The settings from --set, --epochs and --device, with values as text; the settings class checks them."""
     known = {field.name for field in dataclasses.fields(entry.Settings)}
-    values: dict[str, Any] = entry.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
-    for key, short in (("epochs", epochs), ("device", device)):
-        if short is None or (key == "device" and key not in known and short in ("auto", "cpu")):
-            continue
-        if key in values:
-            raise ValueError(f"--{key} {short} and --set {key}={values[key]} set the same thing; omit one")
-        if key not in known:
-            what = "does not learn in epochs" if key == "epochs" else "runs on the CPU only"
-            raise ValueError(f"--{key} {short} does not apply, because {entry.name} {what}; omit it")
-        values[key] = short
-    return values
+    given = [*(changes or ())]
+    for key, value in short.items():
+        if key not in known and value not in (None, "auto", "cpu"):
+            raise ValueError(f"--{key} {value} does not apply to {entry.name}, which has no setting {key}; omit it")
+        if key in known and value is not None:
+            given.append(f"{key}={value}")
+    return entry.Settings.renamed(keys_and_values("--set", given, "epochs=5"))
 
 
-def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str, str]:
+def keys_and_values(option: str, given: Sequence[str] | None, example: str) -> dict[str, str]:
     """The values of a repeatable option KEY=VALUE; each key at most once."""
     values: dict[str, str] = {}
-    for each in given:
+    for each in given or ():
         key, equals, value = (part.strip() for part in each.partition("="))
         if not (key and equals):
             raise ValueError(f"{option} {each!r} is not of the form KEY=VALUE, as in {option} {example}")
         if key in values:
-            raise ValueError(f"{option} sets {key} twice, to {values[key]!r} and {value!r}; omit one")
+            raise ValueError(f"{option} {key}={values[key]} and {key}={value} set {key} twice; omit one")
         values[key] = value
     return values
 
@@ -250,19 +209,16 @@ def keys_and_values(option: str, given: Sequence[str], example: str) -> dict[str
 
 def _to_launch(entry: type[Method], processes: int | None) -> bool:
     """Whether this process starts others; ValueError if they cannot share the work or torchrun has started them."""
-    from labkit.scale import check_processes
-    from labkit.training import Training
-
     announced = int(os.environ.get("WORLD_SIZE", "1"))  # by torchrun
     if processes is None or processes == announced:
         return False
     check_processes("--processes", processes)
     if announced > 1:
         raise ValueError(f"--processes is {processes}, but torchrun started {announced} of them; omit one of the two")
+    from labkit.training import Training  # imports torch
+
     if not issubclass(entry.Settings, Training):
-        raise ValueError(
-            f"--processes {processes} does not apply, because {entry.name} does not learn with gradients; omit it"
-        )
+        raise ValueError(f"--processes does not apply, because {entry.name} does not learn with gradients; omit it")
     return True
 
 
@@ -282,13 +238,12 @@ def launched(count: int, words: Sequence[str]) -> int:
     except SignalException as asked:
         return 128 + asked.sigval
     except ChildFailedError as failed:
-        killed = [(number, failure) for number, failure in failed.failures.items() if failure.exitcode < 0]
-        if not killed:  # the first process to fail has printed the reason
+        killed = next((each for each in failed.failures.values() if each.exitcode < 0), None)
+        if killed is None:  # the first process to fail has printed the reason
             return int(failed.get_first_failure()[1].exitcode)
-        number, failure = killed[0]
         raise ValueError(
-            f"process {number + 1} of {count} was killed by {failure.signal_name()}, perhaps for lack of memory; "
-            "try fewer processes and --resume"
+            f"a process was killed by {killed.signal_name()}, perhaps for lack of memory; try fewer processes and "
+            "--resume"
         ) from None
     return 0
 
@@ -297,38 +252,38 @@ def launched(count: int, words: Sequence[str]) -> int:
 
 
 def _trained(
-    method: Method, corpus: Corpus, seed: int, folder: Path | None, *, resume: bool, log: str | None = None
-) -> tuple[dict[str, Any], str]:
-    """Train, unless the run to resume is finished, and score; return the result as a record and as text."""
-    from labkit.runs import read_record
-
-    finished = resume and folder is not None and _finished(method, corpus, seed, folder)
-    remark(f"{method.name} on {corpus!r}, seed {seed}, {'is already finished in' if finished else 'into'} {folder}")
+    method: Method, corpus: Corpus, seed: int, folder: Path | None, *, resume: bool, log: str | None
+) -> Shown | None:
+    """Train, unless the run to resume is finished, and score; None in all processes but the first."""
+    done = resume and folder is not None and _finished(method, corpus, seed, folder)
+    remark(f"{method.name} on {corpus!r}, seed {seed}, {'is already finished in' if done else 'into'} {folder}")
     detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
-    if not finished:
+    if not done:
         with step("learned"):
             _learn(method, corpus, seed, folder, log)
     if folder is None or not first_process():
-        return {}, ""
-    if finished:
+        return None
+    if done:
         method = method.load(folder)
     record = read_record(folder)
     outcome = {name: record[name] for name in ("method", "settings", "corpus", "fingerprint", "seed", "state")}
     outcome = {"run": folder, **outcome, "history": method.history.rows}
-    if finished and (figures := record["metrics"].get(f"{corpus.name}/test")) is not None:
-        remark(f"its scores are in {folder / 'run.json'}")
+    if done and (figures := record["metrics"].get(f"{corpus.name}/test")) is not None:
         return outcome | {"figures": figures}, str(folder)
-    with step("scored"):
-        scores = _score(method, corpus, folder)
-    if scores is None:
+    try:
+        scores = scored(method, corpus)
+    except (ValueError, MemoryError, RuntimeError) as reason:
+        why = str(reason) if isinstance(reason, ValueError) else memory_sentence(reason)
+        if why is None:
+            raise
+        note(f"the run is saved, but could not be scored: {why}", stacklevel=2)
         return outcome | {"figures": None}, str(folder)
+    add_metrics(folder, {f"{corpus.name}/test": json_value(scores.figures)})
     return outcome | {"measure": scores.measure, "figures": scores.figures}, f"{scores}\n{folder}"
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
     """Whether the folder holds this run, finished; ValueError if it holds a different finished run."""
-    from labkit.runs import difference, finished, has_checkpoint, read_record
-
     if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if the run was killed at the very end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}
@@ -338,7 +293,7 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
 
 
 def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: str | None) -> None:
-    """Fit; print each epoch's metrics (except the probe's) on a line, and send all of them to the tracker."""
+    """Fit, print each epoch's metrics (except the probe's) on a line, and send all of them to the tracker."""
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return
@@ -350,8 +305,7 @@ def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: 
         def write_new_rows() -> None:
             nonlocal written
             for row in method.history.rows[written:]:
-                shown = (f"{name} {value:.4g}" for name, value in row.items() if not name.startswith(OF_PROBE))
-                above_bar(", ".join(shown))
+                remark(", ".join(f"{name} {value:.4g}" for name, value in row.items() if not name.startswith(OF_PROBE)))
                 if send:
                     send(row)
             written = len(method.history)
@@ -362,14 +316,6 @@ def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: 
 
         method.fit(corpus, seed=seed, progress=progress, folder=folder)
         write_new_rows()
-
-
-def _check_tracker(name: str | None) -> None:
-    """Refuse a tracker that is unknown or not installed."""
-    if name is not None and name not in TRACKERS:
-        raise ValueError(f"--log {name!r} is not one of {', '.join(TRACKERS)}; omit it to log nothing")
-    if name is not None and find_spec(name) is None:
-        raise ValueError(f"--log {name} needs {name}, which is not installed; run pip install {name}")
 
 
 @contextmanager
@@ -394,21 +340,3 @@ def _tracked(name: str, folder: Path, config: Mapping[str, Any]) -> Iterator[Cal
         yield lambda row: service.log(dict(row), step=int(row["epoch"]))
     finally:
         service.finish()
-
-
-def _score(method: Method, corpus: Corpus, folder: Path) -> Scores | None:
-    """The test scores, also stored in the run; None if the run cannot be scored."""
-    from labkit.evaluation.scores import score
-    from labkit.runs import add_metrics
-
-    try:
-        with terminal("sentence") as progress:
-            scores = score(WithProgress(method), corpus, progress=progress)
-    except (ValueError, MemoryError, RuntimeError) as reason:
-        why = str(reason) if isinstance(reason, ValueError) else memory_sentence(reason)
-        if why is None:
-            raise
-        note(f"the run is saved, but could not be scored: {why}", stacklevel=2)
-        return None
-    add_metrics(folder, {f"{corpus.name}/test": json_value(scores.figures)})
-    return scores

@@ -6,95 +6,70 @@ bench   in: a corpus, a number of minutes. Out: the verdict, the table, and a fo
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Option
+from typer import Option, Typer
 
-from labkit.cli.arguments import AnyCorpus, CorpusName, Json, MethodName, complete_corpora, opened_corpus
-from labkit.cli.output import above_bar, remark, resumable, resumes, show_result, text_table
+from labkit.cli import arguments
+from labkit.cli.arguments import Changes, Command, MethodName, Seed, Shown, WithMethods
+from labkit.cli.opening import opened_corpus
+from labkit.cli.output import remark, resumable, text_table
 from labkit.cli.train import entry_of, keys_and_values, shown
 from labkit.experiment import Experiment
 from labkit.progress import terminal
+from labkit.trials.space import Dial
 
 if TYPE_CHECKING:
     from labkit.trials.tune import Tuned, TunedTrial
 
+app = Typer(rich_markup_mode=None)
 
+
+@app.command(cls=WithMethods)
 def tune(
     method: MethodName,
-    corpus: CorpusName = None,
+    corpus: Annotated[str, Option(help=arguments.CORPUS, autocompletion=arguments.complete_corpora)],
     trials: Annotated[int, Option(min=1, help="Number of runs; the first uses the given settings.")] = 16,
     seed: Annotated[int, Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
         list[str] | None,
-        Option(
-            metavar="KEY=LOW..HIGH",
-            help="Search this setting, in a range or among KEY=A|B|C; repeatable. Default: chosen by the method.",
-        ),
+        Option(metavar="KEY=LOW..HIGH", help="Search a range, or KEY=A|B|C; repeatable. Default: the method's own."),
     ] = None,
-    changes: Annotated[
-        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Fix a setting in all trials; repeatable.")
-    ] = None,
-    sampler: Annotated[str, Option(metavar="tpe|random", help="Search algorithm.")] = "tpe",
+    changes: Changes = None,
+    sampler: Annotated[Literal["tpe", "random"], Option(help="Search algorithm.")] = "tpe",
     part: Annotated[float, Option(help="Share of the training rows used in trials.")] = 1.0,
     epochs_share: Annotated[float, Option(help="Share of the epochs used in trials.")] = 1.0,
     out: Annotated[Path | None, Option(help="Folder of the search. Default: runs/tune-METHOD-CORPUS-seedN.")] = None,
-    json: Json = False,
-) -> None:
-    """Search for the settings of a method that score best on dev.
-
-    Repeat the command to resume. The test split is never used. To get test scores, run the command printed at the end,
-    which trains with the best settings.
-    """
+) -> Shown:
+    """Search for the settings of a method that score best on dev. Repeat the command to resume. The test split is never
+    used. To get test scores, run the command printed at the end, which trains with the best settings."""
     entry = entry_of(method)
-    if corpus is None:
-        raise ValueError("--corpus is missing; give a file or a name from `labkit data list`")
-    renamed = entry.Settings.renamed
-    settings = renamed(keys_and_values("--set", changes or [], "epochs=5"))
+    settings = entry.Settings.renamed(keys_and_values("--set", changes, "epochs=5"))
     entry(**settings).settings.check_used(settings)
-    asked = renamed(keys_and_values("--space", space or [], "learning_rate=0.001..0.1"))
+    asked = entry.Settings.renamed(keys_and_values("--space", space, "learning_rate=0.001..0.1"))
     folder = out or Path("runs", f"tune-{Experiment(method, corpus, seed=seed).name}")
     with resumable():
-        from labkit.trials.space import Dial
-        from labkit.trials.tune import tune as tuned_by
+        from labkit.trials import tune as trying  # takes a second
 
         dials = {name: Dial.typed(name, text, entry.Settings) for name, text in asked.items()}
         opened = opened_corpus(corpus)
         remark(f"{method} on {opened!r}, {trials} trials, seed {seed}, into {folder}")
+        how: dict[str, Any] = {"trials": trials, "seed": seed, "space": dials or None, "sampler": sampler}
+        how |= {"folder": folder, "part": part, "epochs": epochs_share, "after_trial": _tell}
         with terminal("trial") as progress:
-            tuned = tuned_by(
-                Experiment(method, opened, settings),
-                trials=trials,
-                seed=seed,
-                space=dials or None,
-                sampler=sampler,
-                folder=folder,
-                part=part,
-                epochs=epochs_share,
-                progress=progress,
-                after_trial=_tell,
-            )
-    record = {
-        "method": method,
-        "corpus": opened.name,
-        "measure": tuned.measure,
-        "space": {name: str(dial) for name, dial in tuned.space.items()},
-        "trials": [dataclasses.asdict(trial) for trial in tuned.trials],
-        "best": tuned.best.number,
-        "settings": tuned.settings,
-        "command": tuned.command,
-        "folder": folder,
-    }
-    show_result(record, _text(tuned), json=json)
+            tuned = trying.tune(Experiment(method, opened, settings), progress=progress, **how)
+    record = {name: getattr(tuned, name) for name in ("measure", "trials", "settings", "command")}
+    record |= {"method": method, "corpus": opened.name, "best": tuned.best.number, "folder": folder}
+    record["space"] = {name: str(dial) for name, dial in tuned.space.items()}
+    return record, _text(tuned)
 
 
 def _tell(trial: TunedTrial) -> None:
     """Print a line for a finished trial."""
     tried = ", ".join(f"{name} {shown(value)}" for name, value in trial.tried.items())
     came = f"failed: {trial.reason}" if trial.figure is None else f"{trial.measure} {trial.figure:.4f}"
-    above_bar(f"trial {trial.number}: {tried}: {came}")
+    remark(f"trial {trial.number}: {tried}: {came}")
 
 
 def _text(tuned: Tuned) -> str:
@@ -102,55 +77,42 @@ def _text(tuned: Tuned) -> str:
     rows = [["trial", tuned.measure, *tuned.space, "CPU s", ""]]
     for trial in tuned.ranked:
         figure = "failed" if trial.figure is None else f"{trial.figure:.4f}"
-        rows.append(
-            [str(trial.number), figure, *map(shown, trial.tried.values()), f"{trial.seconds:.1f}", trial.reason]
-        )
-    tried = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
+        tried = map(shown, trial.tried.values())
+        rows.append([str(trial.number), figure, *tried, f"{trial.seconds:.1f}", trial.reason])
     table = text_table(rows, right=range(len(rows[0]) - 1))
-    lines = [table, "", f"searched: {tried}; trial 0 uses the given settings"]
+    searched = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
+    lines = [table, "", f"searched: {searched}; trial 0 uses the given settings"]
     if len(tuned.trials) < tuned.wanted:
         lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
     return "\n".join([*lines, "", tuned.command])
 
 
+@app.command(cls=Command)
 def bench(
-    corpus: AnyCorpus,
+    corpus: arguments.AnyCorpus,
     minutes: Annotated[float, Option(min=0.1, help="Approximate time limit.")] = 20.0,
     out: Annotated[Path, Option(help="Folder of the report.")] = Path("report"),
     methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
     metric: Annotated[str, Option(help="Metric to rank the methods by: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
-        str, Option(help="A file with the test rows, in the same columns.", autocompletion=complete_corpora)
+        str, Option(help="A file with the test rows, in the same columns.", autocompletion=arguments.complete_corpora)
     ] = "",
     seeds: Annotated[int, Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
     workers: Annotated[int, Option(min=0, help="Processes; 0: one per core.")] = 0,
-    seed: Annotated[int, Option(min=0, help="Random seed of the search.")] = 0,
-    json: Json = False,
-) -> None:
-    """Find out which method is best for your data, and export the model.
-
-    This command checks the data, runs the same number of trials on dev for each method, and scores test once with
-    several seeds. The report says which method leads, what it costs, whether more labels would help, and where the
-    winner makes mistakes. Repeat the command to resume an interrupted comparison.
+    seed: Seed = 0,
+) -> Shown:
+    """Find out which method is best for your data, and export the model. This command checks the data, runs the same
+    number of trials on dev for each method, and scores test once with several seeds. The report says which method
+    leads, what it costs, whether more labels would help, and where the winner makes mistakes. Repeat the command to
+    resume an interrupted comparison.
     """
-    from labkit.trials.bench import bench as compared
-    from labkit.trials.bench import with_test
+    from labkit.trials import bench as benching  # imports torch
 
     opened = opened_corpus(corpus)
     if test:
-        opened = with_test(opened, opened_corpus(test))
+        opened = benching.with_test(opened, opened_corpus(test))
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
-    with resumable(lambda: resumes(f"the results so far are in {out}; ")), terminal("method") as progress:
-        report = compared(
-            opened,
-            out=out,
-            minutes=minutes,
-            methods=chosen,
-            metric=metric,
-            seeds=seeds,
-            workers=workers,
-            seed=seed,
-            progress=progress,
-            tell=remark,
-        )
-    show_result(report.to_json(), f"{report}\n\nreport: {out / 'report.html'}", json=json)
+    how: dict[str, Any] = {"minutes": minutes, "metric": metric, "seeds": seeds, "workers": workers, "seed": seed}
+    with resumable(), terminal("method") as progress:
+        report = benching.bench(opened, out=out, methods=chosen, progress=progress, tell=remark, **how)
+    return report.to_json(), f"{report}\n\nreport: {out / 'report.html'}"

@@ -108,8 +108,8 @@ def triplets_of(
     rows = list(triplet_rows(prepared, plan, tally))
     if not rows:
         raise ValueError(
-            f"{corpus.name} gives no triplets ({len(titles):,} articles were read). Use articles with at least five "
-            "sections of several paragraphs each"
+            f"{corpus.name} gives no triplets, although {len(titles):,} articles were read. Use articles with at "
+            "least five sections of several paragraphs each"
         )
     anchors, positives, negatives, splits, *further = ([row[column] for row in rows] for column in rows[0])
     extra = dict(zip(FURTHER, further, strict=True))

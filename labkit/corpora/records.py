@@ -1,8 +1,8 @@
 """The six shapes of a corpus: `Labelled`, `Pairs`, `Triplets`, `Groups`, `Articles` and `Sentences`.
 
-Records are frozen and checked once, when created. Every row is in one split: train, dev or test. Rows without a split
-are divided (`splits.py`); `splits="train"` assigns all rows to train, the default for `Sentences`. `extra` holds
-further columns (the kind of a pair, the coordinates of a place), each as a tuple.
+Records are frozen, and they are checked once, when they are created. Every row is in one split: train, dev or test.
+Rows without a split are divided (`splits.py`); `splits="train"` assigns all rows to train, the default for `Sentences`.
+`extra` contains further columns, such as the kind of a pair or the coordinates of a place, each as a tuple.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ def _taken(values: Sequence[Any], rows: np.ndarray) -> Sequence[Any]:
 
 
 def hashed_split(key: str) -> str:
-    """train, dev or test in shares 80/10/10, by a hash of only the `key`, so that row order does not matter."""
+    """Return train, dev or test in shares of 80/10/10 by a hash of the `key`, so that the row order does not matter."""
     tenth = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:4], "big") % 10
     return SPLITS[max(0, tenth - 7)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
-    """The common part of all shapes: a name, a split for each row, further columns. Use one of the subclasses.
+    """What all shapes have in common: a name, a split for each row, and further columns. Use one of the subclasses.
 
     >>> from labkit import load
     >>> corpus = load("questions")
@@ -164,7 +164,7 @@ class Corpus:
         return any(isinstance(getattr(self, name), Column) for name in self.TEXTS)
 
     def take(self, rows: Iterable[int]) -> Self:
-        """The corpus of these rows, in the given order."""
+        """The corpus with only these rows, in the given order."""
         rows = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows), np.int64)
         chosen: dict[str, Any] = {name: _taken(getattr(self, name), rows) for name in (*self.COLUMNS, "splits")}
         chosen["extra"] = {key: _taken(values, rows) for key, values in self.extra.items()}
@@ -187,7 +187,8 @@ class Corpus:
     def fewer(self, share: float) -> Self:
         """The corpus with this share of its training rows, always the same rows, and all of dev and test.
 
-        Groups, articles and classes stay whole; but if dev has the classes of train, this share of each class is kept.
+        Groups, articles and classes stay whole; but if dev has the same classes as train, this share of each class is
+        kept.
         """
         if not 0 < share <= 1:
             raise ValueError(f"share is {share}, expected above 0 and at most 1; 1 keeps all rows")

@@ -45,8 +45,9 @@ UNLABELLED = "no label"  # the class of sentences without labels
 def points(corpus: Corpus, *, classes: int = 12, most: int = 900, seed: int = 0) -> Labelled:
     """The sentences of the largest classes, at most `classes` of them, each sentence once.
 
-    Above `most` sentences, `seed` draws whole classes until `most` is reached: every k-th sentence would leave classes
-    with a single sentence. Splits and further columns come from the last row with the sentence.
+    If there are more than `most` sentences, whole classes are drawn with `seed` until `most` is reached. Taking every
+    k-th sentence would leave classes with a single sentence. Splits and further columns come from the last row with the
+    sentence.
     """
     if classes < 1 or most < 1:
         raise ValueError(f"classes is {classes} and most is {most}; both must be at least 1")
@@ -168,9 +169,9 @@ def train_sentences(corpus: Corpus) -> list[str]:
 
 
 def opening_triplets(article: Article) -> list[tuple[str, str, str]]:
-    """Triplets: a paragraph's opening, the next paragraph's opening, and one from the section before or after.
+    """Triplets of a paragraph's first sentence, that of the next paragraph, and one from the section before or after.
 
-    These suffice to estimate how hard articles are; training triplets have rules of their own.
+    These suffice to estimate how hard articles are; training triplets follow their own rules.
     """
     openings = [
         [first for paragraph in section.paragraphs if len(words(first := (sentences(paragraph) or [""])[0])) in OPENING]

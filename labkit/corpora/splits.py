@@ -48,7 +48,7 @@ def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str
 
 
 def portion(keys: Sequence[Any], share: float) -> list[int]:
-    """The numbers of this share of the rows, always the same ones: whole keys, and at least one."""
+    """The numbers of this share of the rows. They are always the same: the rows of whole keys, and of at least one."""
     kept = [row for row, split in enumerate(dealt(list(map(str, keys)), {"kept": share})) if split == "kept"]
     return kept or [row for row, key in enumerate(keys) if key == keys[0]]
 

@@ -1,4 +1,4 @@
-"""Ablations: one corpus, some variants of a method's settings, a few seeds; measured once and stored.
+"""Ablations: some variants of a method's settings on one corpus with a few seeds, measured once and stored.
 
     measure_all(plan, store)  every variant with every seed, by `python -m labkit.course.plans NAME`
     kept(name)                the stored table, `notebooks/ablations/NAME.json`
@@ -45,8 +45,8 @@ TUNING = ("protocol", "space", "measure", "chosen", "trials")  # the stored note
 class Variant:
     """A row: its display name, its method, and the settings.
 
-    With `first` the variant is tuned: trials choose its other settings, the first starts from these values. Variants
-    with the same settings share cells; `part` is the prefix of this variant's scores in them.
+    With `first`, the variant is tuned: trials choose its other settings, and the first trial uses these values.
+    Variants with the same settings share cells; `part` is the prefix of this variant's scores in them.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Ablation:
             figures = {each.removeprefix(begin): value for each, value in figures.items() if each.startswith(begin)}
         if missing := [measure for measure in self.measures if measure not in figures]:
             has = ", ".join(figures) or "none"
-            raise ValueError(f"ablation {self.name!r} has no figure {missing[0]!r} (it has {has}); try other settings")
+            raise ValueError(f"ablation {self.name!r} has no score {missing[0]!r} (it has {has}); try other settings")
         return {measure: round(figures[measure], 6) for measure in self.measures}
 
 
@@ -125,7 +125,7 @@ class Figures:
         return lead_of([*self.runs(variant, measure).values()], [*self.runs(other, measure).values()])
 
     def runs(self, variant: str, measure: str) -> Runs:
-        """One score per seed; nothing is known about other test rows."""
+        """One score per seed, without information about single test rows."""
         return {seed: Parts(np.array([each[measure]]), np.ones(1)) for seed, each in self.figures[variant].items()}
 
     def ranked(self, measure: str, names: Sequence[str] = ()) -> list[Ranked]:

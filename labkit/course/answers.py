@@ -45,7 +45,7 @@ MOST_TRIES = 10**6  # nobody makes more attempts
 
 @dataclass
 class Attempts:
-    """One exercise: its attempts, whether one was right, the hints read, and whether the solution was read.
+    """The attempts at one exercise, whether one was right, how many hints were read, and whether the solution was read.
 
     `slips`: the count of each recognised mistake.
     """
@@ -222,29 +222,31 @@ def solve(key: str) -> Shown:
     record = open_record()
     record.of(key).seen = True
     record.keep()
-    return Shown(f"{key}, the solution; it has been run, and you can go on:\n\n{code}")
+    return Shown(f"{key}: this is the solution. It has been run, so you can continue:\n\n{code}")
 
 
 def predict(key: str, guess: Any) -> Shown:
-    """Store a guess. A `...` is allowed, because guessing is optional."""
+    """Store a guess. `...` is also allowed, because guessing is optional."""
     if is_open(guess):
         return Shown(f"○ {key}: replace `...` with your guess and run the cell again before you continue.")
     record = open_record()
     record.predictions[key] = guess if isinstance(guess, int | float | str | bool) else str(guess)
     record.keep()
-    return Shown(f"{key}: noted, {repr(guess) if isinstance(guess, str) else guess}. Now go on and see.")
+    return Shown(
+        f"{key}: your guess, {repr(guess) if isinstance(guess, str) else guess}, is stored. Continue to see the answer."
+    )
 
 
 def recall(key: str, truth: Any) -> Shown:
     """Compare the guess with the result: numbers by distance, words by equality."""
     guess = open_record().predictions.get(key)
     if guess is None:
-        return Shown(f"{key}: it is {_written(truth)}. (You made no prediction.)")
+        return Shown(f"{key}: the answer is {_written(truth)}. (You made no prediction.)")
     if _number(guess) and _number(truth):
         share = f" (as a share {_written(guess / 100)})" if 0 < truth < 1 < 5 <= guess <= 100 else ""
-        return Shown(f"{key}: you predicted {_written(guess)}{share}; it is {_written(truth)}.")
+        return Shown(f"{key}: you predicted {_written(guess)}{share}; the answer is {_written(truth)}.")
     same = str(guess).strip().lower() == str(truth).strip().lower()
-    return Shown(f"{key}: you predicted {guess!r}; it is {truth!r}{', as you said' if same else ''}.")
+    return Shown(f"{key}: you predicted {guess!r}; the answer is {truth!r}{', so you were right' if same else ''}.")
 
 
 def progress(notebook: str | None = None) -> Shown:
@@ -263,11 +265,11 @@ MINUTES = re.compile(r"^# \*(?:Time: )?(\d+) minutes", re.MULTILINE)
 TITLE = re.compile(r"^# # (.+)$", re.MULTILINE)
 FIRST = """# Start here
 
-New to this? Take [0 · A tour](00_tour.ipynb), then [1 · Pairs and weights](01_pairs_and_weights.ipynb), then
-[9 · Break it](09_break_it.ipynb). After these, take what you like; the first lines of each lesson say what it needs.
+If this is new to you, start with [0 · A tour](00_tour.ipynb), [1 · Pairs and weights](01_pairs_and_weights.ipynb)
+and [9 · Break it](09_break_it.ipynb). Then choose any lesson: its first lines say what you should know before.
 
-Run a cell with Shift+Enter. Where a cell says `...  # your turn`, you write code. In a new cell, `hint("01.1")` helps,
-and `solve("01.1")` shows and runs a solution."""
+Run a cell with Shift+Enter. Where a cell says `...  # your turn`, write your own code. In a new
+cell, `hint("01.1")` gives a hint, and `solve("01.1")` shows and runs a solution."""
 LAST = "This page is written again each time you run `labkit lab`. Your answers stay in `progress.json`."
 
 
@@ -294,5 +296,5 @@ def _markdown(record: AnswerRecord) -> str:
         done = sum(record.of(key).right or record.of(key).seen for key in keys)
         lines.append(f"| {link} | {minutes} | {done} of {len(keys)} |")
         if last in keys:
-            left_off = f"**You were last at exercise {last}, in {link}.**"
+            left_off = f"**You left off at exercise {last}, in {link}.**"
     return "\n\n".join(filter(None, [FIRST, left_off, "\n".join(lines), LAST]))

@@ -56,7 +56,9 @@ def assign(number: str, folder: Path) -> Assignment:
     source = sources[number]
     name, asked, made = f"{source.stem}.ipynb", notebooks.exercises_in(source), notebooks.read_source(source)
     if others := sorted(path.name for path in (folder / "student").glob("*.ipynb") if path.name != name):
-        raise ValueError(f"FOLDER is {str(folder)!r}, which has {others[0]} to hand out; name another folder")
+        raise ValueError(
+            f"FOLDER is {str(folder)!r}, which already contains {others[0]} to hand out; choose another folder"
+        )
     points = {key: POINTS[question(key).difficulty] for key in asked}
     title = {"assignment_name": f"labkit {source.stem} {notebooks.fingerprint(source)}"}
     for part, notebook in (("student", notebooks.student(made)), ("autograder", notebooks.solution(made))):

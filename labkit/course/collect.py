@@ -44,7 +44,8 @@ class Student:
 
 @dataclass(frozen=True)
 class ExerciseCount:
-    """An exercise in a class: how many students answered it, read its solution, are stuck, or are at it now."""
+    """An exercise in a class: how many students answered it, read its solution, are stuck on it, or are working on it
+    now."""
 
     key: str
     answered: int
@@ -103,7 +104,7 @@ class ClassProgress:
 
     @property
     def notebook(self) -> str | None:
-        """The number of the notebook that most students are in; None if nobody has begun."""
+        """The number of the notebook that most students are working on; None if nobody has begun."""
         places = Counter(sorted(student.at[:2] for student in self.students if student.at))
         return places.most_common(1)[0][0] if places else None
 
@@ -135,10 +136,10 @@ def collect(folder: Path, *, names: bool = False) -> ClassProgress:
         try:
             read[where] = _begun(path)
         except (OSError, ValueError) as reason:
-            skipped.append(_printable(f"{where} is left out: {reason}"))
+            skipped.append(_printable(f"{where} was skipped: {reason}"))
     if not read:
         why = skipped[0] if skipped else f"ask each student for the {NAME} that is next to the notebooks"
-        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder with a progress file of each student; {why}")
+        raise ValueError(f"FOLDER is {str(folder)!r}, expected a folder with a progress file for each student; {why}")
     called = {where: _called(where) for where in read}
     often = Counter(called.values())
     called |= {where: _printable(str(where)) for where, name in called.items() if often[name] > 1}

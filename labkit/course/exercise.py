@@ -159,7 +159,7 @@ def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
 
 
 def _told(mistake: Exception) -> str:
-    """The error, with advice on mismatched shapes, which numpy and torch do not give."""
+    """The error, with advice on mismatched shapes that numpy and torch do not give."""
     says = f"{type(mistake).__name__}: {mistake}".strip()
     if any(words in says for words in _SHAPES):
         says += ". Print the `.shape` of both; where an axis is missing, `x[:, None]` adds it"
@@ -331,21 +331,23 @@ def find_mistake(
             advice = "leave the arguments as they are, and work on a copy"
             return f"right, but your function changes {changed} itself: {advice}"
         if not gives(answer):
-            return "yours gives another answer the second time: it must not depend on chance or on earlier calls"
+            return (
+                "your function gives another answer the second time: it must not depend on chance or on earlier calls"
+            )
         return None
     known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
     if known is not None:
         return known
     if any(_broken(*each) for pair in pairs for each in zip(*pair, strict=False)):
         return (
-            "yours has a number that is not finite (nan or inf) where a finite one is expected: look for a division by "
-            "0, the log of 0, or an infinity that you put in"
+            "your result contains a number that is not finite (nan or inf) where a finite one is expected: look "
+            "for a division by 0, the log of 0, or an infinity that you put in"
         )
     if changed is not None:
         return f"your result is wrong, and your function changes {changed} itself: first work on a copy"
     named = _unused(answer, right, cases, names, parts, agree) or _exchanged(right, cases, names, gives)
     if named is None and flags and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in pairs):
-        return "yours returns True or False, but numbers are expected"
+        return "your function returns True or False, but numbers are expected"
     return named or _general(given, wanted, cases, names, wrong)
 
 
@@ -417,7 +419,7 @@ def _exchanged(right: Any, cases: Any, names: list[str], gives: Callable[[Any], 
                 return right(*order)
 
             if gives(turned):
-                return f"{names[i]} and {names[j]} are swapped in yours"
+                return f"{names[i]} and {names[j]} are swapped in your answer"
     return None
 
 
@@ -441,13 +443,13 @@ def _general(given: list[Arrays], wanted: list[Arrays], cases: Any, names: list[
             return says.format(_rows(cases[0], names)[0])
     if len(right) > 2 and np.isfinite(mine).all() and np.isfinite(right).all() and np.ptp(right) > 0:
         if np.ptp(mine) < 1e-9 * (1 + abs(mine[0])):
-            return f"yours is always {mine[0]:.4g}: compute it from the arguments"
+            return f"your result is always {mine[0]:.4g}: compute it from the arguments"
         with np.errstate(all="ignore"):
             times = (mine / right)[abs(right) > 1e-9]
         if len(times) > 2 and np.ptp(times) < 1e-5 * abs(times[0]) and not np.isclose(times[0], 1):
-            return f"yours is {times[0]:.4g} times what it should be, everywhere: a factor is wrong"
+            return f"every number is {times[0]:.4g} times what it should be: a factor is wrong"
         if np.ptp(mine - right) < 1e-6:
-            return f"yours is {(mine - right)[0]:+.4g} off, everywhere: something is added or missing"
+            return f"every number is off by {(mine - right)[0]:+.4g}: something is added or missing"
     return _differ(given, wanted, wrong)
 
 
@@ -460,31 +462,31 @@ def _rows(case: tuple[Any, ...], names: list[str]) -> tuple[str, float]:
 
 
 _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
-    ("the sign is wrong: yours is the right number times -1", lambda right, n: -right),
-    ("the sign is lost: yours is the absolute value of the right number", lambda right, n: abs(right)),
-    ("yours is 1 divided by the right number", lambda right, n: 1 / right),
-    ("yours is 1 minus the right number", lambda right, n: 1 - right),
-    ("yours is the right number times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
+    ("the sign is wrong: your result is the right number times -1", lambda right, n: -right),
+    ("the sign is lost: your result is the absolute value of the right number", lambda right, n: abs(right)),
+    ("your result is 1 divided by the right number", lambda right, n: 1 / right),
+    ("your result is 1 minus the right number", lambda right, n: 1 - right),
+    ("your result is the right number times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
     (
-        "yours is the right number divided by len({0}): do you take a mean where none is asked for?",
+        "your result is the right number divided by len({0}): do you take a mean where none is asked for?",
         lambda right, n: right / n,
     ),
-    ("yours is the square of the right number", lambda right, n: right**2),
-    ("yours is the root of the right number", lambda right, n: np.sqrt(right)),
-    ("yours is the logarithm of the right number", lambda right, n: np.log(right)),
-    ("yours is e to the power of the right number", lambda right, n: np.exp(right)),
+    ("your result is the square of the right number", lambda right, n: right**2),
+    ("your result is the square root of the right number", lambda right, n: np.sqrt(right)),
+    ("your result is the logarithm of the right number", lambda right, n: np.log(right)),
+    ("your result is e to the power of the right number", lambda right, n: np.exp(right)),
 )
 
 
 def _shape(mine: np.ndarray, right: np.ndarray) -> str:
     if mine.T.shape == right.shape and mine.ndim > 1 and np.allclose(mine.T, right, equal_nan=True):
-        return "rows and columns are swapped: yours is the right one, transposed (`.T`)"
+        return "rows and columns are swapped: your result is the right one, transposed (`.T`)"
     if mine.ndim > right.ndim == 0:
-        return f"expected one number, but yours has the shape {mine.shape}: is a sum, a mean or a choice missing?"
+        return f"expected one number, but your result has the shape {mine.shape}: is a sum, a mean or a choice missing?"
     if right.ndim > mine.ndim == 0:
-        return f"yours is one number, expected {right.size} of shape {right.shape}"
+        return f"your result is one number, expected {right.size} of shape {right.shape}"
     if mine.ndim == right.ndim == 1:
-        return Unnamed(f"yours has {mine.size} entries, expected {right.size}")
+        return Unnamed(f"your result has {mine.size} entries, expected {right.size}")
     return Unnamed(f"the shape is {mine.shape}, expected {right.shape}")
 
 
@@ -505,5 +507,5 @@ def _wrong_entry(mine: np.ndarray, wanted: np.ndarray) -> str:
     place = tuple(int(each[0]) for each in np.nonzero(np.atleast_1d(off)))
     pair = (np.atleast_1d(each)[place] for each in (mine, wanted))
     one, other = (f"{each:.4f}" if numeric else repr(each.item()) for each in pair)
-    where = "" if wanted.size == 1 else f"at {place if len(place) > 1 else place[0]} "
-    return f"{where}yours is {one}, expected {other}"
+    where = "" if wanted.size == 1 else f" at {place if len(place) > 1 else place[0]}"
+    return f"your value{where} is {one}, expected {other}"

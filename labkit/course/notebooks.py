@@ -1,8 +1,8 @@
 """Generate notebooks from their sources, which are complete Python files with cells in percent format.
 
 In: a source, notebooks/src/01_*.py. Out: notebooks/01_*.ipynb for students, and solutions/01_*.ipynb, solved and run.
-`python -m labkit.course.notebooks` generates all of them, `... 01 06` only these. With `--text`, if only text changed,
-nothing is run and the outputs are kept.
+`python -m labkit.course.notebooks` generates all of them, `... 01 06` only these. With `--text`, for changes of text
+only, nothing is run and the outputs are kept.
 
 A line that ends in `#!` is the solution of an exercise. The solved notebook drops the mark; for students it becomes
 
@@ -10,13 +10,14 @@ A line that ends in `#!` is the solution of an exercise. The solved notebook dro
     return ...      for `return <anything> #!`
     ...             for consecutive lines without either
 
-Below the question come the exercise's minutes, difficulty and purpose; then, only for this package:
+Below the question come the exercise's minutes, its difficulty and why it matters; then, only for this package:
 
     hint: …         three of them, from a nudge to nearly the answer
     right: …        the lesson of a right answer
     further: …      what to do next; unfolds below the answer's cell
 
-Nothing else differs. A solved notebook has each figure twice: for plotly, and as a static picture.
+Everything else is the same in both notebooks. A solved notebook contains each figure twice, for plotly and as a static
+picture.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 MARK = re.compile(r"[ \t]*#!$")
 ANSWERED = re.compile(r'^answer\("(\d\d\.\d+)", (.+)\)$', re.MULTILINE)  # the exercise, and the given answer
 ASKED = re.compile(r"\*\*Exercise (\d\d\.\d+)\b")
-LABEL = re.compile(r"^\*\d+ minutes?, (easy|medium|hard)\. What it is for: ", re.MULTILINE)
+LABEL = re.compile(r"^\*\d+ minutes?, (easy|medium|hard)\. Why it matters: ", re.MULTILINE)
 NOTES = re.compile(r"\n\n(?:hint|right|further): .*?(?=\n\s*\n|\Z)", re.DOTALL)
 NOTE = re.compile(r"^(hint|right|further): (.*(?:\n(?!(?:hint|right|further): ).+)*)", re.MULTILINE)
 FURTHER = "<details><summary>Go further</summary>\n\n{}\n\n</details>"

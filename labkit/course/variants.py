@@ -24,9 +24,10 @@ from labkit.settings import EPOCHS, Conditions
 
 
 class EmbeddedTogether(SbertLp):
-    """SBERT-LP that embeds all sentences of test together, without labels, as the paper does.
+    """SBERT-LP that embeds all sentences of the test split together, without labels, as the paper does.
 
-    The package embeds those of train, and places others by their neighbours. In both, the base learns only from train.
+    The package embeds the training sentences, and places others by their neighbours. In both cases, the base learns
+    only from the training split.
     """
 
     name = "sbert-lp, test together"
@@ -45,7 +46,7 @@ class PartlyLabelledSettings(FilmSettings):
 
 
 class PartlyLabelled(Film):
-    """FILM that is given all sentences, and the labels of some clusters, chosen by the seed."""
+    """FILM trained on all sentences but only on the labels of some clusters, which the seed chooses."""
 
     name = "film, partly labelled"
     Settings = PartlyLabelledSettings
@@ -58,7 +59,7 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     """The same texts, with labels for a random share (at least two) of the clusters that have several sentences."""
     if source.clusters is None:
         raise ValueError(
-            "the corpus has triplets only, expected sentences that mean the same; choose one of pairs or classes"
+            "the corpus has only triplets, expected sentences that mean the same; choose a corpus of pairs or classes"
         )
     of, apart = source.clusters.of, source.clusters.apart
     sizes = np.bincount(of)

@@ -139,7 +139,7 @@ def logistic_right(
 ) -> np.ndarray:
     """Return for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class.
 
-    The strength C is the one of STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
+    The strength C is the value in STRENGTHS with the best accuracy on dev, and the smallest of equal ones. Rows are not
     normalised: pass unit rows if only their direction matters. The result is deterministic.
     """
     from sklearn.linear_model import LogisticRegression
@@ -207,7 +207,10 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
 
 
 def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.ndarray) -> float:
-    """Return the mean |a_i - b_j| in float64; a distance of at most `floor` per dimension counts as 0."""
+    """Return the mean |a_i - b_j| over n pairs in float64; a distance of at most `floor` times √n counts as 0.
+
+    The rounding error of a mean grows with the root of the number of rows.
+    """
     parts = blocks(len(i), filled(b), BLOCK // 4)
     distances = np.sqrt(np.concatenate([squares(a[i[part]] - b[j[part]]) for part in parts]))
     return float(np.where(distances > floor * np.sqrt(len(distances)), distances, 0).mean())
@@ -222,8 +225,8 @@ EQUAL = 1e-9  # distances with a smaller relative difference are tied
 
 @dataclass(frozen=True)
 class Separation:
-    """The ratio, the silhouette and Hit@1 (NaN if undefined), the number of rows on which the last two are computed,
-    and the Hit@1 of each class for which it is defined.
+    """The ratio, the silhouette and Hit@1 (NaN if undefined), the number of rows used for the last two, and the Hit@1
+    of each class for which it is defined.
     """
 
     ratio: float
@@ -236,7 +239,8 @@ class Separation:
 def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
     """Measure how well the classes of rows (n, d) separate. Above SAMPLE rows, silhouette and Hit@1 come from a sample.
 
-    hit: share of sentences whose nearest neighbour has the same class; a tie with another class counts as a miss.
+    hit: the share of sentences whose nearest neighbour is from the same class. A tie with another class counts as a
+    miss.
     """
     every = vectors("rows", rows, keep_single=True)
     codes = classes("labels", labels, count=every.shape[0])

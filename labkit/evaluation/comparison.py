@@ -1,4 +1,4 @@
-"""Is a difference more than chance?
+"""Is a difference larger than chance would explain?
 
     Spread     the mean and standard deviation of one score over several seeds, without a verdict
     lead_of    the scores of two methods, each with several seeds and split over the same test units
@@ -47,10 +47,9 @@ class Spread:
 class Parts:
     """A score split over the units of the test set. The score is Σ above / Σ below, (n,) each.
 
-    A unit is drawn independently of the others: an article with its triplets, a place with its records, pairs that
-    share a sentence.
-    For accuracy, they are the right answers and all answers; for F1, 2 · true positives and
-    2 · true positives + errors; for a correlation, the correlation plus the unit's influence, and 1.
+    A unit is drawn independently of the others: an article with its triplets, a place with its records, or pairs that
+    share a sentence. For accuracy, `above` counts the right answers and `below` all answers; for F1, 2 · true positives
+    and 2 · true positives + errors; for a correlation, the correlation plus the unit's influence, and 1.
 
     >>> accuracy = Parts.by(["article 1", "article 1", "article 2"], [1, 0, 1])  # right, wrong, right
     >>> accuracy.above, accuracy.below

@@ -9,8 +9,8 @@
 
 In: rows (n, d), dense or sparse, normalised to length 1. Out: floats and arrays in float64; a pair is two different
 rows. The spectrum is that of the centred rows: `mean_cosine` already measures what all rows share, and without
-centring, that one direction would hide the rest. None of these scores says how good vectors are: a collapsed space has
-the best alignment, and noise has the best uniformity.
+centring, that one direction would hide the rest. None of these scores says how good the vectors are: a collapsed space
+has the best alignment, and noise has the best uniformity.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ In: a `Result` for each run, and the score that ranks them. Out: a `Line` for ea
 spread over seeds, and whether the line is behind the best by more than chance. The verdict depends on the interval of
 the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds. It is open if the interval contains 0, if
 the test items or seeds are too few for an interval, or if another line ties with the first. A score for which neither
-direction is better has no order. A line that was fitted to the test sentences gets no verdict.
+larger nor smaller is better has no order. A line that was fitted to the test sentences gets no verdict.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class Line:
 
     @property
     def saw_test(self) -> bool:
-        """Whether a run was fitted on its test sentences, as by methods that embed them together, without classes."""
+        """Whether a run was fitted on its test sentences, without their classes, by a method that embeds them
+        together."""
         return any(
             each.settings.get("embedded") == "all" and each.trained_on == each.scores.corpus for each in self.results
         )

@@ -4,9 +4,9 @@
 
 In: files of vectors (`labkit.embedding_shards`), read one tile at a time. Out: Parquet files with a row for each query:
 its number `row`, the numbers `neighbours` of the nearest rows, nearest first, and their `cosines`. Without `queries`,
-all rows are queries, and a row never finds itself, though it may find a copy. A row of zeros has cosine 0 with every
-row. Cosines are in float32, so rows whose cosines differ by less than about 1e-6 may be swapped. `neighbours.py`
-searches exactly among vectors that fit in memory.
+all rows are queries, and a row never finds itself, but it may find a copy. A row of zeros has cosine 0 with every row.
+Cosines are in float32, so rows whose cosines differ by less than about 1e-6 may be swapped. `neighbours.py` searches
+exactly among vectors that fit in memory.
 
     exact    compares every query with every row: queries x rows x columns multiplications, which is quadratic. The
              time is estimated from a small block and announced first.
@@ -82,7 +82,7 @@ def write_neighbours(
         file = folder / scale.WORK / "index.faiss"
         scale.each(partial(_build, progress=progress), {file: rows})
         search = partial(_approximate, str(file), *question)
-        progress(0, None, "recall measured")
+        progress(0, None, "measuring the recall")
         numbers = sampled(np.arange(len(asking)), RECALLED)
         with scale.one_thread():
             both = (_exact(*question, numbers)[0][:, :, None] == search(numbers)[0][:, None, :]).any(axis=2)
@@ -181,10 +181,10 @@ def _build(rows: VectorShards, path: Path, *, progress: Progress) -> None:
     with scale.one_thread():
         index = faiss.index_factory(rows.dimension, f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
         index.cp.niter = 10
-        progress(0, None, "centres of the index learned")
+        progress(0, None, "learning the centres of the index")
         index.train(_directions(rows, sampled(np.arange(len(rows)), lists * LEARNED_FROM)))
         for first, tile in _tiles(rows):
-            progress(first, len(rows), "rows added to the index")
+            progress(first, len(rows), "adding rows to the index")
             index.add(tile)
     faiss.write_index(index, str(path))
 

@@ -228,7 +228,8 @@ class Movement:
 
     @property
     def new(self) -> np.ndarray:
-        """For each sentence, the number of neighbours after that were not among those before, (n,)."""
+        """For each sentence, the number of neighbours in the second space that were not neighbours in the first,
+        (n,)."""
         return self.k - in_both(self.before, self.after)
 
     @property
@@ -251,7 +252,8 @@ class MovedTogether:
 
 
 def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
-    """Compare the exact k nearest neighbours of each sentence in two spaces (n, d) and (n, e), with rows in one order.
+    """Compare the exact k nearest neighbours of each sentence in two spaces (n, d) and (n, e), with rows in the same
+    order.
 
     >>> before, after = [[1, 0], [0.9, 0.1], [0, 1], [0.1, 0.9]], [[0.1, 0.8], [0.9, 0.1], [0, 1], [0.1, 0.9]]
     >>> movement(before, after, k=1).change

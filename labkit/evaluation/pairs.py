@@ -1,4 +1,5 @@
-"""Compare scores of sentence pairs with human labels: same or different, which is closer, how close.
+"""Compare scores of sentence pairs with human labels: whether they mean the same, which of two is closer, or how close
+they are.
 
 In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and
 records. A pair is called positive if and only if score > t. Candidates for t are the midpoints between neighbouring
@@ -79,7 +80,7 @@ def pair_classification(
 ) -> PairClassification:
     """Choose the threshold by accuracy on dev; return accuracy, F1, precision and recall of the positives on test.
 
-    Precision is 0 if no pair is called positive. (Using the same set for both is the leak in the paper's Algorithm 1.)
+    Precision is 0 if no pair is called positive. (The paper's Algorithm 1 uses the same set for both, which is a leak.)
 
     >>> pair_classification([0.2, 0.8], [0, 1], [0.1, 0.6, 0.7], [0, 0, 1]).recall
     1.0
@@ -121,7 +122,7 @@ def triplet_accuracy(positive_scores: ArrayLike, negative_scores: ArrayLike) -> 
 
 @dataclass(frozen=True)
 class Correlation:
-    """The correlation of scores with gold grades: of the values, and of their ranks (ties share their mean rank)."""
+    """The correlations of scores with gold grades, by their values and by their ranks (ties share their mean rank)."""
 
     pearson: float
     spearman: float

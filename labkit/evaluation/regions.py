@@ -1,9 +1,8 @@
 """Words, with counts, that describe a region of a picture or set a selection of sentences apart from the rest.
 
 In: texts, counted once by `counted_words`; regions as a label for each text, or a selection as row numbers. Out:
-`Regions`, whose names are words, `PlacedName`s for a map, and `Apart`, which prints as one line. No list of stop words
-is used, so any language works: a word counts only if it is more frequent than elsewhere by more than chance
-(`g_test`).
+`Regions` that are named by words, `PlacedName`s for a map, and `Apart`, which prints as one line. No list of stop words
+is used, so any language works: a word counts only if it is more frequent than elsewhere by more than chance (`g_test`).
 """
 
 from __future__ import annotations
@@ -208,10 +207,10 @@ class Apart:
     rest_length: float
 
     def __str__(self) -> str:
-        parts = [self._listed(self.words) or "no word sets them apart"]
+        parts = [self._listed(self.words) or "no distinctive word"]
         if self.classes:
             parts.append(f"class {self._listed(self.classes)}")
-        parts.append(f"{self.length:.1f} words long, the rest {self.rest_length:.1f}")
+        parts.append(f"{self.length:.1f} words long (the rest: {self.rest_length:.1f})")
         return f"{self.size:,} sentences: {'; '.join(parts)}"
 
     def _listed(self, traits: Sequence[Trait]) -> str:

@@ -1,4 +1,5 @@
-"""Do a sentence's neighbours have its class? In: rows and labels. Out: ranks, votes and shares of correct answers.
+"""Are a sentence's neighbours from the same class? In: rows and labels. Out: ranks, votes and shares of correct
+answers.
 
 Either every sentence of a set queries all others (`hit_at`, `precision_at_r` by cosine; `own_retrieved`), or its
 nearest neighbours in another set vote on its class (`knn_right` by Euclidean distance; `voted`). `own_retrieved` and
@@ -132,7 +133,8 @@ def retrieved(
 def _asked(
     similarity: Callable[[np.ndarray, slice], np.ndarray], codes: np.ndarray, rows: np.ndarray, deepest: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rank of the nearest row of the same class (b,), and whether each of the `deepest` nearest has it."""
+    """Return the rank of the nearest row of the same class (b,), and whether each of the `deepest` nearest rows has it,
+    too."""
     look = lru_cache(maxsize=1)(lambda start: similarity(rows, slice(start, start + MOST_ASKING)))
     tiles = [(at.start, np.arange(at.start, at.stop)) for at in blocks(len(codes), 1, MOST_ASKING)]
     own = codes[rows][:, None]

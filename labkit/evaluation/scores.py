@@ -10,9 +10,9 @@
     all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: same
                 class, labelled 1, graded at least four fifths of the highest grade, anchor and positive
 
-In: a method and a corpus. Out: `Scores`; `items` are single answers, right (1) or wrong (0); `parts` split the scores
-over units that could have been drawn independently: pairs that share no sentence, classes, articles. A sentence that
-the method cannot represent (a row of zeros) counts as wrong.
+In: a method and a corpus. Out: `Scores`; `items` are the single answers, which are right (1) or wrong (0); `parts`
+split the scores over units that could have been drawn independently: pairs that share no sentence, classes, articles. A
+sentence that the method cannot represent (a row of zeros) counts as wrong.
 
 Above 20,000 sentences, only a sample of 20,000 is used as queries; `asked` and `asked_centres` give its size.
 Distances, uniformity and parts of correlations also come from samples, and MAP@R is left out for larger classes.
@@ -124,7 +124,7 @@ def score(
 def require_labels(corpus: Corpus) -> None:
     """Raise ValueError if the corpus has no labels to score against."""
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("a method can be neither right nor wrong about those")
+        raise corpus.without_labels("without labels no answer is right or wrong")
 
 
 def scored_part(part: Corpus) -> Corpus:

@@ -1,4 +1,4 @@
-"""The threshold above which two sentences count as the same, and its uncertainty.
+"""The threshold above which two sentences count as the same, and the uncertainty of this threshold.
 
     threshold(model, corpus)         chosen on dev (else train), measured on test
     threshold(scores, labels)        chosen and measured on the same pairs, so the scores are too high
@@ -8,9 +8,9 @@ In: a model with `encode` and a corpus of pairs with 0/1 labels, or scores (n,) 
 The cut has the highest accuracy (`best_threshold`). Its interval contains the cuts whose accuracy is not significantly
 lower. Two cuts decide differently only on the d pairs between them; if the best cut is right on g more of them, g / √d
 is McNemar's statistic, and the interval contains the cuts up to its one-sided limit. (A bootstrap of the best cut would
-mislead, because it does not converge like a mean.) In simulations, a 95 % interval contained the true best cut in 94 to
-100 % of samples of 100 to 10,000 pairs: `python -m benchmarks.threshold`. Shares have Wilson intervals. Pairs that
-share a sentence are treated as independent.
+be misleading, because the cut does not converge like a mean.) In simulations, a 95 % interval contained the true best
+cut in 94 to 100 % of samples of 100 to 10,000 pairs: `python -m benchmarks.threshold`. Shares have Wilson intervals.
+Pairs that share a sentence are treated as independent.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ require("plots", "plotly")
 from labkit.figures.clusters import clusters
 from labkit.figures.comparison import (
     label_curves,
-    leader_bars,
+    leader_dots,
     leads_before_and_after,
     ours_beside_paper,
     seed_dots,

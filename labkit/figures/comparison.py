@@ -25,80 +25,94 @@ ROW, AROUND = 34, 110  # height in pixels of a row, and of everything else
 OVER: Entries = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}  # a name above its row
 
 
-def _in_rows(traces: list[Entries], names: Sequence[str], title: str, **layout: Any) -> go.Figure:
+def _in_rows(
+    traces: list[Entries], names: Sequence[str], title: str, *, showgrid: bool = False, **layout: Any
+) -> go.Figure:
     """Draw a row for each name, the first on top; names may contain markup."""
     rows = {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5]}
     layout = {"height": AROUND + ROW * len(names)} | layout
-    return draw.figure_of(traces, xaxis={"title": title}, yaxis=draw.BARE | rows, **layout)
+    return draw.figure_of(traces, xaxis={"title": title}, yaxis=rows | {"showgrid": showgrid}, **layout)
 
 
 # --- the best on top ---------------------------------------------------------------------------------------------
 
-LEADER_HEIGHT, LEADERS_LEAST = 50, 200  # pixels of a line, and of the whole figure
-BAR = 0.5  # height of a bar, as a share of a line
-LOOKS = {  # verdict -> colour, pattern
-    "best": (COLOURS[0], ""),
-    "open": (COLOURS[5], "/"),
-    "behind": (COLOURS[1], ""),
-    "no order": (COLOURS[4], ""),
-    "saw test": (INK, "x"),
+LEADER_HEIGHT, LEADERS_LEAST = 52, 200  # pixels of a line, and of the whole figure
+LOOKS = {  # verdict -> colour, symbol
+    "best": (COLOURS[0], "circle"),
+    "open": (COLOURS[5], "circle-open"),
+    "behind": (INK, "diamond"),
+    "no order": (COLOURS[0], "circle-open"),
+    "saw test": (INK, "x-open"),
 }
 
 
-def leader_bars(lines: Sequence[Line]) -> go.Figure:
-    """Draw a bar for each line, as long as the mean of the score that judges it, and a tick for every seed.
+def leader_dots(lines: Sequence[Line]) -> go.Figure:
+    """Draw a mark for each line at the mean of the score that judges it, and a tick for every seed.
 
-    The name of a run is above its bar, so that bars can use the full width even on a phone.
+    The line through a mark is the 95 % interval of its difference from the best, whose score is dotted. If the line
+    reaches the dotted one, it is open which of the two is better. Score, name and difference are above the mark, so
+    that the marks can use the full width even on a phone.
     """
     figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
     if not shown:
-        raise ValueError(f"none of the lines has the score {figure!r}; choose at least one run, and one of its scores")
+        raise ValueError(f"lines have no score {figure!r}; choose at least one run, and one of its scores")
+    best = next((line.mean for _, line in shown if not line.saw_test), shown[0][1].mean)
     traces = []
-    for verdict, (colour, pattern) in LOOKS.items():
-        mine = [(line.means[figure], place) for place, line in shown if line.verdict == verdict]
+    for verdict, (colour, symbol) in LOOKS.items():
+        mine = [(place, line) for place, line in shown if line.verdict == verdict]
         if mine:
-            means, places = zip(*mine, strict=True)
-            look = {"color": colour, "pattern": {"shape": pattern, "fillmode": "replace", "solidity": 0.4}}
-            text = {"text": [f"{mean:.3f}" for mean in means], "textposition": "outside", "textfont": {"color": INK}}
             named = {"name": VERDICTS.get(verdict, verdict), "hovertemplate": f"%{{x:.4f}}{draw.NAME}"}
-            traces.append(draw.bars(means, places, look, width=BAR, cliponaxis=False, **text, **named, orientation="h"))
+            places, means = [place for place, _ in mine], [line.mean for _, line in mine]
+            look = {"color": colour, "symbol": symbol, "size": 12}
+            traces.append(draw.intervals(means, places, [_ends(line, best) for _, line in mine], look, **named))
     several = [(each, place) for place, line in shown if len(line.results) > 1 for each in line.results]
     if several:
         values, rows = [each.scores.figures[figure] for each, _ in several], [place for _, place in several]
-        stroke = {"symbol": "line-ns-open", "size": 14, "color": "#000000", "line": {"width": 2}}
+        stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"width": 2}}
         traces.append(draw.marks(values, rows, stroke, name="one seed", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
-    names = [
-        f"{draw.short(line.name, 26)} · {SAW}" if line.saw_test else draw.short(line.name, 48) for _, line in shown
-    ]
+    judged = any(line.lead for _, line in shown)
+    values = [each for trace in traces for each in trace["x"]]
+    cut = "; the axis does not start at 0" if min(values) > 0.1 * max(values) else ""
     return draw.figure_of(
         traces,
-        annotations=[
-            draw.annotation(name, 0, place - BAR / 2, size=13, **OVER)
-            for name, (place, _) in zip(names, shown, strict=True)
-        ],
-        xaxis={"title": spoken(figure), "zerolinecolor": INK, "rangemode": "tozero"},
+        annotations=[draw.annotation(_said(line), 0, place - 0.2, size=14, **OVER) for place, line in shown],
+        shapes=[draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else [],
+        xaxis={"title": spoken(figure) + cut},
         yaxis=draw.EMPTY | {"range": [len(lines) - 0.6, -0.8]},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
         showlegend=True,
-        barmode="overlay",
-        margin=draw.margin(30) | {"r": 50},
+        margin=draw.margin(30),
     )
+
+
+def _ends(line: Line, best: float) -> tuple[float, float]:
+    """Return the ends of the interval of a line's difference from the best, as scores."""
+    low, high = line.lead.interval() if line.lead else (best - line.mean,) * 2
+    return best - high, best - low
+
+
+def _said(line: Line) -> str:
+    """Return score, name and difference from the best in words."""
+    said = f"<b>{line.mean:.3f}</b>  {draw.short(line.name, 44)}" + f" · {SAW}" * line.saw_test
+    if line.lead is None:
+        return said
+    return f"{said}  {-line.lead.lead:+.3f} [{', '.join(f'{-end:+.3f}' for end in line.lead.interval()[::-1])}]"
 
 
 # --- next to the paper -------------------------------------------------------------------------------------------
 
-TABLE_ROW, TABLE_LEAST = 30, 220  # pixels of a row, and of the whole figure
+TABLE_ROW, TABLE_LEAST = 32, 220  # pixels of a row, and of the whole figure
+CARD_ROW, LONG = 54, 12  # pixels of a row below its name; rows from which the axis is on top, too
 
 
-def ours_beside_paper(
-    table: TableResult, column: str, *, rows: Sequence[str] = (), height: int | None = None
-) -> go.Figure:
+def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = (), points: bool = False) -> go.Figure:
     """Draw one column of a paper's table, or some rows of it: an open diamond is the paper's value, a disc is ours.
 
     The error bar is the interval of the mean or, without an interval, the spread over seeds. A disc with a remark,
-    such as that the model was trained on these texts, is open and has an asterisk.
+    such as that the model was trained on these texts, is open and has an asterisk. `points`: for a narrow place, in
+    hundredths and with the name of a row above it.
     """
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}")
@@ -106,19 +120,19 @@ def ours_beside_paper(
     figures = [figure for figure in table.figures if figure.column == column and figure.row in place]
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
-    remarked = {figure.row for figure in ours if figure.why}
+    times = 100 / table.table.columns[table.columns.index(column)].scale if points else 1.0
     theirs = draw.marks(
-        [figure.published for figure in printed],
+        [times * (figure.published or 0.0) for figure in printed],
         [place[figure.row] for figure in printed],
-        {"symbol": "diamond-open", "size": 12, "color": COLOURS[1], "line": {"width": 2.5}},
+        {"symbol": "diamond-open", "size": 12, "color": INK, "line": {"width": 2.5}},
         name="paper",
         hovertemplate=f"%{{x:.4g}}{draw.NAME}",
     )
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = draw.intervals(
-        [figure.mean or 0.0 for figure in ours],
+        [times * (figure.mean or 0.0) for figure in ours],
         [place[figure.row] for figure in ours],
-        [_ends(figure) for figure in ours],
+        [(times * low, times * high) for low, high in map(_around, ours)],
         {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
         name=f"ours, {named}",
         text=[f"<br>* {draw.short(figure.why, 60)}" if figure.why else "" for figure in ours],
@@ -126,18 +140,28 @@ def ours_beside_paper(
     )
     if not ours:  # a trace without points would be missing from the legend
         own = draw.marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
-    return _in_rows(
-        [theirs, own],
-        [draw.short(row, 42) + " *" * (row in remarked) for row in place],
-        draw.short(column, 60),
-        height=height or max(TABLE_LEAST, 90 + TABLE_ROW * len(place)),
-        legend=draw.ABOVE,
-        showlegend=True,
-        margin=draw.margin(30),
-    )
+    remarked = {figure.row for figure in ours if figure.why}
+    names = [draw.short(row, 34 if points else 42) + " *" * (row in remarked) for row in place]
+    shared: Entries = {"legend": draw.ABOVE, "showlegend": True, "margin": draw.margin(30)}
+    if points:
+        values: dict[str, str] = dict.fromkeys(place, "")
+        for sign, trace, of in (("◇", theirs, printed), ("●", own, ours)):
+            for figure, x in zip(of, trace["x"], strict=False):
+                values[figure.row] += f"  {sign} <b>{x:.1f}</b>"
+        above = [name + values[row] for name, row in zip(names, place, strict=True)]
+        notes = [draw.annotation(said, 0, row - 0.2, size=13, **OVER) for row, said in enumerate(above)]
+        y = {"tickvals": [*range(len(names))], "showticklabels": False, "range": [len(names) - 0.5, -0.7]}
+        shared |= {"xaxis": {"title": f"{column} × 100", "nticks": 5}, "yaxis": y, "annotations": notes}
+        return draw.figure_of([theirs, own], height=100 + CARD_ROW * len(names), **shared)
+    traces, height = [theirs, own], max(TABLE_LEAST, AROUND + TABLE_ROW * len(place))
+    if len(place) > LONG:
+        traces.append(draw.marks([None], [None], {}, xaxis="x2", showlegend=False))
+        shared["xaxis2"] = {"overlaying": "x", "matches": "x", "side": "top"}
+        shared["legend"] = draw.below(-60 / height)
+    return _in_rows(traces, names, draw.short(column, 60), height=height, showgrid=True, **shared)
 
 
-def _ends(figure: Figure) -> tuple[float, float]:
+def _around(figure: Figure) -> tuple[float, float]:
     mean, spread = figure.mean or 0.0, figure.spread or 0.0
     return figure.interval or (mean - spread, mean + spread)
 

@@ -232,7 +232,7 @@ def look_of_loss(loss: str) -> tuple[str, str, str, str]:
 
 
 def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
-    """Draw positives left, negatives right: a mark is a pair of the anchor; a line shows its hardest pair moved."""
+    """Draw positives on the left and negatives on the right, one mark each, and a line that moves the hardest pair."""
     if not curves:
         raise ValueError("curves are empty; choose an anchor for which the miner keeps a pair")
     traces: list[Entries] = []

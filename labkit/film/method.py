@@ -3,7 +3,7 @@
     y = L x        similarity = share · cos(x_a, x_b) + (1 - share) · cos(y_a, y_b)
 
 Other modules contain the mathematics; this one connects it to corpora, settings and run folders. The share of plain
-TF-IDF is chosen on dev: L captures which labelled words matter; TF-IDF says more about other words. In: sentences. Out:
+TF-IDF is chosen on dev: L captures which labelled words matter, and TF-IDF covers all other words. In: sentences. Out:
 rows of length 1 whose dot product is the similarity: float32 (n, d), or CSR (n, D + d) with a share. A sentence without
 known words is a row of zeros and has similarity 0.
 """
@@ -109,7 +109,7 @@ class Film(Method):
 
     def _fit(self, corpus: Corpus, seed: int, progress: Progress, keeper: Keeper | None) -> History:
         settings: FilmSettings = self.settings
-        progress(0, None, "words and triplets")
+        progress(0, None, "reading words and triplets")
         source = source_of(corpus.part("train"))
         self.vectorizer = fitted_vectorizer(source.texts, min_count=settings.min_count, pairs=settings.word_pairs)
         X = self.vectorizer.transform(source.texts)
@@ -150,7 +150,7 @@ class Film(Method):
                 scores[self.share] = selection(self, dev)
         except ValueError as reason:
             self.share = UNDECIDED
-            note(f"the share of TF-IDF is {UNDECIDED}, because dev cannot decide ({reason})", stacklevel=2)
+            note(f"the share of TF-IDF is {UNDECIDED}, because it cannot be chosen on dev ({reason})", stacklevel=2)
             return {"share": self.share}
         self.share = max(scores, key=lambda share: scores[share][1])
         return {"share": self.share} | dict([scores[self.share]])
@@ -192,7 +192,8 @@ class Film(Method):
         return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
     def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
-        """Refit on four fifths of the anchors `rounds` times: return how well each row of L recurs, 0 to 1, (d,)."""
+        """Refit on four fifths of the anchors `rounds` times, and return how well each row of L recurs, 0 to 1,
+        (d,)."""
         self._known()
         source = source_of(corpus.part("train"))
         X = self.vectorizer.transform(source.texts)

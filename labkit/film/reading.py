@@ -4,8 +4,8 @@
 words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
 
 Warning: rows are determined up to sign, with an error of 1 / (gap between neighbouring scales), which are tiny. After a
-refit on other anchors, similarities recur but rows often do not. So each row has a stability, and `varimax` rotates the
-rows for reading without changing any similarity.
+refit on other anchors, similarities recur but rows often do not. Each row therefore has a stability, and `varimax`
+makes the rows easier to read without changing any similarity.
 """
 
 from __future__ import annotations

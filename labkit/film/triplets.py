@@ -2,8 +2,8 @@
 
     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
 
-scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers differ in these with no change
-of meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
+scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers use them differently without a
+change of meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
 
 The paper does not specify its "clustering triplet generating method". Here j is in i's cluster; k is first a sentence
 labelled as different from that cluster, then a near sentence of another cluster, then any other. In: the training
@@ -189,7 +189,7 @@ class FilmSource:
 def source_of(part: Corpus) -> FilmSource:
     """The texts of one split of a corpus, with their clusters or triplets."""
     if isinstance(part, Sentences):
-        raise part.without_labels("FILM needs to know which sentences belong together (lsa needs texts only)")
+        raise part.without_labels("FILM needs to know which sentences belong together (lsa needs only texts)")
     if isinstance(part, Articles):
         part = opened(part)
     if isinstance(part, Pairs):

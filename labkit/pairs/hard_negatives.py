@@ -2,8 +2,8 @@
 
 `labkit.pairs.mining` chooses among the pairs of one training batch; this module searches all sentences once, before
 training, exactly and one block of anchors at a time. The rules are those of sentence-transformers'
-`mine_hard_negatives`; the guide is from GISTEmbed (Solatorio 2024). The nearest candidate is often a false negative, an
-unlabelled paraphrase; ranks, margins and the guide filter these out.
+`mine_hard_negatives`; the guide comes from GISTEmbed (Solatorio 2024). The nearest candidate is often a false negative,
+an unlabelled paraphrase; ranks, margins and the guide filter these out.
 
 In: the sentences' vectors from any method, and the corpus's labels. Out: `Mined`, triplets that methods train on.
 """
@@ -94,9 +94,9 @@ def mine_negatives(
     guide       drops n where another method (or its vectors) finds s(a, n) or s(p, n) at least s(a, p) - guide_margin
     sampling    "top" takes the nearest of the remaining candidates, "random" draws them by `seed`
 
-    A negative is never a sentence of the anchor's class in any spelling, and an anchor never gets one negative twice.
-    Positives come from pairs labelled 1 and from triplets; with classes, each sentence is paired with another of its
-    class, by `seed`.
+    A negative is never a sentence of the anchor's class, in any spelling, and an anchor never gets the same negative
+    twice. Positives come from pairs labelled 1 and from triplets; with classes, each sentence is paired with another of
+    its class, by `seed`.
     """
     low, high = ranks
     whole("ranks[0]", low, 0, 2**31, "number of nearest sentences to skip")
@@ -158,7 +158,7 @@ def _part(corpus: Corpus, split: str) -> Corpus:
 def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.ndarray, sparse.csr_array]:
     """Sentences (m), anchors with a positive (pairs, 2), and the classes of each sentence and its spellings (m, C)."""
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("a hard negative needs a positive")
+        raise corpus.without_labels("hard negatives can only be found for pairs with a positive")
     if isinstance(corpus, Pairs) and corpus.graded:
         raise ValueError(
             f"corpus {corpus.name!r} has grades, but mining needs to know which sentences belong together. Label its "
@@ -178,7 +178,7 @@ def _known(corpus: Corpus, random: np.random.Generator) -> tuple[list[str], np.n
     pairs = pairs[spelling[pairs[:, 0]] != spelling[pairs[:, 1]]]
     if not len(pairs):
         raise ValueError(
-            f"corpus {corpus.name!r} has no positive pairs, but a hard negative needs one; add a class with two "
+            f"corpus {corpus.name!r} has no positive pairs, but mining needs at least one; add a class with two "
             "sentences or a pair labelled 1"
         )
     spelled = _incidence(np.arange(len(texts)), spelling)  # (m, spellings)
@@ -278,6 +278,6 @@ def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarra
 
 
 def known_meanings(corpus: Corpus) -> dict[str, Any] | None:
-    """The meanings that the generator of a bundled corpus knows beyond the labels; None without such a generator."""
+    """The meanings that a bundled corpus's generator knows beyond the labels; None if there is no such generator."""
     meanings = EMBEDDED[corpus.name].meanings() if corpus.name in EMBEDDED else {}
     return meanings if meanings and meanings.keys() >= set(corpus.sentences()) else None

@@ -4,9 +4,9 @@
     P   positive[i, j]: j is a positive of anchor i (m, m), bool        N   likewise for negatives
 
 Each loss is the mean over all m anchors of the anchor's own term, so that `pair_weights` (m · |dL/dS|) gives the
-weights of the paper; only `cosent` compares the pairs of all anchors. An anchor without positives or negatives has a
-term of 0 for them. Each docstring has the formula; the code computes it without overflow and without holding all
-triplets, using the functions at the end of this file.
+weights of the paper; only `cosent` compares the pairs of all anchors. If an anchor has no positives or no negatives,
+their term is 0. Each docstring has the formula; the code computes it without overflow and without holding all triplets,
+using the functions at the end of this file.
 
 To add a loss, write a function and add an entry to `_TABLE`; `--set loss=`, the curves, the weights and the adapters
 use that table. Its keyword arguments are hyperparameters with the same names as the training settings.
@@ -238,7 +238,8 @@ _TABLE = (
         r"+\frac{1}{\beta}\log\Big(1+\sum_{N_i} e^{\beta(S_{ij}-\lambda)}\Big)",
         "Wang, Han, Huang, Dong, Scott: Multi-Similarity Loss with General Pair Weighting for Deep Metric Learning, "
         "CVPR 2019; its miner is SentPWNet's eq. 11 and 12",
-        "How near a pair's own similarity is to λ, and how it compares with the anchor's other pairs of its kind.",
+        "The weight depends on how near the pair's similarity is to λ, and on the anchor's other pairs of the same "
+        "kind.",
         one_kind=True,
     ),
     PairLoss(
@@ -248,7 +249,7 @@ _TABLE = (
         r"\sum_{N_i}\,[S_{ij}-\text{margin}]_+ - \sum_{P_i} S_{ij}",
         "Hadsell, Chopra, LeCun: Dimensionality Reduction by Learning an Invariant Mapping, CVPR 2006; with cosines as "
         "in SentPWNet's eq. 6",
-        "Exactly 1 for every positive and for every negative beyond the margin.",
+        "The weight is exactly 1 for every positive and for every negative beyond the margin.",
         one_kind=True,
     ),
     PairLoss(
@@ -258,7 +259,7 @@ _TABLE = (
         r"\sum_{p\in P_i}\sum_{n\in N_i}\tau\log\big(1+e^{(S_{in}-S_{ip})/\tau}\big)",
         "Hermans, Beyer, Leibe: In Defense of the Triplet Loss for Person Re-Identification, 2017; with τ = 1 "
         "SentPWNet's eq. 4",
-        "The sum over the pair's triplets of how far each is from being safely ordered.",
+        "The weight is a sum over the pair's triplets: how far each of them is from being safely ordered.",
         temperature=0.2,
     ),
     PairLoss(
@@ -267,7 +268,7 @@ _TABLE = (
         "margin triplet",
         r"\sum_{p\in P_i}\sum_{n\in N_i}\,[S_{in}-S_{ip}+\text{margin}]_+",
         "Schroff, Kalenichenko, Philbin: FaceNet: A Unified Embedding for Face Recognition and Clustering, CVPR 2015",
-        "How many triplets of the pair violate the margin.",
+        "The weight is the number of the pair's triplets that violate the margin.",
     ),
     PairLoss(
         "infonce",
@@ -276,7 +277,7 @@ _TABLE = (
         r"-\frac{1}{|P_i|}\sum_{p\in P_i}\log\frac{e^{S_{ip}/\tau}}{e^{S_{ip}/\tau}+\sum_{n\in N_i}e^{S_{in}/\tau}}",
         "van den Oord, Li, Vinyals: Representation Learning with Contrastive Predictive Coding, 2018; as multiple "
         "negatives ranking: Henderson et al., Efficient Natural Language Response Suggestion, 2017",
-        "The chance that the positive is missed, or that the negative is picked instead, divided by τ.",
+        "The weight is the probability that the positive is missed, or the negative picked instead, divided by τ.",
         temperature=0.05,
         learns_temperature=True,
     ),
@@ -299,7 +300,7 @@ _TABLE = (
         r"+\sum_{N_i}\tau\log\big(1+e^{(S_{ij}-\lambda)/\tau}\big)",
         "Guillaumin, Verbeek, Schmid: Is That You? Metric Learning Approaches for Face Identification, ICCV 2009; "
         "today's sigmoid loss: Zhai et al., ICCV 2023",
-        "The probability that the pair, by itself, is classified as the other kind.",
+        "The weight is the probability that the pair, by itself, is classified as the other kind.",
         temperature=0.1,
         one_kind=True,
     ),
@@ -322,7 +323,7 @@ _TABLE = (
         "SimCSE",
         r"\text{InfoNCE; } P \text{ is the sentence's twin under other dropout, } N \text{ the other twins}",
         "Gao, Yao, Chen: SimCSE: Simple Contrastive Learning of Sentence Embeddings, EMNLP 2021",
-        "The probability that another sentence is taken for the twin, divided by τ; labels are not used.",
+        "The weight is the probability that another sentence is taken for the twin, divided by τ. Labels are not used.",
         temperature=0.05,
         needs="texts",
         learns_temperature=True,

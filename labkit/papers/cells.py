@@ -4,8 +4,8 @@
 
 `plan` lists the cells of a paper's table, and the rows that cannot be computed, with the reason. `compute` computes
 cells one by one, for the papers' tables (`labkit reproduce`) and the course's ablations, and reuses what a `Store` has:
-one JSON file each in the user's folder, as in `labkit.trials.engine`, or a line of the bundled file. Ctrl-C may come at
-any time; finished cells are in the store and in the result of `compute`. Rows that need the same cell share it, even
+one JSON file each in the user's folder, as in `labkit.trials.engine`, or a line of the bundled file. `compute` can be
+interrupted at any time; finished cells are in the store and in its result. Rows that need the same cell share it, even
 across tables. The first seeds of all rows are computed before any second seed.
 """
 
@@ -31,6 +31,7 @@ from labkit.experiment import digest, versions_of
 from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing, default_folder, read_json, write_json
 from labkit.papers.fair import Tuning, space_of
 from labkit.papers.recipes import Case
+from labkit.papers.recipes.cross_encoders import read_together
 from labkit.papers.recipes.scoring import at_hand
 from labkit.papers.records import CLAIM_SEEDS, Recipe, Row, Table
 from labkit.progress import Progress, silent
@@ -178,8 +179,8 @@ def _part(table: Table, row: Row, data: str, desk: Desk, published: bool, seeds:
 
 def why_not(recipe: Recipe) -> str:
     """Why a recipe cannot run on this machine with any data; empty if it can run."""
-    lent = recipe.method in ("sbert", "static") or recipe.settings.get("encoder") == "transformer"
-    if lent and find_spec("sentence_transformers") is None:
+    transformer = recipe.settings.get("encoder") == "transformer" or recipe.run is read_together
+    if (transformer or recipe.method in ("sbert", "static")) and find_spec("sentence_transformers") is None:
         return 'needs sentence-transformers: pip install "labkit-embeddings[sbert]"'
     model = recipe.settings.get("model")
     if model is not None and at_hand(model) is None:
@@ -252,7 +253,7 @@ class Store:
 
 @cache
 def host() -> str:
-    """The machine, with the processor's model, which determines the order of summation and thus the rounding."""
+    """The machine, with the model of its processor, which determines the order of sums and thus the rounding."""
     info = Path("/proc/cpuinfo")  # Linux
     lines = info.read_text("utf-8").splitlines() if info.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

@@ -34,8 +34,8 @@ class Recipe:
     the column's own. A row gets the table's number of seeds, or its own `seeds`; 1 means that it is deterministic. With
     `first` its other settings are chosen on dev, with the same number of trials as every row, and the first trial
     starts from these values; `tries` names further settings to choose on one data set. On the data sets named in
-    `per_seed`, each seed chooses its settings anew, so that intervals cover this choice, too. `methods` lists the
-    method.
+    `per_seed`, the settings are chosen again for each seed, so that intervals cover this choice, too. `methods` lists
+    the method.
     """
 
     run: Callable[[Case], Result]

@@ -46,17 +46,17 @@ export function rowCard(training, row, held, { choose, setLabel, remove }) {
   if (!held) model.encode(ids, v);
   const about = explainPoint(training, row, v, labels[row]);
   const wrong = labels[row] === label ? "" : ` with the wrong label ${corpus.classes[labels[row]]}`;
-  const seen = removed.has(row) ? "removed from training" : `trained on${wrong}`;
-  const status = unseen ? "unseen: never trained on" : seen;
+  const seen = removed.has(row) ? "removed from training" : `used in training${wrong}`;
+  const status = unseen ? "unseen, not used in training" : seen;
   const force = Math.hypot(...about.force);
-  const where = held ? "Held here; let go, and it springs back, for it is the mean of its words."
-    : about.joined ? "It is not in this batch; this is what would happen if it joined:" : "Its heaviest pairs:";
+  const where = held ? "You hold it here. When you let go, it springs back, because it is the mean of its words."
+    : about.joined ? "It is not in this batch. If it were, these would be its pairs:" : "Its heaviest pairs:";
   const parts = [
     el("small", {}, `${corpus.classes[label]} · ${status}`),
     sentence(model, corpus, text),
-    el("small", {}, "Darker words make up more of its vector; grey ones are left out."),
-    el("small", {}, `The arrow adds up all pulls and pushes: ${size(force)}. ${where}`),
-    about.pairs.length ? pairList(training, about, choose) : el("p", {}, "No pair of it weighs anything."),
+    el("small", {}, "Darker words contribute more to its vector. Grey words are left out."),
+    el("small", {}, `The arrow is the sum of all pulls and pushes. Its length is ${size(force)}. ${where}`),
+    about.pairs.length ? pairList(training, about, choose) : el("p", {}, "None of its pairs has any weight."),
   ];
   if (!unseen) parts.push(actions(training, row, { setLabel, remove }));
   return parts;
@@ -67,7 +67,7 @@ function actions({ corpus, labels, removed }, row, { setLabel, remove }) {
   select.setAttribute("aria-label", "Label used for training");
   select.value = labels[row];
   select.addEventListener("change", () => setLabel(row, Number(select.value)));
-  const button = el("button", {}, removed.has(row) ? "Take back" : "Remove");
+  const button = el("button", {}, removed.has(row) ? "Put back" : "Remove");
   button.addEventListener("click", () => remove(row));
   return el("div", { className: "row" }, el("span", {}, "Label:"), select, button);
 }
@@ -84,14 +84,14 @@ export function pairCard(training, [i, j], { choose }) {
     return el("li", {}, made);
   };
   const wrong = [i, j].some((at) => training.labels[batch.rows[at]] !== corpus.rows[batch.rows[at]].label);
-  const kind = one.positive ? "same label" : "different labels";
+  const kind = one.positive ? "the same label" : "different labels";
   return [
     el("small", {}, `A pair with ${kind}${wrong ? ", one of them wrong" : ""}, similarity ${n2(one.similarity)}`),
     el("ol", {}, button(i), button(j)),
-    el("small", {}, `Its weight by ${LOSSES[settings.loss].title}, the first sentence as anchor:`),
+    el("small", {}, `Its weight under ${LOSSES[settings.loss].title}, with the first sentence as the anchor:`),
     el("p", { className: "formula" }, one.formula),
     el("p", { className: "formula" }, `= ${one.numbers} ${one.result}`),
-    el("small", {}, `The second as anchor ${other.result}`),
+    el("small", {}, `With the second sentence as the anchor ${other.result}`),
   ];
 }
 
@@ -101,11 +101,12 @@ export function typedAnswer(training, text) {
   const { d, E } = model;
   if (!text.trim()) return [];
   const unknown = wordsOf(text).filter((word) => !corpus.words.has(word));
-  const left = unknown.length ? `Too common, or in no training sentence: ${unknown.join(", ")}. ` : "";
+  const left = unknown.length ? `Words that are too common or in no training sentence: ${unknown.join(", ")}. ` : "";
   const ids = idsOf(text, corpus.words);
   if (!ids.length) {
     const some = [...corpus.words.keys()].slice(0, WORDS).join(", ");
-    return [el("p", {}, `${left}No word is known, so it has no place. Known words are ${some}.`)];
+    const none = `None of its words is known, so the sentence has no place. Some known words are ${some}.`;
+    return [el("p", {}, left + none)];
   }
   const v = new Float64Array(d);
   model.encode(ids, v);
@@ -117,9 +118,9 @@ export function typedAnswer(training, text) {
   const cosine = (id) => along(E, id) / Math.hypot(...E.subarray(id * d, (id + 1) * d));
   const words = [...corpus.words].sort((a, b) => cosine(b[1]) - cosine(a[1])).slice(0, WORDS).map(([word]) => word);
   return [
-    el("p", {}, `${left}The star is your sentence. Nearest topic: ${topic}, mean similarity ${n2(similarity)}.`),
+    el("p", {}, `${left}The star is your sentence. Nearest topic: ${topic} (mean similarity ${n2(similarity)}).`),
     sentence(model, corpus, text),
-    el("small", {}, `Darker words make up more of its vector. Words that point the same way: ${words.join(", ")}.`),
+    el("small", {}, `Darker words contribute more to its vector. Words in a similar direction: ${words.join(", ")}.`),
   ];
 }
 

@@ -72,7 +72,7 @@ export class Curve {
     }
     c.globalAlpha = 1;
     for (const kind of ["P", "N"]) line(c, curves[kind], x, y, kind === "P" ? tones.pull : tones.push, kind === "N");
-    if (!dots.some(({ weight }) => weight)) this.say("no pair weighs anything", c, tones, width, top + size);
+    if (!dots.some(({ weight }) => weight)) this.say("no pair has any weight", c, tones, width, top + size);
     if (pair) this.mark(c, tones, batch, pair, x, y);
     c.restore();
   }

@@ -148,7 +148,7 @@ export class Lab {
       const { train, unseen } = history.at(-1);
       const name = this.right ? `${side ? "Right" : "Left"}, ${LOSSES[training.settings.loss].title}: ` : "";
       const other = Number.isNaN(unseen.hit) ? "" : `, ${unseen.hit.toFixed(2)} on unseen ones`;
-      return `${name}hit@1 ${train.hit.toFixed(2)} on trained sentences${other}`;
+      return `${name}hit@1 ${train.hit.toFixed(2)} on training sentences${other}`;
     });
     return `Step ${this.sides[0].training.steps}. ${parts.join(". ")}.`;
   }
@@ -164,8 +164,8 @@ export function ownScene(data, start = {}) {
     name: "own",
     title: LOSSES[loss].title,
     sentences: [
-      `${data.rows.length} sentences of ${data.classes.length} classes, ${unseen} of them never trained on (rings).`,
-      "Drag the slider while it trains: the curve shows what a pair weighs at each similarity.",
+      `${data.rows.length} sentences of ${data.classes.length} classes, ${unseen} of them unseen in training (rings).`,
+      "Drag the slider during training. The curve shows the weight of a pair at each similarity.",
     ],
     control: LOSSES[loss].dials[0],
     readout: "carrying",

@@ -51,18 +51,18 @@ export const MINERS = {
     title: "Informative",
     mine: informative,
     dials: ["epsilon"],
-    note: "Leaves out what is in order by ε: negatives beyond every positive, positives within every negative.",
+    note: "Leaves out pairs in order by ε: negatives farther than all positives, positives nearer than all negatives.",
   },
   hardest: {
     title: "Hardest",
     mine: hardest,
     dials: [],
-    note: "Each sentence keeps two pairs: its furthest positive and its nearest negative.",
+    note: "Keeps two pairs per sentence: the one with its farthest positive and the one with its nearest negative.",
   },
   random: {
     title: "Random",
     mine: randomPairs,
     dials: ["share"],
-    note: "Keeps a share of the pairs, drawn blindly.",
+    note: "Keeps a share of the pairs, drawn at random.",
   },
 };

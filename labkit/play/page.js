@@ -165,7 +165,7 @@ class Page {
       byId(id).replaceChildren(...withTerms(scene.sentences[at], seen));
     }
     if (changed.length && scene.name !== "own") {
-      byId("first").textContent = "You have left this scene: with your own settings its sentences need not hold.";
+      byId("first").textContent = "You have left this scene. Its sentences may not hold with your own settings.";
       const back = el("button", {}, "Back to the scene");
       back.addEventListener("click", () => this.open(scene));
       byId("second").replaceChildren(back);
@@ -259,7 +259,7 @@ class Page {
     this.until = this.lab.scene.until;
     this.showCard();
     this.play(true);
-    this.say("Started again.");
+    this.say("Restarted.");
   }
 
   openPanel(open) {

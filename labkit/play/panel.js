@@ -11,8 +11,8 @@ import { dialsOf } from "./settings.js";
 import { TERMS } from "./terms.js";
 
 const KEYS =
-  "← → or Page Up, Page Down: scenes. Space bar: play. S step, R restart, M more, P present. On a slider, arrows move " +
-  "it. With Shift, arrows turn a space in focus.";
+  "← → or Page Up, Page Down: change the scene. Space bar: play. S: step. R: restart. M: more. P: present. Arrow " +
+  "keys move a focused slider and, with Shift, rotate a focused space.";
 const COMMON = ["dimension", "learningRate", "batch", "perClass", "classes", "sentences", "common"];
 
 export class Panel {
@@ -21,8 +21,8 @@ export class Panel {
     Object.assign(this, { root, page, matrix: new Matrix(el("canvas", { className: "matrix" })) });
     this.canvas = this.matrix.canvas;
     this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", "Weights of all pairs of the batch, a row an anchor, sorted by class");
-    this.note = remark("A row is an anchor. Point at a cell.");
+    this.canvas.setAttribute("aria-label", "Weights of all pairs of the batch, one row per anchor, sorted by class");
+    this.note = remark("Each row is an anchor. Point at a cell to see its pair.");
     const pair = (event) => {
       const box = this.canvas.getBoundingClientRect();
       return this.matrix.pairAt(event.clientX - box.left, event.clientY - box.top, page.batch.m);
@@ -44,7 +44,7 @@ export class Panel {
     const text = (at) => `“${corpus.rows[batch.rows[at]].text}”`;
     this.note.textContent = pair
       ? `${text(pair[0])} and ${text(pair[1])}: weight ${Math.abs(batch.G[pair[0] * batch.m + pair[1]]).toFixed(3)}`
-      : "A row is an anchor. Point at a cell.";
+      : "Each row is an anchor. Point at a cell to see its pair.";
   }
 
   /** Build all controls for the settings of now. */
@@ -90,14 +90,14 @@ export class Panel {
     const button = el("button", {}, lab.right ? "Back to one side" : "Compare two losses");
     button.dataset.keep = "two";
     button.addEventListener("click", () => this.page.setTwo(!lab.right));
-    if (!lab.right) return [button, remark("Same start, same batches, one clock.")];
+    if (!lab.right) return [button, remark("Both sides start alike and get the same batches.")];
     const shown = ["loss", "miner", ...dialsOf(lab.settingsOf(1))];
     const more = Object.keys(lab.right).filter((name) => !shown.includes(name));
     return [button, remark("The right side:"), ...this.loss(1), ...more.map((name) => this.control(name, 1))];
   }
 
   whatIf() {
-    const hint = remark("Drag a point to hold it elsewhere; the lines and the arrow answer. Let go: it springs back.");
+    const hint = remark("Drag a point to hold it elsewhere and watch its lines. When you let go, it springs back.");
     return [this.typed(), this.control("flipped", 0), this.wrong(), this.sentences(), hint, ...this.csv()];
   }
 
@@ -113,7 +113,7 @@ export class Panel {
     input.addEventListener("input", () => this.page.type(input.value));
     this.answer = el("div", { id: "typed-answer", className: "card" });
     this.answerTyped();
-    return el("div", {}, this.labelled("Type a sentence: where does it land?", input), this.answer);
+    return el("div", {}, this.labelled("Type a sentence to see where it lands", input), this.answer);
   }
 
   answerTyped() {
@@ -136,7 +136,7 @@ export class Panel {
       line.style.setProperty("--share", share);
       return line;
     };
-    const words = "Weight on pairs with a wrong label by each loss: this batch, these vectors, this miner.";
+    const words = "How much weight each loss would put on pairs with a wrong label, for this batch and this miner.";
     const said = el("li", { className: "note" }, words);
     this.bars.replaceChildren(said, ...wrongShares(training).map(bar));
   }
@@ -148,7 +148,7 @@ export class Panel {
     const choose = () => this.page.choose(this.select.value === "" ? null : { row: Number(this.select.value) }, 0);
     this.select.addEventListener("change", choose);
     this.listSentences();
-    return this.labelled("Change its label, or remove it", this.select);
+    return this.labelled("Choose a sentence to change its label or remove it", this.select);
   }
 
   listSentences() {
@@ -167,7 +167,7 @@ export class Panel {
     area.placeholder = "text,label\nThe bread is in the oven.,baking";
     const file = el("input", { type: "file", accept: ".csv,text/csv" });
     file.setAttribute("aria-label", "Choose a CSV file");
-    const said = remark("A CSV with the columns text and label. It stays in this page.");
+    const said = remark("A CSV file with the columns text and label. Your sentences never leave this page.");
     said.setAttribute("role", "status");
     const use = (text) => {
       try {
@@ -188,7 +188,7 @@ export class Panel {
   }
 
   backButton() {
-    const button = el("button", {}, "Back to the first ones");
+    const button = el("button", {}, "Back to the original sentences");
     button.addEventListener("click", () => this.page.bring(null));
     return button;
   }

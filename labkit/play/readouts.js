@@ -43,18 +43,19 @@ export const READOUTS = {
     `${carrying(batch)} of ${pairCounts(batch).all} pairs (${share(carrying(batch) / pairCounts(batch).all)}) carry ` +
     "90 % of the weight",
   weighing: ([{ training: { batch } }]) =>
-    `${pairCounts(batch).weighing} of ${pairCounts(batch).all} pairs weigh anything`,
-  other: ([{ training }]) => `Similarity of different topics, on average: ${n2(meanOther(training.batch))}`,
+    `${pairCounts(batch).weighing} of ${pairCounts(batch).all} pairs have any weight`,
+  other: ([{ training }]) => `Mean similarity of sentences from different topics: ${n2(meanOther(training.batch))}`,
   wrong: ([{ wrong }]) => {
     const [part, all] = [0, 1].map((at) => mean(wrong.map((pair) => pair[at])));
     return `Weight on pairs with a wrong label: ${all ? share(part / all) : "none left"}`;
   },
   kept: ([{ training: { batch } }]) => `The miner keeps ${share(keptShare(batch))} of the pairs`,
-  hit: ([{ history }]) => `Hit@1 of trained sentences: ${n2(history.at(-1).train.hit)}`,
+  hit: ([{ history }]) => `Hit@1 on training sentences: ${n2(history.at(-1).train.hit)}`,
   hits: (sides) => `Hit@1: ${sides.map(({ history }) => n2(history.at(-1).train.hit)).join(" left, ")} right`,
-  unseen: ([{ history }]) => `Hit@1: trained ${n2(history.at(-1).train.hit)}, unseen ${n2(history.at(-1).unseen.hit)}`,
+  unseen: ([{ history }]) =>
+    `Hit@1: ${n2(history.at(-1).train.hit)} on training, ${n2(history.at(-1).unseen.hit)} on unseen sentences`,
   apart: (sides) =>
     sides[1] && sides[0].training.model.d === sides[1].training.model.d
-      ? `Left and right agree: mean cosine ${agreement(sides[0].training, sides[1].training).toFixed(3)}`
+      ? `Mean cosine between left and right: ${agreement(sides[0].training, sides[1].training).toFixed(3)}`
       : READOUTS.carrying(sides),
 };

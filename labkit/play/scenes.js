@@ -12,8 +12,8 @@ export const SCENES = [
     name: "temperature",
     title: "Who gets the weight?",
     sentences: [
-      "Drag the temperature to the left: fewer pairs carry the weight.",
-      "At 0.02, fewer than one pair in six carry nearly all the weight; at 2.00, three in four do.",
+      "Drag the temperature to the left. The weight moves to fewer and fewer pairs.",
+      "At 0.02, less than one pair in six carries nearly all the weight. At 2.00, it takes three in four.",
     ],
     control: "temperature",
     readout: "carrying",
@@ -24,10 +24,9 @@ export const SCENES = [
     name: "margin",
     title: "A margin within reach, and one beyond it",
     sentences: [
-      "Raise the margin to 2: two cosines differ by at most 2, so no triplet ever satisfies it, and every pair " +
-        "pulls or pushes forever.",
-      "Take it back to 0.1: every triplet is soon in order, no pair weighs anything any more, and training " +
-        "stops by itself.",
+      "Raise the margin to 2. Two cosines differ by at most 2, so no triplet ever reaches this margin, and every " +
+        "pair pulls or pushes forever.",
+      "Set it back to 0.1. Soon every triplet is in order, no pair has any weight left, and training stops by itself.",
     ],
     control: "margin",
     readout: "weighing",
@@ -38,9 +37,9 @@ export const SCENES = [
     name: "collapse",
     title: "Collapse",
     sentences: [
-      "With a margin of 1 nothing is pushed apart, and shared words such as “the” drag every sentence into one spot. " +
-        "Look at the similarity below the slider: hit@1 rises all the same, for it only asks who is nearest.",
-      "Drag the margin down to 0.5: what is too similar is pushed again, and the heap falls apart into topics.",
+      "With a margin of 1, nothing is pushed apart, and shared words such as “the” pull all sentences into one spot. " +
+        "Watch the similarity below the slider. Hit@1 rises anyway, because it only looks at the nearest sentence.",
+      "Drag the margin down to 0.5. Negatives that are too similar are pushed apart again, and topics form.",
     ],
     control: "margin",
     readout: "other",
@@ -51,10 +50,10 @@ export const SCENES = [
     name: "wrong-labels",
     title: "The hardest pairs may be the wrong ones",
     sentences: [
-      "One label in ten is wrong (×), and wrong labels make hard pairs. At step 60, the hardest pairs alone put more " +
-        "than a third of the weight on pairs with a wrong label; the informative ones, nearly half.",
-      "Choose All: about a fifth, their fair share. But margin triplet (under More) looks for hard pairs itself: " +
-        "nearly half again. Hit@1 uses the true labels.",
+      "One label in ten is wrong (×), and wrong labels make hard pairs. At step 60, pairs with a wrong label get more " +
+        "than a third of the weight from the hardest miner, and nearly half from the informative one.",
+      "Choose All, and they get their fair share, about a fifth. But margin triplet (under More) looks for hard " +
+        "pairs itself: nearly half again. Hit@1 uses the true labels.",
     ],
     control: "miner",
     also: ["loss"],
@@ -67,9 +66,9 @@ export const SCENES = [
     name: "mining",
     title: "What mining leaves out",
     sentences: [
-      "The informative miner keeps the pairs that are out of order, or nearly so: nine in ten at the start, and " +
-        "none once the topics have parted. What is left out costs no work: that is why one mines.",
-      "Drag ε to 1: half of the pairs stay in to the end, though most of them are in order.",
+      "The informative miner keeps pairs that are out of order or nearly so: nine in ten at the start, and none " +
+        "once the topics are separated. The other pairs cost no work, which is the point of mining.",
+      "Drag ε to 1, and half of the pairs are kept until the end, although most of them are in order.",
     ],
     control: "epsilon",
     fresh: true,
@@ -81,9 +80,9 @@ export const SCENES = [
     name: "circle",
     title: "Twelve topics on a circle",
     sentences: [
-      "On a circle, a topic between two others has no way round them: after 300 steps, between a third and two " +
-        "thirds of the sentences have a nearest neighbour of another topic.",
-      "Choose the sphere: with one number more, nearly every sentence finds its topic.",
+      "On a circle, a topic cannot get past its two neighbours. After 300 steps, between a third and two thirds of " +
+        "the sentences still have a nearest neighbour from another topic.",
+      "Choose the sphere. With one more number per vector, nearly every sentence finds its topic.",
     ],
     control: "dimension",
     readout: "hit",
@@ -94,9 +93,9 @@ export const SCENES = [
     name: "batch",
     title: "A batch of 8 against 96",
     sentences: [
-      "After 40 steps from the same start, the batch of 8 (left, 28 pairs per step) has one sentence in three next " +
-        "to its topic; the batch of 96 (right, 4,560 pairs per step) has nearly all.",
-      "Press Play again: the small batch gets there, too, but needs ten times the steps.",
+      "After 40 steps from the same start, batches of 8 (left, 28 pairs per step) have brought one sentence in three " +
+        "next to its topic. Batches of 96 (right, 4,560 pairs) have brought nearly all.",
+      "Press Play again. The small batches get there, too, but need ten times as many steps.",
     ],
     control: "batch",
     readout: "hits",
@@ -109,8 +108,8 @@ export const SCENES = [
     title: "One loss under two names",
     sentences: [
       "With two sentences per topic, every sentence has a single positive, and InfoNCE (left) and supervised " +
-        "contrastive (right) are one loss: the spaces are equal.",
-      "Take three per topic: the two positives compete on the right only, and the sides part.",
+        "contrastive (right) are the same loss. Both spaces are equal.",
+      "Choose three per topic. The two positives of a sentence now compete, but only on the right.",
     ],
     control: "perClass",
     fresh: true,
@@ -123,9 +122,9 @@ export const SCENES = [
     name: "by-heart",
     title: "Learned by heart",
     sentences: [
-      "With three training sentences per topic, hit@1 is perfect at once for these, and stays below 0.3 for " +
-        "unseen ones (rings): it has learned sentences, not topics.",
-      "Drag to 32: words recur, and unseen sentences reach about 0.6.",
+      "With three training sentences per topic, hit@1 is soon perfect for these, but stays below 0.3 for unseen " +
+        "ones (rings). The model has learned sentences, not topics.",
+      "Drag the slider to 32. Now words occur in many sentences, and unseen sentences reach about 0.6.",
     ],
     control: "sentences",
     readout: "unseen",
@@ -136,9 +135,9 @@ export const SCENES = [
     name: "beta",
     title: "When β hardly matters",
     sentences: [
-      "Locality with β = 10 (left) and 80 (right): β divides the push among a sentence's negatives, but the " +
-        "hardest miner keeps only one, so the sides stay alike.",
-      "Choose All: now there is something to divide, and the sides part.",
+      "Locality with β = 10 (left) and 80 (right). β divides the push among the negatives of a sentence, but the " +
+        "hardest miner keeps only one negative, so both sides stay alike.",
+      "Choose All. Now there is something to divide, and the sides diverge.",
     ],
     control: "miner",
     fresh: true,

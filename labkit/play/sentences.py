@@ -25,7 +25,7 @@ EVERY = 5  # every fifth sentence stays unseen if the corpus has no splits
 
 @dataclass(frozen=True)
 class PlaySentences:
-    """Classes, and rows (text, number of the class, whether it is never trained on)."""
+    """The classes, and rows of a text, the number of its class, and whether it is never used in training."""
 
     name: str
     classes: tuple[str, ...]

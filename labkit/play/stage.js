@@ -24,8 +24,8 @@ export class Stage {
     this.leftOut = el("span", {}, " ┃ grey ticks: left out by the miner");
     const caption = el(
       "figcaption", {},
-      el("b", {}, "Weight"), ": how hard the loss pulls or pushes a pair", el("br"),
-      tinted("pull", "■ same topic, pulls"), " ", tinted("push", "◆ other topic, pushes"), this.leftOut,
+      el("b", {}, "Weight"), ": how strongly the loss pulls or pushes a pair", el("br"),
+      tinted("pull", "■ same topic, pulls"), " ", tinted("push", "◆ different topics, pushes"), this.leftOut,
     );
     this.curveCanvas = el("canvas");
     this.curveCanvas.setAttribute("role", "img");
@@ -64,7 +64,7 @@ export class Stage {
     const shapes = { 2: "a circle", 3: "a sphere" };
     return `${corpus.rows.length} sentences of ${corpus.classes.length} classes as points on ${
       shapes[model.d] ?? `the main directions of ${model.d} numbers`
-    }, after ${steps} steps. Shift and arrow keys turn it.`;
+    }, after ${steps} steps. Shift and the arrow keys rotate it.`;
   }
 
   /** Names and shapes of the classes; `two` gives the side its title. */

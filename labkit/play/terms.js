@@ -4,30 +4,32 @@ import { el } from "./dom.js";
 import { MINERS } from "./mining.js";
 
 export const TERMS = {
-  Dot: "a sentence: the mean of its words' vectors, at unit length. The word vectors are what learns.",
-  Similarity: "the cosine of the angle between two sentences: 1 where they coincide, −1 where they are opposite.",
-  Cosine: "the similarity of two sentences: 1 where they point the same way, −1 where they point opposite ways.",
-  Weight: "how strongly the loss moves the pair, m · |∂L/∂S|: it pulls pairs of one class, and pushes the others.",
-  Temperature: "how sharply the loss tells similar pairs from less similar ones; the lower, the fewer pairs count.",
+  Dot: "a sentence. Its vector is the mean of its words' vectors, scaled to unit length. Training moves the words.",
+  Similarity: "the cosine of the angle between two sentences: 1 if they coincide, −1 if they are opposite.",
+  Cosine: "the similarity of two sentences: 1 if they point in the same direction, −1 if in opposite directions.",
+  Weight: "how strongly the loss moves a pair, m · |∂L/∂S|. It pulls pairs of the same class and pushes all others.",
+  Temperature: "how much the loss favours the most similar pairs. The lower it is, the fewer pairs count.",
   Margin:
-    "the lead in similarity that a triplet must reach; in the contrastive loss, the similarity above which it pushes.",
-  Triplet: "a sentence, one of its topic and one of another topic. The first two should be more similar.",
-  Positive: "a sentence with the same label as the one in question: the loss pulls the two together.",
-  Negative: "a sentence with another label than the one in question: the loss pushes the two apart.",
-  Batch: "the sentences of one step; the loss compares each of them with all others.",
+    "for triplets, how much more similar the positive must be than the negative. In the contrastive loss, the " +
+    "similarity above which negatives are pushed.",
+  Triplet: "a sentence, another from its topic, and one from a different topic. The first two should be more similar.",
+  Positive: "a sentence with the same label as the anchor. The loss pulls the two together.",
+  Negative: "a sentence with a different label from the anchor. The loss pushes the two apart.",
+  Batch: "the sentences of one step. The loss compares each of them with all the others.",
   Miner: "the rule that decides which pairs of a batch the loss sees.",
-  ε: "how close to being out of order a pair must be for the informative miner to keep it.",
+  ε: "the tolerance of the informative miner: the larger it is, the more pairs count as nearly out of order.",
   Informative: MINERS.informative.note,
   Hardest: MINERS.hardest.note,
   InfoNCE: "a loss in which each positive competes with all negatives for a share of 1, by e^(similarity/τ).",
-  "Supervised contrastive": "a loss like InfoNCE, but the positives of a sentence compete with one another, too.",
-  "Margin triplet": "a loss in which a triplet counts until it is in order by the margin, and then not at all.",
-  Locality: "a loss that divides one pull among a sentence's positives and one push among its negatives.",
-  β: "how sharply locality picks: the larger, the more of the push goes to the most similar negative.",
+  "Supervised contrastive": "a loss like InfoNCE in which the positives of a sentence also compete with each other.",
+  "Margin triplet": "a loss that counts a triplet until it is in order by the margin, and then ignores it.",
+  Locality: "a loss that divides one pull among the positives of a sentence and one push among its negatives.",
+  β: "a setting of the locality loss. The larger it is, the more of the push goes to the most similar negative.",
   "Hit@1":
-    "the share of sentences whose nearest other sentence is of their true class; 1 is best. Flipped labels do not count.",
-  "Inter/intra": "the distance from a class to the nearest other one, over that within a class; larger is better.",
-  Unseen: "never trained on: drawn as rings. These sentences go where the words they share with others go.",
+    "the share of sentences whose nearest neighbour belongs to their true class, whatever label they were trained " +
+    "with. 1 is best.",
+  "Inter/intra": "the distance between a class and the nearest other class, divided by the distance within a class.",
+  Unseen: "not used in training and drawn as rings. These sentences only move because their words do.",
 };
 
 const names = Object.keys(TERMS).sort((a, b) => b.length - a.length); // the longest match wins

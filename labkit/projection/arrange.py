@@ -112,7 +112,8 @@ def project(
 
 
 def pca(vectors: Any, *, seed: int = 0) -> Projection:
-    """Return the plane of largest variance, quickly; the map is linear, so points far apart are far apart in the space.
+    """Return the plane of largest variance, quickly; the map is linear, so points that are far apart are far apart in
+    the space, too.
 
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
     >>> pca(rows).points.shape

@@ -33,7 +33,7 @@ def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
 
         min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB    (Schönemann 1966)
 
-    R only rotates and reflects: a scale fitted to each pair would hide that a picture shrinks.
+    R only rotates and reflects. A scale fitted to each pair of pictures would hide that a picture shrinks.
     """
     A, B = (np.asarray(each, np.float64) - np.mean(each, axis=0, dtype=np.float64) for each in (points, onto))
     R: np.ndarray = orthogonal_procrustes(A, B)[0]
@@ -92,7 +92,7 @@ def epochs(
     [(30, 2), (30, 2)]
     """
     if not len(snapshots):
-        raise ValueError("snapshots is empty; train with a probe")
+        raise ValueError("there are no snapshots; train with a probe")
     spaces = [checked_embeddings(each) for each in snapshots]
     if common and method != "pca":
         raise ValueError(f"common is True with method {method!r}, but only 'pca' has a basis; omit common")

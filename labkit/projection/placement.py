@@ -5,7 +5,8 @@ t-SNE, UMAP  y = Σ_j w_j y_j over the k nearest embeddings. w_j = exp(-β d_j²
              count (`t_sne.conditional`): the conditional similarity of t-SNE with a small perplexity
 LLE          y = Σ_j w_j y_j with the weights that best reconstruct x from its neighbours, Σ w = 1, as in LLE itself
 
-A sentence whose embedding is in the picture lands on its point. All of this also holds after rotation and scaling.
+A sentence whose embedding is in the picture lands on its point. All of this also holds if the picture was rotated and
+scaled.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
         )
     fresh = vectors("new", new, like=rows, keep_single=True)
     if projection.basis is not None:
-        return Placement(projection.basis(fresh), "PCA's own basis, exactly")
+        return Placement(projection.basis(fresh), "computed exactly, with PCA's own basis")
     wanted = projection.settings["neighbours"] if projection.method == "lle" else NEIGHBOURS
     from labkit.sbert_lp.graph import mixed, mixtures  # this imports scikit-learn, which takes a second
 

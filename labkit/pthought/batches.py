@@ -3,9 +3,9 @@
 In sweep j of an epoch every sentence is paired with the one j places later in its group, cyclically; each sweep has its
 own random order.
 
-`reading` makes the vocabulary. The decoders write only training words. With a file of frozen word vectors the encoder
-also reads the file's other words (section 4.3: "vocabulary expansion"). Training words have the lowest numbers, so a
-number tells whether it can be written.
+`reading` makes the vocabulary. The decoders write only training words. With a file of frozen word vectors, the encoder
+also reads the other words of the file (section 4.3: "vocabulary expansion"). Training words have the lowest numbers, so
+the number of a word says whether it can be written.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Paraphrases:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[str]], *, max_length: int) -> Paraphrases:
-        """Build from groups. A repeated sentence in a group counts once; a sentence without words raises ValueError."""
+        """Build from groups. A sentence that is repeated in a group counts once. A sentence without words raises
+        ValueError."""
         distinct = [list(dict.fromkeys(group)) for group in groups]
         kept = [group for group in distinct if len(group) > 1]
         texts = tuple(text for group in kept for text in group)

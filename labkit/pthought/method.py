@@ -98,7 +98,7 @@ class PThought(TrainedReader):
         settings: PThoughtSettings = self.settings
         source = Paraphrases.of(groups_of(corpus.part("train")), max_length=settings.max_length)
         if source.alone:
-            note(f"{source.alone} groups of one sentence are skipped: they have no paraphrase", stacklevel=2)
+            note(f"{source.alone} groups of one sentence are skipped, because they contain no paraphrase", stacklevel=2)
         if source.cut:
             note(f"{source.cut} sentences of more than {settings.max_length} words are truncated", stacklevel=2)
         progress(0, None, "word vectors")
@@ -252,7 +252,7 @@ def groups_of(corpus: Corpus) -> list[list[str]]:
     if groups:
         return list(groups.values())
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("P-thought needs paraphrases (pv-dbow needs texts only)")
+        raise corpus.without_labels("P-thought needs paraphrases (pv-dbow needs only texts)")
     kind = "graded pairs" if isinstance(corpus, Pairs) else type(corpus).__name__.lower()
     raise ValueError(
         f"corpus {corpus.name!r} has {kind}, which do not mark paraphrases. Use groups (columns group, text) or pairs "

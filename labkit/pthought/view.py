@@ -17,7 +17,7 @@ from labkit.evaluation import Coherence, p_coherence
 # --- companions --------------------------------------------------------------------------------------------------
 
 MEANINGS = {
-    "within": "P-coherence: mean cosine of two sentences of one group",
+    "within": "P-coherence: mean cosine of two sentences of the same group",
     "between": "mean cosine of two sentences of different groups",
     "lift": "within minus between: how much closer paraphrases are than other sentences",
     "retrieval": "share of sentences whose nearest other sentence is in their group",
@@ -42,7 +42,7 @@ class Companions:
         return (
             "Nearly all sentences point the same way: the mean cosine between groups is "
             f"{self.figures.between:.3f}. P-coherence ({self.figures.within:.3f}) is then high for any encoder and "
-            "says nothing; read lift and retrieval."
+            "says nothing. Use lift and retrieval instead."
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Write sentences from vectors, greedily or with beam search.
 
-Two things are never written: the unknown word, and a run of `repeat` words that the sentence already contains (decoders
-tend to loop). A sentence longer than `max_length` words is truncated and marked. Sentences are ranked by `log p /
+The unknown word is never written, nor is a run of `repeat` words that the sentence already contains, because decoders
+tend to loop. A sentence longer than `max_length` words is truncated and marked. Sentences are ranked by `log p /
 tokens^power`; plain log p (power 0) favours short ones.
 """
 
@@ -148,7 +148,7 @@ def described(paraphrased: Paraphrased) -> str:
     """Describe the paraphrases of one sentence in lines of text."""
     lines = [paraphrased.sentence]
     if paraphrased.unknown:
-        lines.append(f"  not known, read as the unknown word: {', '.join(paraphrased.unknown)}")
+        lines.append(f"  unknown words: {', '.join(paraphrased.unknown)}")
     if paraphrased.expanded:
         lines.append(f" not in the training data, read through their vectors: {', '.join(paraphrased.expanded)}")
     if paraphrased.cut:

@@ -1,4 +1,5 @@
-"""Locally linear embedding: write each row as a mixture of its neighbours, and keep these mixtures in few dimensions.
+"""Locally linear embedding: express each row as a mixture of its neighbours, and preserve the mixtures in few
+dimensions.
 
 graph, weights -> eigenvectors -> estimator (arrays) -> method (sentences) -> sweeps, view
 """

@@ -1,4 +1,4 @@
-"""The neighbour graph: copies, which are set aside, weights that reconstruct each row, and the graph's components.
+"""The neighbour graph: copies (set aside), the weights that reconstruct each row, and the components of the graph.
 
     rows (m, d)  ->  copies (m,): for each row, the first of its copies
     queries (m, d), base (n, d), neighbours (m, k)  ->  weights (m, k), which add up to one

@@ -4,9 +4,9 @@
     pca, whitening, all-but-the-top    with each size given
     lp                                 locality preserving, every k with every p
 
-LP applies only to sentences embedded together, so a choice made on dev is `transformed` again on the test rows, as are
-the alternatives. (Section 4.6.1 of the paper finds k by grid search without naming the split; the best of twenty,
-chosen on test, is optimistic.)
+LP applies only to sentences that are embedded together, so a choice made on dev is applied to the test rows again with
+`transformed`, as are the alternatives. (Section 4.6.1 of the paper finds k by grid search without naming the split; the
+best of twenty, chosen on test, is optimistic.)
 """
 
 from __future__ import annotations
@@ -182,8 +182,8 @@ class Compared:
 def compared(corpus: Corpus, *, split: str = "test", most: int = 1200) -> Compared:
     """The sentences of a split that are embedded together, with their labels; for `Sentences`, of all splits.
 
-    A large split is thinned to at most `most` sentences, evenly spaced over its rows, because all are embedded
-    together. A group stays whole.
+    A large split is thinned to at most `most` sentences, evenly spaced over its rows, because all of them are embedded
+    together. Groups stay whole.
 
     >>> from labkit.corpora import load
     >>> sample = compared(load("relatedness"), split="dev", most=100)
@@ -243,6 +243,6 @@ def tried(
     points = sweep(rows, dev.judge(), grid, seed=seed, progress=progress)
     names, judge = ways(points), test.judge()
     chosen = tuple(best(points, name) for name in names)
-    progress(len(points), len(points), "the chosen transforms, on test")
+    progress(len(points), len(points), "scoring the chosen transforms on test")
     values = tuple(judge(transformed(others, point, reg=grid.reg, seed=seed)) for point in chosen)
     return Tried(dev.measure, points, chosen, values, test.noise(values[names.index(RAW)]))

@@ -96,8 +96,8 @@ def _spokes(
 class Changed:
     """The pairs that changed order: counts, examples, and Spearman's correlation with the grades before and after.
 
-    The cosines of two pairs should be in the order of their grades. Mended: they are only after the embedding. Spoilt:
-    only before. (The paper's table shows one mended example and no spoilt one.)
+    The cosines of two pairs should be in the order of their grades. Mended: they are in order only after the embedding.
+    Spoilt: only before it. (The paper's table shows one mended example and no spoilt one.)
     """
 
     found: Reversals

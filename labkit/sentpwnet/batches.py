@@ -6,7 +6,7 @@
     Triplets    B anchors with a positive and one or two negatives each; other pairs are unknown and ignored,
                 unless `in_batch` makes the sentences of other anchors negatives, such as other sections' titles
     graded      both sentences of B pairs with their grades, for a loss that needs grades
-    any shape   B sentences, each twice, for a loss without labels: a sentence's positive is its twin
+    any shape   B sentences, each twice, for a loss without labels: the positive of a sentence is its twin
 
 `batch_source` makes the source of a training split, which gives the batches of any epoch from a seed alone. Except for
 the last kind, no batch holds a sentence twice, even spelt differently: "Why is it?" and "why is it?" would be false
@@ -242,7 +242,7 @@ def graded_batch(pairs: Sequence[tuple[int, int, float]], middle: float) -> Batc
 
 
 class ClassSource:
-    """K sentences from each of B / K classes. A class with one sentence only provides negatives."""
+    """K sentences from each of B / K classes. A class with a single sentence provides only negatives."""
 
     def __init__(self, corpus: Labelled | Groups, per_class: int) -> None:
         named = dict(zip(*corpus.classified(), strict=True))  # a repeated sentence counts once
@@ -321,7 +321,7 @@ def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batc
 
 
 class TwiceSource:
-    """B distinct sentences of any corpus, each twice: dropout gives two vectors, which should be similar."""
+    """B distinct sentences of any corpus, each twice: dropout gives two vectors that should be similar."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.texts = list({normalise(text): text for text in reversed(train_sentences(corpus))}.values())[::-1]

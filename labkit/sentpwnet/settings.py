@@ -1,8 +1,8 @@
 """The settings of SentPWNet and its baselines: miner, loss, encoder, words and batches, and the presets of each method.
 
 λ 0.9, β 20 and ε 0.3, the margin 0.8 of `siamese` and the temperature 0.2 of `triplet` were chosen on dev of small
-corpora. None fits every corpus: tune each method with equally many trials before comparing methods (`labkit tune`;
-notebooks/ablations/sentpwnet-fair.json).
+corpora. No values suit every corpus, so tune each method with the same number of trials before you compare methods
+(`labkit tune`; notebooks/ablations/sentpwnet-fair.json).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class PairSettings(EncoderTraining):
     min_count: int = setting(2, "minimum count of a word in the training data", minimum=1)
     per_class: int = setting(4, "sentences per class in a batch", minimum=2)
     labelled: bool = setting(False, "use only labelled pairs, not all others of the batch", tune=(True, False))
-    in_batch: bool = setting(False, "use the sentences of the batch's other anchors as negatives too")
+    in_batch: bool = setting(False, "also use the sentences of the batch's other anchors as negatives")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loss", ALIASES.get(str(self.loss), self.loss))  # an alias counts as the loss's name
@@ -113,8 +113,8 @@ class PairSettings(EncoderTraining):
             object.__setattr__(self, "temperature", LOSSES[self.loss].temperature)
         if LOSSES[self.loss].needs == "texts" and self.epochs and not self.dropout and self.encoder != TRANSFORMER:
             raise ValueError(
-                f"setting dropout is 0.0, but loss={self.loss} needs more than 0 to encode a sentence in two ways; 0.1 "
-                "is usual"
+                f"setting dropout is 0.0, but loss={self.loss} needs a value above 0 to encode a sentence in two "
+                "ways; 0.1 is usual"
             )
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:

@@ -320,7 +320,7 @@ def reason(examined: Examined, anchor: int, other: int) -> str:
     """Why the miner keeps or drops the pair, including the two numbers that it compares."""
     kind, miner = examined.batch.kind(anchor, other), examined.settings.miner
     if kind in ("itself", "unknown"):
-        return "not a pair: it is the anchor" if kind == "itself" else "not a pair: unknown whether both mean the same"
+        return "not a pair, but the anchor itself" if kind == "itself" else "unknown whether both mean the same"
     kept = bool(examined.kept[anchor, other])
     verdict = "kept" if kept else "dropped"
     if miner == "hardest":
@@ -328,7 +328,7 @@ def reason(examined: Examined, anchor: int, other: int) -> str:
         why = f"it is {place} of its anchor" if kept else f"only {place} of an anchor that has both kinds is kept"
         return f"{verdict}: {why}"
     if miner != "informative":
-        return f"{verdict}: {'every pair is' if miner == 'none' else 'drawn at random'}"
+        return f"{verdict}: {'every pair is' if miner == 'none' else 'this miner chooses at random'}"
     limit = examined.floor(anchor) if kind == "negative" else examined.ceiling(anchor)
     missing, sign = ("positive", ">" if kept else "≤") if kind == "negative" else ("negative", "<" if kept else "≥")
     if np.isinf(limit):
@@ -345,7 +345,7 @@ def weight_in_latex(examined: Examined, anchor: int, other: int) -> tuple[str, .
     settings, weight = examined.settings, latex_number(examined.weight[anchor, other])
     formula = PRINTED.get((settings.loss, kind), DERIVATIVE)
     if not examined.kept[anchor, other]:
-        return (formula, r"w = 0 \quad\text{: the miner dropped the pair, so the loss does not see it}")
+        return (formula, r"w = 0 \quad\text{because the miner dropped the pair}")
     if settings.loss != "locality":
         return (formula, f"w = {weight}")
     S, base = (

@@ -2,7 +2,7 @@
 
 One process makes a file from each piece of the sources; the rule `other` draws among the articles of a piece. If a
 title occurs twice, only its first article is used, so that no article is in two splits. Each piece is first processed
-regardless of repetitions. Then all titles are compared, and pieces with repeated titles are processed without them.
+regardless of repetitions. Then all titles are compared, and pieces that repeat a title are processed again without it.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _nothing(name: str, funnel: Funnel) -> str:
     worst = max(funnel.rules, key=lambda rule: funnel.removed(rule, "articles"), default="")
     read, gone = funnel.read("articles"), funnel.removed(worst, "articles")
     why = f"the rule {worst!r} removed {gone:,} of {read:,} articles" if gone else f"{read:,} articles were read"
-    return f"{name} makes no triplet: {why}. Use articles with five sections or more, of several paragraphs each"
+    return f"{name} gives no triplets: {why}. Use articles with five sections or more, of several paragraphs each"
 
 
 # --- one file ----------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
     if isinstance(corpus, Articles):
         return [triplets_of(corpus, rule=kind, seed=seed, progress=progress) for kind in _kinds(rule)]
     if isinstance(corpus, Sentences):
-        raise corpus.without_labels("thematic needs articles with sections, or triplets (pv-dbow needs texts only)")
+        raise corpus.without_labels("thematic needs articles with sections, or triplets (pv-dbow needs only texts)")
     if not isinstance(corpus, Triplets):
         raise ValueError(
             f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets. Use "

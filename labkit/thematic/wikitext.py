@@ -1,8 +1,8 @@
 """Convert wikitext to an `Article`: running text in sections. Needs the `wikipedia` extra.
 
 The lead comes first (even if empty), then each heading with its paragraphs. mwparserfromhell parses; this module
-decides what counts as running text. Tables, lists, references, files and categories are removed. So are formulas and
-nearly all templates, which leave a mark (`LOST`); `article_rules` skips sentences with it.
+decides what counts as running text. Tables, lists, references, files and categories are removed. Formulas and nearly
+all templates are also removed, but leave a mark (`LOST`); `article_rules` skips sentences with it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _CODE = re.compile(r"e\d|\w*oilbbl")  # units that are not shown
 def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tuple[Article, int]:
     """Make the article, and count the skipped paragraphs with unclosed markup.
 
-    The end of unclosed markup is unknown. `namespaces` are the wiki's names of files and the like.
+    It is unknown where unclosed markup ends. `namespaces` are the wiki's names of files and the like.
     """
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []

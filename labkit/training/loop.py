@@ -1,7 +1,7 @@
 """The training loop. In: a task (a module, its batches, their loss). Out: a history, and the module's best weights.
 
-Every random number comes from (seed, epoch, batch). So a run that resumes from a checkpoint takes the same steps as
-an uninterrupted run, bit for bit on a CPU.
+Every random number is derived from (seed, epoch, batch), so a run that resumes from a checkpoint takes the same steps
+as an uninterrupted run, bit for bit on a CPU.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Training(Settings):
     """Settings of the loop; a method's settings class extends them."""
 
     epochs: int = setting(10, "passes through the training data; 0: no training", minimum=0, maximum=10_000)
-    batch: int = setting(64, "pairs, triplets or sentences a step learns from", minimum=2, maximum=100_000)
+    batch: int = setting(64, "pairs, triplets or sentences per step", minimum=2, maximum=100_000)
     learning_rate: float = setting(0.001, "step size of Adam", above=0, maximum=10, tune=(0.0003, 0.01))
     patience: int = setting(
         3, "epochs without a better dev score before training stops; 0: never stop early", minimum=0
@@ -150,7 +150,7 @@ class EncoderTraining(Training):
     amp: bool = setting(True, "use bfloat16 in the encoder, on CUDA only; similarities stay float32")
 
     def conditions(self, shape: str | None = None, has_dev: bool | None = None) -> Conditions:
-        """Mixed precision is for GPUs."""
+        """Mixed precision applies only on GPUs."""
         amp = self.epochs > 0 and self.device in ("auto", "cuda")
         return super().conditions(shape, has_dev) | {"amp": (amp, f"{EPOCHS} and device=auto or cuda")}
 
@@ -329,7 +329,7 @@ class _Loop:
             self.warned = True
             note(
                 f"after epoch {self.at.epoch} all sentences have nearly the same vector (their cosines differ by only "
-                f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or take "
+                f"{row['spread']:.2g}): the embeddings have collapsed; lower {self.settings.rate_name}, or choose "
                 "another loss or miner",
                 stacklevel=2,
             )

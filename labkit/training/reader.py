@@ -3,8 +3,8 @@
     words         from `labkit.text.words`          characters    for places: address, name and code
     pieces        the longest known parts of words, learned from the training sentences or taken from a model
 
-Only the lengths of rows mark padding. So number 0 can also occur in a sentence: as the `<PAD>` between address, name
-and code of a place, with a learned vector like any word.
+Only the lengths of rows mark padding, so the number 0 can also occur in a sentence: as the `<PAD>` between address,
+name and code of a place, with a learned vector like any word.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def reader_and_vectors(
     if teacher:
         if unit != "words":
             raise ValueError(
-                f"setting unit is {unit!r}, but vectors={vectors} needs words or pieces, because a model reads no "
+                f"setting unit is {unit!r}, but vectors={vectors} needs words or pieces, because a model does not read "
                 "single characters. Set unit=pieces"
             )
         return Reader(vocabulary, unit, max_length), distilled_vectors(teacher, dimension, vocabulary)

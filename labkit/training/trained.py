@@ -51,7 +51,10 @@ class Trained(Method):
         if dev is None:
             return None
         if dev.CLASSES and len(dev) > MOST_ASKING:
-            note(f"dev has {len(dev):,} sentences; {MOST_ASKING:,} are the queries after each epoch", stacklevel=2)
+            note(
+                f"dev has {len(dev):,} sentences; {MOST_ASKING:,} of them are used as queries after each epoch",
+                stacklevel=2,
+            )
         return partial(self.selection, dev)
 
     def _probe(self, corpus: Corpus) -> Snapshots:
@@ -172,6 +175,6 @@ def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | No
             if not math.isfinite(figure(dev)):
                 raise ValueError("its score is not a number")
     except (ValueError, Warning) as reason:
-        note(f"dev cannot tell which epoch is best ({reason}), so all epochs are trained", stacklevel=2)
+        note(f"the best epoch cannot be chosen on dev ({reason}), so all epochs are trained", stacklevel=2)
         return None
     return dev

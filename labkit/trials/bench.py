@@ -1,4 +1,4 @@
-"""Which method for my data? A comparison from a corpus to a decision, within a time limit.
+"""Which method suits my data? A comparison that starts with a corpus and ends with a decision, within a time limit.
 
     report = bench(load("mine.csv"), out="report", minutes=20)
     print(report)                       the verdict and the table; details are in report/report.html
@@ -8,15 +8,16 @@
     3  the search       the same number of trials on dev for each method; if trials use only a part of the rows, the
                         three best and the default settings are trained on all rows, and dev chooses
     4  the test         the chosen settings with several seeds, scored once on test
-    5  the report       which method leads, what it costs, whether more labels would help, where it errs
+    5  the report       which method leads, what it costs, whether more labels would help, where it makes mistakes
 
-Everything is stored in the folder. The same call resumes with the stored plan and produces the same table.
+Everything is stored in the folder. Repeat the call to resume with the stored plan; it produces the same table.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -29,21 +30,24 @@ import numpy as np
 
 from labkit import scale
 from labkit.atomic import write_text
-from labkit.corpora.records import Corpus, Pairs
+from labkit.corpora.article_rules import eligible
+from labkit.corpora.records import Articles, Corpus, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels
 from labkit.evaluation.threshold import Threshold, threshold
 from labkit.experiment import Experiment, versions_of
+from labkit.locks import locked
 from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.progress import Progress, silent
 from labkit.trials import engine
 from labkit.trials.doctor import Finding, examine
 from labkit.trials.engine import Trial
-from labkit.trials.metrics import Metric, metrics_for
+from labkit.trials.metrics import PROBE, Metric, metrics_for
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, LEAST_SEEDS, Cost, Entry, Plan, cost_of, planned
 from labkit.trials.report import Line, Report, as_html
+from labkit.trials.space import optuna_version
 from labkit.trials.tune import tune
 from labkit.trials.verdict import UNITS, ranked
 
@@ -67,16 +71,16 @@ def bench(
 ) -> Report:
     """Compare the methods that suit a corpus, fairly, in about `minutes`, and write report.html into `out`.
 
-    Settings are chosen on dev, with equally many trials per method; test is scored once they are fixed. By default
-    there is one worker process per core. The same call resumes an interrupted one. `tell` receives the findings about
-    the data and the plan before the first trial.
+    Settings are chosen on dev, with the same number of trials for each method. Test is scored once, when they are
+    fixed. By default there is one worker process per core. The same call resumes an interrupted one. `tell` receives
+    the findings about the data and the plan before the first trial.
 
     >>> from labkit import bench, load
     >>> print(bench(load("mine.csv"), out="report", minutes=20))  # doctest: +SKIP
     """
     began = time.monotonic()
-    if with_dev(corpus) is not corpus:
-        corpus = with_dev(corpus)
+    given, corpus = corpus, with_dev(corpus)
+    if corpus is not given:
         tell("the corpus has no dev rows, so settings are chosen on a tenth of its training rows")
     known = _checked_metric(corpus, metric)
     if wrong := [name for name in methods if name not in ENTRIES]:
@@ -84,6 +88,9 @@ def bench(
     if seeds and seeds < LEAST_SEEDS:
         raise ValueError(f"seeds is {seeds}, expected at least {LEAST_SEEDS}, or 0; fewer seeds give no spread")
     names, folder, workers = list(dict.fromkeys(methods)) or [*ENTRIES], Path(out), workers or os.cpu_count() or 1
+    versions: dict[str, Any] = {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names}
+    if any(ENTRIES[name].space(corpus) for name in names):
+        versions["optuna"] = optuna_version()  # raises an error without Optuna, before anything is stored
     folder.mkdir(parents=True, exist_ok=True)
     asked = {
         "kind": "bench",
@@ -93,25 +100,35 @@ def bench(
         "minutes": minutes,
         "seeds": seeds,
         "seed": seed,
-        "versions": {name: versions_of(METHODS[ENTRIES[name].method], {}) for name in names},
+        "versions": versions,
     }
     scale.folder(folder, asked)  # refuses the folder of another comparison
-    progress(0, None, "examining the data")
+    progress(0, None, "checking the data")
     findings = _findings(corpus, folder / "findings.json", minutes, seed)
     for each in findings:
         if each.level == "warning":
             tell(each.sentence)
-    if not (folder / "planned.json").is_file():
-        costs = _costs(corpus, Metric(known), names, folder, workers, progress)
-        left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
-        sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
-        if not sized["methods"]:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
-            remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
-            raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
-        made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
-        write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
-    plan = Plan.of(json.loads((folder / "planned.json").read_text("utf-8")))
+    with locked(folder, patience=-1):  # two processes share one plan
+        if not (folder / "planned.json").is_file():
+            told = _named(progress, "measuring how long each method takes")
+            timed = {name: (ENTRIES[name], corpus, Metric(known)) for name in names}
+            found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
+            costs = {name: Cost(**cost) for name, cost in found.items()}
+            left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
+            sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
+            if not sized["methods"]:
+                _forget(folder)
+                reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
+                remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
+                raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
+            made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
+            write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
+    try:
+        plan = Plan.of(json.loads((folder / "planned.json").read_text("utf-8")))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{folder / 'planned.json'} was written by another version ({error}); use another folder"
+        ) from None
     tell(f"plan: {plan}")
     for name, why in plan.left_out.items():
         tell(f"left out: {name}: {why}")
@@ -124,6 +141,13 @@ def bench(
         raise
     _write(report, folder)
     return report
+
+
+def _forget(folder: Path) -> None:
+    """Remove everything stored before the plan, so that the folder can be used again with more minutes or extras."""
+    shutil.rmtree(folder / "costs", ignore_errors=True)
+    for name in ("findings.json", scale.MANIFEST):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _write(report: Report, folder: Path) -> None:
@@ -144,8 +168,7 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
         raise ValueError("of test rows and corpus, one has scores and one labels; give both the same columns")
     columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
     splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
-    both = [name for name in corpus.extra if name in test.extra]
-    extra = {name: (*corpus.extra[name], *test.extra[name]) for name in both}
+    extra = {name: (*own, *test.extra[name]) for name, own in corpus.extra.items() if name in test.extra}
     return replace(corpus, **columns, splits=splits, extra=extra)
 
 
@@ -168,18 +191,18 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
                 f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); remove the column 'split' to "
                 "divide the rows, or add rows"
             )
-    for split in ("dev", "test"):
-        part = corpus.part(split)
-        labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
-        if len(labels) == 1:
-            raise ValueError(
-                f"every {split} row of corpus {corpus.name!r} has the label {labels.pop()!r}; add other rows"
-            )
-        if isinstance(part, Pairs) and len(part) < 3:
-            raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
     possible = metrics_for(corpus)
     if metric and metric not in possible:
         raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {type(corpus).__name__}")
+    for split in ("train",) * ((metric or possible[0]) == PROBE) + ("dev", "test"):
+        part = corpus.part(split)
+        labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
+        if len(labels) == 1:
+            raise ValueError(f"every {split} row of {corpus.name!r} has the label {labels.pop()!r}; add other rows")
+        if isinstance(part, Pairs) and len(part) < 3:
+            raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
+        if isinstance(part, Articles) and not any(map(eligible, part.articles)):
+            raise ValueError(f"no {split} article of {corpus.name!r} has the five sections that scores need; add some")
     return metric or possible[0]
 
 
@@ -213,23 +236,13 @@ def _write_computed(compute: Callable[..., dict[str, Any]], given: tuple[Any, ..
     write_text(path, json.dumps(found))
 
 
-def _costs(
-    corpus: Corpus, metric: Metric, names: Sequence[str], folder: Path, workers: int, progress: Progress
-) -> dict[str, Cost]:
-    given = {name: (ENTRIES[name], corpus, metric) for name in names}
-    told = _named(progress, "measuring what each method costs")
-    found = _each(cost_of, folder / "costs", given, workers=workers, progress=told)
-    return {name: Cost(**cost) for name, cost in found.items()}
-
-
 def _named(progress: Progress, what: str) -> Progress:
     return lambda done, total, _: progress(done, total, what)
 
 
 def _choice(entry: Entry, corpus: Corpus, metric: Metric, folder: Path, plan: Plan) -> dict[str, Any]:
     """The settings of one method that are best on dev."""
-    space = entry.space(corpus)
-    if not space:
+    if not entry.space(corpus):
         [only] = engine.run([Trial(entry.method, entry.settings)], corpus, metric, folder)
         if only.reason:
             raise ValueError(only.reason)
@@ -238,7 +251,6 @@ def _choice(entry: Entry, corpus: Corpus, metric: Metric, folder: Path, plan: Pl
         Experiment(entry.method, corpus, entry.settings),
         trials=plan.trials,
         seed=plan.seed,
-        space=space,
         part=plan.part,
         measure=metric,
         folder=folder / "tuned" / entry.name,
@@ -272,11 +284,10 @@ class _Comparison:
 
     def report(self, report: Report) -> Report:
         """Search, test, and answer."""
-        plan = self.plan
-        dear = sorted(plan.methods, key=lambda name: plan.costs[name].fit, reverse=True)  # the longest first
-        given = {name: (ENTRIES[name], self.corpus, self.metric, self.folder, plan) for name in dear}
+        dear = sorted(self.plan.methods, key=lambda name: self.plan.costs[name].fit, reverse=True)  # the longest first
+        given = {name: (ENTRIES[name], self.corpus, self.metric, self.folder, self.plan) for name in dear}
         told = _named(self.progress, "choosing settings on dev")
-        choices = _each(_choice, self.folder / "chosen", given, workers=plan.workers, progress=told)
+        choices = _each(_choice, self.folder / "chosen", given, workers=self.plan.workers, progress=told)
         tested = [trial for name in dear if "reason" not in choices[name] for trial in self.finals(name)]
         self._run(tested, "training with the chosen settings")
         report = self.so_far(report)
@@ -327,18 +338,19 @@ class _Comparison:
         return replace(report, lines=tuple(lines), failed=failed)
 
     def _answered(self, report: Report) -> Report:
-        """Whether more labels would help, where the winner errs, and the winning model, ready to use."""
+        """Whether more labels would help, where the winner makes mistakes, and the winning model, ready to use."""
         corpus, folder, names = self.corpus, self.folder, [line.ranked.name for line in report.lines]
         winner, simple = names[0], [name for name in names if ENTRIES[name].simple][:1]
         shown = list(dict.fromkeys([winner, *simple]))
         fewer = [trial for name in shown for share in SHARES[:-1] for trial in self.finals(name, share)]
         self._run(fewer, "training with fewer labels")
-        curve, gain = {}, None
+        curve, gain, low = {}, None, self.metric.lowest
         for name in shown:
             runs = {share: self._parts(self.finals(name, share)) for share in SHARES}
             if not all(runs.values()):  # too few rows to learn from
                 continue
-            curve[name] = {share: self._own(each) for share, each in runs.items()}
+            rows = {share: ranked({name: dict(enumerate(each))}, lowest=low)[0] for share, each in runs.items()}
+            curve[name] = {share: (row.score, row.low, row.high) for share, row in rows.items()}
             if name == winner and len(runs[0.5]) == len(runs[1.0]) and report.lines[0].ranked.units >= UNITS:
                 lead = lead_of(runs[1.0], runs[0.5])
                 gain = (lead.lead, *lead.interval())
@@ -359,11 +371,6 @@ class _Comparison:
     def _parts(self, trials: Sequence[Trial]) -> list[Parts]:
         results = engine.known(trials, self.corpus, self.metric, self.folder)
         return [each.parts[self.metric.name] for each in results if each is not None and not each.reason]
-
-    def _own(self, runs: Sequence[Parts]) -> tuple[float, float, float]:
-        """A score with its interval."""
-        [row] = ranked({"": dict(enumerate(runs))}, lowest=self.metric.lowest)
-        return row.score, row.low, row.high
 
 
 def _code(cut: Threshold | None, folder: Path) -> str:

@@ -98,8 +98,9 @@ def balance(corpus: Corpus) -> Finding | None:
     more, unseen = _unseen(corpus) if isinstance(corpus, Labelled) else ("", {})
     if single:
         more += f" {_count(len(single), what)} with a single row cannot be learned: add rows, merge or drop them."
+    shown = tuple(_example(corpus, row) for row in single[:EXAMPLES])
     level = "warning" if single or 0 < unseen.get("unseen", 0) < unseen["asked"] else "note"
-    return Finding("balance", level, sentence + more, _examples(corpus, single), numbers | unseen)
+    return Finding("balance", level, sentence + more, shown, numbers | unseen)
 
 
 def _unseen(corpus: Labelled) -> tuple[str, dict[str, float]]:
@@ -125,7 +126,7 @@ def _balance_of_pairs(pairs: Pairs) -> Finding:
         sentence = f"Scores run from {low:g} to {high:g} with median {median:g}."
         return Finding("balance", "note", sentence, numbers={"low": low, "median": median, "high": high})
     share = float(pairs.scores.mean())
-    usual = f"always giving one answer is {100 * max(share, 1 - share):.1f} % accurate."
+    usual = f"always giving the same answer is {100 * max(share, 1 - share):.1f} % accurate."
     sentence = f"{100 * share:.1f} % of the pairs are labelled 1: {usual}"
     return Finding("balance", "note", sentence, numbers={"positive": share})
 
@@ -379,8 +380,8 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding 
     ]
     sentence = (
         f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels "
-        f"({100 * count / judged:.1f} %). Some are wrong, others only hard: read the most suspicious ones, and correct "
-        "or drop wrong ones."
+        f"({100 * count / judged:.1f} %). Some of these labels are wrong, others are only hard to predict. Read the "
+        "most suspicious ones, and correct or drop the wrong ones."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"
@@ -400,10 +401,6 @@ def _example(corpus: Corpus, row: int) -> dict[str, Any]:
         value = shown.pop("label")
         shown |= {"score": float(value)} if corpus.graded else {"label": int(value)}
     return shown
-
-
-def _examples(corpus: Corpus, rows: Iterable[int]) -> tuple[dict[str, Any], ...]:
-    return tuple(_example(corpus, row) for row in list(rows)[:EXAMPLES])
 
 
 def _beside(corpus: Corpus, row: int, other: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ JSON file, named by a digest of everything that determines it:
     training/DIGEST/run/   the run during training, with its checkpoint, so that it can resume
     models/DIGEST/         the finished run of a trial with `keep`
 
-A stored result is not computed again. So a killed command can simply be repeated, and two commands on one folder share
+A stored result is not computed again, so a killed command can simply be repeated, and two commands on one folder share
 the work. Without a folder everything stays in memory. A trial that is scored on dev gets a corpus without test rows.
 """
 
@@ -47,7 +47,7 @@ WAIT = 0.5  # seconds between two checks of a trial that another process is trai
 
 @dataclass(frozen=True)
 class Trial:
-    """One training run; `settings` holds the values that differ from the defaults. With `keep` its model is kept."""
+    """One training run; `settings` holds the values that differ from the defaults. With `keep`, its model is stored."""
 
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -6,8 +6,8 @@
     new classes, Groups  hit@1              also hit@3, hit@10, map@r
     Triplets, Articles   triplet_accuracy
 
-A `Metric` is a measure of the engine. On dev it returns its own score, on test all scores with their parts (its
-own first), and the model's cost: microseconds per sentence, and megabytes.
+A `Metric` is a measure of the engine. On dev, it returns its own score. On test, it returns all scores with their
+parts, its own first, and the cost of the model: microseconds per sentence, and megabytes.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ class _Encoded:
         self._method, texts = method, corpus.sentences()
         self._row, self._rows = {text: row for row, text in enumerate(texts)}, method.encode(texts)
 
-    def encode(self, sentences: Sequence[str], **how: Any) -> Any:
+    def encode(self, sentences: Sequence[str]) -> Any:
         rows = [self._row.get(text, -1) for text in sentences]
-        return self._method.encode(sentences, **how) if -1 in rows or how else self._rows[rows]
+        return self._method.encode(sentences) if -1 in rows else self._rows[rows]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._method, name)
@@ -108,8 +108,11 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
         return ("spearman", "pearson") if corpus.graded else ("auc", "accuracy", "f1", PROBE)
     if isinstance(corpus, Triplets | Articles):
         return ("triplet_accuracy",)
-    if isinstance(corpus, Labelled) and set(corpus.part("test").labels) <= set(corpus.part("train").labels):
-        return (PROBE, "knn_accuracy", "hit@1")
+    if isinstance(corpus, Labelled):
+        known, asked = set(corpus.part("train").labels), corpus.part("test").labels
+        learned = sum(label in known for label in asked)
+        if learned > len(asked) / 2:  # the probe is wrong about a few test rows of other classes
+            return (PROBE, "knn_accuracy", "hit@1") if learned == len(asked) else (PROBE, "hit@1")
     assert isinstance(corpus, Labelled | Groups)
     return ("hit@1",)
 

@@ -1,4 +1,4 @@
-"""Where a method errs: the test rows that it gets most clearly wrong, and the words that mislead it."""
+"""The mistakes of a method: the test rows that it gets most clearly wrong, and the words that mislead it."""
 
 from __future__ import annotations
 

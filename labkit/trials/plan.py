@@ -128,7 +128,7 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
     while kept and not fits(sizes[0]):
         name = kept.pop()
         need = costs[name].seconds(*sizes[0]) / 60
-        left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {need:.0f} minutes"
+        left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {max(need, 0.1):.1f} minutes"
     trials, part, runs = [sizes[0], *filter(fits, sizes)][-1]
     methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler method
     return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs}

@@ -13,7 +13,7 @@ from labkit.trials.doctor import Finding
 from labkit.trials.metrics import NAMES
 from labkit.trials.mistakes import Mistake
 from labkit.trials.plan import Plan
-from labkit.trials.verdict import UNITS, Ranked, front, verdict_of
+from labkit.trials.verdict import UNITS, Ranked, verdict_of
 
 ROWS = 10  # thresholds shown on the page
 HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
@@ -61,8 +61,7 @@ class Report:
     @property
     def front(self) -> list[Line]:
         """The best method, and all methods not shown to be behind it."""
-        names = {row.name for row in front([line.ranked for line in self.lines])}
-        return [line for line in self.lines if line.ranked.name in names]
+        return [line for line in self.lines if line.ranked.against_best != "behind"]
 
     def __str__(self) -> str:
         return as_text(self)
@@ -151,15 +150,15 @@ def _left_out(report: Report) -> list[str]:
 # --- pictures ----------------------------------------------------------------------------------------------------
 
 WIDTH, LEFT, RIGHT, STEP = 720, 150, 60, 30
-Bar = tuple[str, float, float, float, bool]  # name, score, its interval, whether its marker is filled
 
 
-def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
+def intervals_svg(report: Report) -> str:
     """Scores with their intervals, one method per line."""
-    low, high = min(bar[2] for bar in bars), max(bar[3] for bar in bars)
+    rows, metric = [line.ranked for line in report.lines], NAMES[report.metric]
+    low, high = min(row.low for row in rows), max(row.high for row in rows)
     room = 0.05 * ((high - low) or 1.0)
     low, high = low - room, high + room
-    height = STEP * len(bars) + 50
+    height = STEP * len(rows) + 50
 
     def x(value: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
@@ -168,20 +167,18 @@ def intervals_svg(bars: Sequence[Bar], metric: str) -> str:
     for value in _ticks(low, high):
         drawn.append(f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="10" y2="{height - 38}"/>')
         drawn.append(_text(x(value), height - 22, f"{value:.2f}", "middle"))
-    for at, (name, score, least, most, filled) in enumerate(bars):
-        y, fill = 24 + STEP * at, COLOURS[0] if filled else "none"
+    for at, row in enumerate(rows):
+        y, fill = 24 + STEP * at, "none" if row.against_best == "behind" else COLOURS[0]
         look = f'stroke="{COLOURS[0]}" stroke-width="2"'
         drawn += [
-            _text(LEFT - 12, y + 4, name, "end"),
-            f'<line x1="{x(least):.1f}" x2="{x(most):.1f}" y1="{y}" y2="{y}" {look}/>',
-            f'<circle cx="{x(score):.1f}" cy="{y}" r="6" fill="{fill}" {look}/>',
-            _text(x(most) + 8, y + 4, f"{score:.3f}", "start"),
+            _text(LEFT - 12, y + 4, row.name, "end"),
+            f'<line x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="{y}" y2="{y}" {look}/>',
+            f'<circle cx="{x(row.score):.1f}" cy="{y}" r="6" fill="{fill}" {look}/>',
+            _text(x(row.high) + 8, y + 4, f"{row.score:.3f}", "start"),
         ]
     drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, metric, "middle"))
-    said = "; ".join(f"{name} {score:.3f} from {least:.3f} to {most:.3f}" for name, score, least, most, _ in bars)
-    alt = escape(f"{metric} with 95 % intervals: {said}")
-    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{alt}">{"".join(drawn)}</svg>'
-    return f'<div class="wide">{picture}</div>'
+    said = "; ".join(f"{row.name} {row.score:.3f} from {row.low:.3f} to {row.high:.3f}" for row in rows)
+    return _picture(height, drawn, f"{metric} with 95 % intervals: {said}")
 
 
 def curve_svg(report: Report) -> str:
@@ -212,9 +209,12 @@ def curve_svg(report: Report) -> str:
         drawn.append(_text(places[-1][0] + 8, label, name, "start"))
         said.append(f"{name}: " + ", ".join(f"{float(share):.0%} {score[0]:.3f}" for share, score in curve.items()))
     drawn.append(_text(WIDTH / 2, height - 8, "share of the training rows", "middle"))
-    alt = escape(f"{NAMES[report.metric]} over the share of the training rows. {'; '.join(said)}")
-    picture = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{alt}">{"".join(drawn)}</svg>'
-    return f'<div class="wide">{picture}</div>'
+    return _picture(height, drawn, f"{NAMES[report.metric]} over the share of the training rows. {'; '.join(said)}")
+
+
+def _picture(height: int, drawn: Sequence[str], said: str) -> str:
+    drawing = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg>'
+    return f'<div class="wide">{drawing}</div>'
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -262,7 +262,7 @@ def as_html(report: Report) -> str:
     if report.lines:
         body += [
             f'<p class="verdict">{escape(verdict_sentence(report))}</p>',
-            intervals_svg([_bar(line) for line in report.lines], NAMES[report.metric]),
+            intervals_svg(report),
             '<p class="quiet">Filled circles are not shown to be behind the best. The intervals cover the choice of '
             "seeds and of test rows together.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
@@ -270,14 +270,14 @@ def as_html(report: Report) -> str:
     if report.curve:
         body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
     if report.cut is not None:
-        body += ["<h2>Where to cut</h2>", *_cut(report.cut)]
+        body += ["<h2>Which threshold to use</h2>", *_cut(report.cut)]
     if report.code:
         body += ["<h2>Use it</h2>", f"<pre>{escape(report.code)}</pre>", f"<p>{escape(report.exported)}</p>"]
     body += ["<h2>The data</h2>", *map(_finding, report.findings)]
     if report.mistakes:
         rows = [[each.a, each.b, each.truth, each.said, each.words] for each in report.mistakes]
         body += [
-            f"<h2>Where {escape(report.lines[0].ranked.name)} errs</h2>",
+            f"<h2>Where {escape(report.lines[0].ranked.name)} makes mistakes</h2>",
             _table(("sentence", "other sentence", "label", "the method says", "why"), rows, "text"),
         ]
     body += ["<h2>How this was measured</h2>", *_how(report)]
@@ -287,11 +287,6 @@ def as_html(report: Report) -> str:
         + "\n".join(body)
         + "</body></html>\n"
     )
-
-
-def _bar(line: Line) -> Bar:
-    row = line.ranked
-    return row.name, row.score, row.low, row.high, row.against_best != "behind"
 
 
 def _cut(cut: Threshold) -> list[str]:
@@ -325,7 +320,7 @@ def _how(report: Report) -> list[str]:
             "failed" if line.dev_at_first is None else f"{line.dev_at_first:.3f}",
             f"{line.dev:.3f}",
             str(line.ranked.runs),
-            ", ".join(f"{name}={value}" for name, value in line.settings.items()) or "as they come",
+            ", ".join(f"{name}={value}" for name, value in line.settings.items()) or "defaults",
         ]
         for line in report.lines
     ]
@@ -335,8 +330,8 @@ def _how(report: Report) -> list[str]:
         f"<p>Each method had {plan.trials} trials on {plan.seen}, or fewer if its settings have fewer combinations; "
         f"{escape(NAMES[report.metric])} on dev chose among them.{again} Test was scored once, with the chosen "
         f"settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared with the "
-        "best one; these intervals are Bonferroni's.</p>",
-        _table(("method", "trials", "dev, as it comes", "dev, chosen", "runs", "settings"), rows, "text"),
+        "best one; these intervals are Bonferroni-corrected.</p>",
+        _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
         "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
     ]
 

@@ -4,8 +4,8 @@
     space_of(experiment, …)    the dials of an experiment: those given, else the method's own
     proposed(space, known, …)  the next trial by Optuna's TPE, given the results of earlier ones
 
-A proposal depends only on the seed, its number and the earlier results. So a search can resume from the results, and no
-state of Optuna needs to be stored.
+A proposal depends only on the seed, its number and the earlier results. A search can therefore resume from the results,
+and no state of Optuna needs to be stored.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     tuned = tune(Experiment("film", "questions"), trials=16)
     tuned.settings, tuned.command       the best settings, and the command that trains with them
 
-In: an experiment, whose settings stay fixed, and the search space of the rest (`labkit.trials.space`). Trial 0 has
-the given settings; no two trials are equal. A trial gets a corpus without test rows, and its `selection` on dev is
-its score.
+In: an experiment, whose settings stay fixed, and the search space of the rest (`labkit.trials.space`). Trial 0 uses the
+given settings, and no two trials are equal. A trial gets a corpus without test rows, and its `selection` on dev is its
+score.
 
-With a folder the trials are stored there (`labkit.trials.engine`), and plan.json describes the search. The same call
-resumes an interrupted search and ends with the same trials.
+With a folder the trials are stored there (`labkit.trials.engine`), and plan.json describes the search. Repeat the call
+to resume an interrupted search; it ends with the same trials.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def tune(
 ) -> Tuned:
     """Search settings around the experiment's own, and report which settings score best on dev.
 
-    Each trial uses the same `part` of the training rows and this share of the `epochs`. The first has the given
+    Each trial uses the same `part` of the training rows and this share of the `epochs`. The first trial uses the given
     settings, with the values in `first`. A trial that fails with a ValueError, for example because its loss is not
     finite, ranks below all others; if all fail, the first error is raised.
     """
@@ -145,8 +145,7 @@ def tune(
     while tried is not None:
         one = engine.Trial(experiment.method, _shortened(experiment, tried, epochs), experiment.seed, part)
         told = partial(_within, progress, len(done), trials)
-        known_methods = experiment.methods or METHODS
-        [result] = engine.run([one], corpus, measure, folder, methods=known_methods, progress=told)
+        [result] = engine.run([one], corpus, measure, folder, methods=experiment.methods or METHODS, progress=told)
         name = next(iter(result.figures), "")
         done.append(TunedTrial(len(done), tried, result.figure, name, result.seconds, result.reason))
         after_trial(done[-1])

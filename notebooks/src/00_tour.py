@@ -58,9 +58,9 @@ print("three sentences are now", vectors.shape, "numbers; the first begins with"
 #
 # **Exercise 00.1.** Compute the cosine of one vector with each row of a table.
 #
-# *5 minutes, easy. What it is for: every similarity in this course is this number.*
+# *5 minutes, easy. Why it matters: every similarity in this course is this number.*
 #
-# hint: The dot product says how much two vectors point the same way, times both lengths.
+# hint: The dot product grows with both lengths, and with how well the directions agree.
 # hint: Divide the dot product by the two lengths; `np.linalg.norm(v)` is the length of v.
 # hint: For each row w of V: `v @ w / (np.linalg.norm(v) * np.linalg.norm(w))`.
 # right: 1 means that two vectors point the same way, 0 that they have nothing in common; length does not matter
@@ -86,8 +86,8 @@ for text, cosine in zip(three, cosines(vectors[0], vectors)):
 # ## 2. From vectors to a picture
 #
 # A vector of a hundred numbers cannot be drawn. A **projection** reduces it to two numbers. t-SNE places points so that
-# neighbours among the vectors stay neighbours in the plane. Here are the test posts on twelve topics. The vectors were
-# made without using the topics.
+# neighbours among the vectors stay neighbours in the plane. Here are the test posts on twelve topics. The topics were
+# not used to make the vectors.
 
 # %%
 from labkit.corpora.relations import points
@@ -121,7 +121,7 @@ predict("00.a", guess)
 # %% [markdown]
 # **Exercise 00.2.** Compute Hit@1 with your `cosines`.
 #
-# *9 minutes, medium. What it is for: to measure the space itself, which no picture can distort.*
+# *9 minutes, medium. Why it matters: it measures the space itself, which no picture can distort.*
 #
 # hint: Loop over the rows. A sentence is nearest to itself: what must you do with its own entry?
 # hint: `near = cosines(v, V)`, then `near[row] = -np.inf`; `near.argmax()` is the row of the nearest other sentence.
@@ -154,7 +154,7 @@ recall("00.a", round(hit_at_1(V, labels), 3))
 #
 # **Exercise 00.3.** Compute inter divided by intra.
 #
-# *8 minutes, medium. What it is for: to see whole classes where Hit@1 sees a single neighbour.*
+# *8 minutes, medium. Why it matters: Hit@1 sees a single neighbour, but this number sees whole classes.*
 #
 # hint: The centre of a class is the mean of its rows: `V[labels == name].mean(0)`.
 # hint: Intra is the distance from each row to its own centre, averaged over all rows.
@@ -182,12 +182,12 @@ print(f"inter/intra of the plain means: {ratio(V, labels):.3f}")
 # **Exercise 00.4, a new sentence.** You can place a new sentence without any training. Write one whose nearest
 # neighbour among the test posts is about *cooking*. This is harder than it looks. Try to explain each miss.
 #
-# *5 minutes, easy. What it is for: to find out what a mean of word vectors picks up from a sentence.*
+# *5 minutes, easy. Why it matters: you find out what a mean of word vectors picks up from a sentence.*
 #
 # hint: What would somebody write who is in a kitchen and needs advice?
 # hint: The words that count most are those that many posts about cooking share: soup, oven, sauce.
 # hint: For example: Why does my sauce burn in the pan every time?
-# right: the words of a sentence decide where it goes
+# right: where a sentence lands depends on its words
 # further: Replace the words of your sentence one by one until it leaves cooking. Which word had kept it there?
 
 # %%
@@ -296,9 +296,10 @@ show(
 #
 # ## Further reading
 #
-# - Reimers and Gurevych, [*Sentence-BERT*](https://aclanthology.org/D19-1410), 2019. How most sentence vectors in use today are made.
-# - Wattenberg, Viégas and Johnson, [*How to Use t-SNE Effectively*](https://doi.org/10.23915/distill.00002), 2016.
-#   Interactive pictures that show how t-SNE can mislead.
+# - Reimers and Gurevych, [*Sentence-BERT*](https://aclanthology.org/D19-1410), 2019. Most of today's sentence vectors
+#   are made in this way.
+# - Wattenberg, Viégas and Johnson, [*How to Use t-SNE Effectively*](https://doi.org/10.23915/distill.00002), 2016. Its
+#   interactive pictures show how t-SNE can mislead you.
 
 # %% [markdown]
 # ## Three questions to end with

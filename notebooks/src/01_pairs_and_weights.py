@@ -12,8 +12,8 @@
 # some pairs together and pushes others apart. Losses differ only in how hard they pull and push each pair. In this
 # lesson you measure that force, derive it for two losses, and then train with nothing else.
 #
-# *80 minutes, 38 of them for five exercises; section 6 can wait for a second sitting. You need a little PyTorch, and to
-# know what a dot product, a derivative and a logarithm are.*
+# *80 minutes, 38 of them for five exercises; section 6 can wait for a second sitting. You need a little PyTorch, and
+# should know what a dot product, a derivative and a logarithm are.*
 #
 # Where a cell says `...  # your turn`, you write the code. `answer(...)` checks it at once, `hint("01.1")` gives a hint
 # (there are three), and `solve("01.1")` shows and runs a solution. Before a result is shown, you are asked to predict
@@ -60,7 +60,7 @@ for row in (0, 1, 4, 5):
 #
 # **Exercise 01.1.** Compute all three. The rows of `V` do not have length 1 yet.
 #
-# *6 minutes, easy. What it is for: everything that follows is computed from these three matrices.*
+# *6 minutes, easy. Why it matters: everything that follows is computed from these three matrices.*
 #
 # hint: Divide each row by its length, `V.norm(dim=1, keepdim=True)`. Then one matrix product gives every cosine.
 # hint: `labels[:, None] == labels` compares every label with every label. Which of its entries are not pairs?
@@ -107,8 +107,8 @@ show(
 recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "farthest positive")
 
 # %% [markdown]
-# If the vectors knew the topics, you would see six bright blocks along the diagonal and darkness elsewhere. You do not.
-# There is work to do, and a loss has to decide where to begin.
+# If the vectors reflected the topics, you would see six bright blocks along the diagonal and darkness elsewhere. You do
+# not. There is work to do, and a loss has to decide where to begin.
 #
 # ## 2. A weight is a slope
 #
@@ -125,12 +125,12 @@ recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "
 # **Exercise 01.2.** Measure the weights of *any* loss this way. Nudge each entry by itself: $(i, j)$ and $(j, i)$ are two
 # entries, because each sentence is an anchor.
 #
-# *8 minutes, medium. What it is for: you will check every formula below against this measurement.*
+# *8 minutes, medium. Why it matters: you will check every formula below against this measurement.*
 #
 # hint: Write two loops, over i and over j. In the inner one, copy S, add h to one entry and compute the loss again.
 # hint: `nudged = S.clone()`, then `nudged[i, j] += h`. The slope is the difference of the two losses divided by h.
 # hint: `W[i, j] = len(S) * abs(loss(nudged, P, N) - before) / h`, with `before = loss(S, P, N)`.
-# right: no calculus is needed: this works for every loss, even for one that nobody has differentiated
+# right: no calculus is needed: this works for every loss, even for one that nobody has ever differentiated
 # further: After the next cell, measure the contrastive loss again with `h=1e-5`, `h=1e-9`, `h=1e-13` and `h=1e-15`. A
 # number has about sixteen digits: below which `h` do too few of them remain in the difference?
 
@@ -178,8 +178,8 @@ print(f"negatives that weigh 1: {int((W[N] > 0.5).sum())} of {int(N.sum())}")
 #
 # This is nearly 0 if the positive is much nearer than the negative, and it grows if the negative is nearer.
 #
-# **Predict 01.b.** Take a triplet with $S_{in} = S_{ip}$, so it is undecided. What weight does it give to each of its two
-# pairs? Write a number.
+# **Predict 01.b.** Take a triplet with $S_{in} = S_{ip}$, so that it is undecided. What weight does it give to each of
+# its two pairs? Write a number.
 
 # %%
 guess = 1  #!
@@ -206,10 +206,10 @@ recall("01.b", round(tie[0, 2].item(), 4))
 #
 # **Exercise 01.3.** Compute the weights of all pairs.
 #
-# *8 minutes, medium. What it is for: a weight derived on paper, which you then check against your measurement.*
+# *8 minutes, medium. Why it matters: you derive a weight on paper, and then check it against your measurement.*
 #
 # hint: Nest three loops: over the anchors i, over its positives p, over its negatives n.
-# hint: `P[i].nonzero().flatten()` holds the positives of anchor i. Add each triplet's weight to W[i, p] and W[i, n].
+# hint: `P[i].nonzero().flatten()` gives the positives of anchor i. Add each triplet's weight to W[i, p] and W[i, n].
 # hint: In the innermost loop: `w = torch.sigmoid(S[i, n] - S[i, p])`, then `W[i, p] += w` and `W[i, n] += w`.
 # right: a pair in the wrong order weighs more, and no pair ever loses all its weight
 # further: Write it without loops: `torch.sigmoid(S[:, None, :] - S[:, :, None])` is indexed by [i, p, n]. Mask it with P
@@ -272,7 +272,7 @@ predict("01.c", guess)
 # %% [markdown]
 # **Exercise 01.4.** Compute the weights of both kinds of pairs.
 #
-# *10 minutes, hard. What it is for: the same formula, with other letters, weighs the pairs of most sentence encoders
+# *10 minutes, hard. Why it matters: the same formula, with other letters, weighs the pairs of most sentence encoders
 # trained today.*
 #
 # hint: Loop over the anchors. For each, loop over its negatives and then over its positives.
@@ -391,9 +391,9 @@ explore(
 #
 # Remove the part of $g_i$ that points along $v_i$, step by `rate` against the rest, and divide each row by its length.
 #
-# *6 minutes, medium. What it is for: you train with six lines of code, and only the weights differ between losses.*
+# *6 minutes, medium. Why it matters: you train with six lines of code, and only the weights differ between losses.*
 #
-# hint: `signed = W * N - W * P` holds the signed weights. Add its transpose, multiply by V, divide by m: these are the
+# hint: `signed = W * N - W * P` gives the signed weights. Add its transpose, multiply by V, divide by m: these are the
 # gradients.
 # hint: How much of each gradient points along its vector? `(gradient * V).sum(dim=1, keepdim=True)`. Subtract that times V.
 # hint: `V = V - rate * along`, then `V / V.norm(dim=1, keepdim=True)`.
@@ -491,12 +491,13 @@ for at in (0, 2, 5, 10, 40):
 #
 # ## Further reading
 #
-# - Wang, Han, Huang, Dong and Scott, [*Multi-Similarity Loss with General Pair Weighting*](https://arxiv.org/abs/1904.06627),
-#   2019. The origin of weight-as-slope, of the locality loss and of its miner.
-# - Hermans, Beyer and Leibe, [*In Defense of the Triplet Loss*](https://arxiv.org/abs/1703.07737), 2017. The soft margin,
-#   and what happens if only the hardest pairs are kept.
-# - Wang and Isola, [*Alignment and Uniformity on the Hypersphere*](https://arxiv.org/abs/2005.10242), 2020. What pulling
-#   and pushing amount to on the whole sphere.
+# - Wang, Han, Huang, Dong and Scott, [*Multi-Similarity Loss with General Pair
+#   Weighting*](https://arxiv.org/abs/1904.06627), 2019. This paper defines the weight of a pair as a slope, and
+#   introduces the locality loss and its miner.
+# - Hermans, Beyer and Leibe, [*In Defense of the Triplet Loss*](https://arxiv.org/abs/1703.07737), 2017. It explains
+#   the soft margin, and what happens if only the hardest pairs are kept.
+# - Wang and Isola, [*Alignment and Uniformity on the Hypersphere*](https://arxiv.org/abs/2005.10242), 2020. It shows
+#   the effect of pulling and pushing on the whole sphere.
 #
 # <details><summary>Errata of the paper</summary>
 #

@@ -59,14 +59,14 @@ print(len(pairs), "training pairs of", len(texts), "sentences in", len(set(class
 print(texts[0], "->", sentences[0])
 
 # %% [markdown]
-# A sentence is now a list of word numbers; 0 is reserved for padding. Two sentences have the same **class** if pairs
-# labelled 1 connect them, directly or through other sentences.
+# A sentence is now a list of word numbers; 0 is reserved for padding. Two sentences have the same **class** if they are
+# connected by pairs labelled 1, directly or through other sentences.
 #
 # **Exercise 02.1.** Make a batch. A sentence that is in two of the pairs gets only one row. Pad all rows with 0 to the
 # length of the longest sentence in the batch. Sentences of the same class are positives of each other, all other
 # sentences are negatives, and no sentence is its own positive.
 #
-# *10 minutes, hard. What it is for: a few labelled pairs become a square of positives and negatives.*
+# *10 minutes, hard. Why it matters: a few labelled pairs become a square of positives and negatives.*
 #
 # hint: Start with the distinct sentences: `list(dict.fromkeys(...))` keeps the first of each. Then fill a table of
 # zeros, and compare the class of each row with the class of each other row.
@@ -128,12 +128,12 @@ def network(seed, dimension=50, size=60):
 # Padding must have no influence. Three places need care:
 #
 # - The word vectors of padding must be 0, because a filter at the end of a sentence sees them.
-# - An answer at padding must not be the largest.
-# - Padding must get no share.
+# - The largest answer must not come from padding.
+# - Padding must not get a share of the attention.
 #
 # **Exercise 02.2.** Write the encoder. `inside(lengths, longest)` is True on words and False on padding, (m, longest).
 #
-# *10 minutes, hard. What it is for: this is the network that you train.*
+# *10 minutes, hard. Why it matters: this is the network that you train.*
 #
 # hint: `x = net["words"](numbers) * there[:, :, None]`. The filters want (m, 50, longest): `x.transpose(1, 2)`.
 # hint: Before a maximum or a softmax, set padding to -∞: `answers.masked_fill(~there[:, None, :], -torch.inf).amax(2)`,
@@ -170,10 +170,10 @@ answer("02.2", encoded)
 # all cosines with `locality(S, P, N, alpha=2.0, beta=20.0, base=base)`. Compute its gradients, and let the optimiser
 # move the parameters. Return the loss as a plain number.
 #
-# *8 minutes, medium. What it is for: training means repeating this one step.*
+# *8 minutes, medium. Why it matters: training means repeating this one step.*
 #
 # hint: The order is `optimiser.zero_grad()`, the vectors, the loss, `loss.backward()`, `optimiser.step()`.
-# hint: `v = encoded(net, numbers, lengths)` has rows of length 1, so the cosines are `v @ v.T`.
+# hint: The rows of `v = encoded(net, numbers, lengths)` have length 1, so the cosines are `v @ v.T`.
 # hint: `loss = locality(v @ v.T, P, N, alpha=2.0, beta=20.0, base=base)`; return `loss.item()`.
 # right: each call measures the loss, and then moves the parameters a little to make it smaller
 # further: Do not clear the old gradients. What does the optimiser see from the second step on?
@@ -198,7 +198,7 @@ answer("02.3", step)
 # order. The last batch may be smaller. The seed determines all orders. `learn` takes a step on the given pairs and
 # returns their loss.
 #
-# *8 minutes, medium. What it is for: with the same seed you can reproduce a training run exactly.*
+# *8 minutes, medium. Why it matters: with the same seed you can reproduce a training run exactly.*
 #
 # hint: Seed a generator once, before the first epoch. It then draws another order in each epoch.
 # hint: `torch.randperm(len(pairs), generator=random)` is an order. Cut it into pieces of `size`; the last may be
@@ -417,7 +417,7 @@ recall("02.d", float(largest.removeprefix("λ = ")))
 # **Exercise 02.5.** Tune a hyperparameter. Train one network for each value, and choose the best on dev. Report its AUC
 # on test; use test once.
 #
-# *9 minutes, medium. What it is for: you choose a setting, and test has no part in the choice.*
+# *9 minutes, medium. Why it matters: you choose a setting, and test has no part in the choice.*
 #
 # hint: Three steps: train a network for each value, find the one with the best AUC on dev, and score it on test.
 # hint: `networks = {value: train(value) for value in values}`, so that each is trained once.
@@ -518,7 +518,7 @@ for count in (25, 50, 100, 400):
           f"{np.mean([accuracy(each, each) for each in noise]):.2f}")
 
 # %% [markdown]
-# The smaller the test set, the more a leak gains. With 50 pairs, random scores reach 0.58, where guessing gives 0.5.
+# A leak gains more on a smaller test set. With 50 pairs, random scores reach 0.58, where guessing gives 0.5.
 
 # %% [markdown]
 # ## Errata
@@ -538,11 +538,11 @@ for count in (25, 50, 100, 400):
 # ## Further reading
 #
 # - Wang, Han, Huang, Dong and Scott, [*Multi-Similarity Loss with General Pair
-#   Weighting*](https://arxiv.org/abs/1904.06627), 2019. Where the loss and its keep rule come from, with the ablations.
-# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How much of
-#   the leads in metric learning remains after fair tuning.
-# - Kim, [*Convolutional Neural Networks for Sentence Classification*](https://aclanthology.org/D14-1181), 2014. Filters
-#   over words, in a few pages.
+#   Weighting*](https://arxiv.org/abs/1904.06627), 2019. It introduces the loss and its keep rule, with ablations.
+# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. It shows
+#   how much progress in metric learning remains after fair tuning.
+# - Kim, [*Convolutional Neural Networks for Sentence Classification*](https://aclanthology.org/D14-1181), 2014. It
+#   describes filters over words in a few pages.
 
 # %% [markdown]
 # ## Three questions to end with

@@ -12,7 +12,7 @@
 # theme: they divide the article into *sections*. In this lesson you turn sections into triplets, train a network with
 # attention on them, and let it find the sections of articles that it has never seen.
 #
-# *60 minutes, 42 of them for five exercises. You need notebook 1, and to know what a softmax is.*
+# *60 minutes, 42 of them for five exercises. You need notebook 1, and should know what a softmax is.*
 #
 # Move the slider. Each position shows an article that a trained network has not seen, with a column for each sentence.
 # The upper row shows the section of the sentence. The two lower rows show clusters that two algorithms, k-means and
@@ -52,7 +52,7 @@ explore(
 # farther away. The paper selects them from an article by these rules:
 #
 # - Only the first sentence of each paragraph is used, and only if it has 5 to 50 words.
-# - The first section, "Background" and lists such as "References" are left out. The first two touch on everything.
+# - The first section, "Background" and lists such as "References" are left out. The first two touch on every topic.
 # - Anchor and positive come from the same section, at most three paragraphs apart.
 # - The negative comes from the previous or the next section.
 #
@@ -75,7 +75,7 @@ for section in sections_of(article)[:3]:
 # **Exercise 03.1.** Apply the other two rules, and collect every triplet that they allow. Either sentence of a pair may
 # be the anchor, so each pair counts twice.
 #
-# *10 minutes, medium. What it is for: your network will learn from these triplets, and from nothing else.*
+# *10 minutes, medium. Why it matters: your network will learn from these triplets, and from nothing else.*
 #
 # hint: Nest four loops: over the sections, the anchors, the positives and the negatives.
 # hint: The neighbours of section number `place` are `sections[max(0, place - 1) : place] + sections[place + 1 : place +
@@ -146,7 +146,7 @@ recall("03.a", funnel.left("sections") / funnel.read("sections"))
 #
 # **Exercise 03.2.** Compute the loss from the vectors of many triplets.
 #
-# *8 minutes, medium. What it is for: your training minimises this number.*
+# *8 minutes, medium. Why it matters: your training minimises this number.*
 #
 # hint: `torch.nn.functional.cosine_similarity(a, p)` gives one cosine for each row.
 # hint: `near = scale * (1 - F.cosine_similarity(a, p))`, and `far` in the same way with n.
@@ -221,7 +221,7 @@ print(reader.batch([reader.numbers("A waterfall is near."), reader.numbers("No b
 # %% [markdown]
 # **Exercise 03.3.** Write the encoder.
 #
-# *8 minutes, medium. What it is for: it is the whole network that you train below.*
+# *8 minutes, medium. Why it matters: this is the whole network that you train below.*
 #
 # hint: `h = net["words"](numbers)` is (n, t, d). `net["score"](torch.tanh(net["hidden"](h)))` is (n, t, 1).
 # hint: Padding needs the score -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
@@ -321,7 +321,7 @@ explore(
 #
 # **Exercise 03.4.** Compute $\langle s \rangle$. The sum includes the similarity of each sentence to itself.
 #
-# *6 minutes, easy. What it is for: in the next exercise you make this number as large as possible.*
+# *6 minutes, easy. Why it matters: in the next exercise you make this number as large as possible.*
 #
 # hint: `inside = labels == cluster` marks the sentences of a cluster; `np.unique(labels)` lists the clusters.
 # hint: `S[np.ix_(inside, inside)].sum()` is the sum over all pairs in the cluster. Divide it by the size of the
@@ -348,7 +348,7 @@ answer("03.4", objective)
 # **Exercise 03.5.** Write this search. Move a sentence only if $\langle s \rangle$ grows by more than $10^{-9}$, so
 # that rounding cannot move it back and forth forever.
 #
-# *10 minutes, hard. What it is for: a complete clustering algorithm with which to judge your network.*
+# *10 minutes, hard. Why it matters: you need a complete clustering algorithm to judge your network.*
 #
 # hint: Work on a copy: `labels = labels.copy()`. Put a `for` loop over the rows into a loop `while moved`.
 # hint: For each cluster, set `labels[row] = cluster` and compute the objective. Remember the best cluster, and set
@@ -507,9 +507,9 @@ for measure, value in now.items():
 # ## Further reading
 #
 # - Hermans, Beyer and Leibe, [*In Defense of the Triplet Loss for Person
-#   Re-Identification*](https://arxiv.org/abs/1703.07737), 2017. How softplus and hinge differ in practice.
+#   Re-Identification*](https://arxiv.org/abs/1703.07737), 2017. It compares softplus and hinge in practice.
 # - Slonim, Atwal, Tkačik and Bialek, [*Information-based clustering*](https://doi.org/10.1073/pnas.0507432102), 2005.
-#   Where Iclust comes from, and what its temperature does.
+#   It introduces Iclust and explains its temperature.
 
 # %% [markdown]
 # ## Three questions to end with

@@ -16,7 +16,7 @@
 #
 # Move the slider. The points are on a spiral, coloured from its start (blue) to its end (yellow). Two methods give each
 # point one number, plotted against its place along the spiral. PCA looks at all distances. *Locality preserving* looks
-# only at the $k$ nearest neighbours of each point. For which $k$ does the number tell the place on the spiral?
+# only at the $k$ nearest neighbours of each point. For which $k$ does the number reveal the place on the spiral?
 
 # %%
 import numpy as np
@@ -71,7 +71,7 @@ explore(
 #
 # **Exercise 04.1.** Compute the weights.
 #
-# *8 minutes, medium. What it is for: the method uses nothing but these weights.*
+# *8 minutes, medium. Why it matters: the method uses nothing but these weights.*
 #
 # hint: Three steps: G from the differences, one linear system, one division.
 # hint: `G = (near - x) @ (near - x).T`; add `reg * np.trace(G)` to its diagonal.
@@ -114,12 +114,12 @@ print("weights after doubling, rotating and moving the vectors:", rebuild(*moved
 # The weights do not change when the space is rotated, scaled or moved. They describe a sentence by its neighbours
 # alone, so they can be carried over to another space. That is the idea of the method.
 #
-# **Exercise 04.2.** Compute the weights of all sentences. Row $i$ of $W$ holds the weights of sentence $i$, and 0 for
-# every sentence that is not among its $k$ nearest neighbours.
+# **Exercise 04.2.** Compute the weights of all sentences. Row $i$ of $W$ contains the weights of sentence $i$, and 0
+# for every sentence that is not among its $k$ nearest neighbours.
 #
-# *8 minutes, medium. What it is for: the next step knows nothing about the sentences except $W$.*
+# *8 minutes, medium. Why it matters: the next step knows nothing about the sentences except $W$.*
 #
-# hint: Loop over the rows of X. `np.linalg.norm(X - x, axis=1)` has the distances from x to all sentences.
+# hint: Loop over the rows of X. `np.linalg.norm(X - x, axis=1)` gives the distances from x to all sentences.
 # hint: No sentence is its own neighbour: set its own distance to `np.inf` before you sort.
 # hint: `near = distances.argsort()[:k]`, then `W[i, near] = rebuild(x, X[near], reg)`.
 # right: each row sums to 1, and has k numbers that are not 0
@@ -153,7 +153,7 @@ answer("04.2", mixtures)
 #
 # **Exercise 04.3.** Compute $Y$. Assume that only one eigenvalue of $M$ is 0.
 #
-# *6 minutes, medium. What it is for: the last step of the method; you compare the result with the package.*
+# *6 minutes, medium. Why it matters: it is the last step of the method, and you compare the result with the package.*
 #
 # hint: `np.linalg.eigh(M)` gives the eigenvalues in ascending order, and the eigenvectors as columns of length 1.
 # hint: Leave out the first column and take the next p. The columns give YᵀY = I. Which factor turns that into YᵀY/m =
@@ -244,7 +244,7 @@ for number in (0, 1):
 #
 # **Exercise 04.4.** Compute $Y$ in this way.
 #
-# *8 minutes, medium. What it is for: you get a correct embedding for every graph of neighbours.*
+# *8 minutes, medium. Why it matters: you get a correct embedding for every graph of neighbours.*
 #
 # hint: `np.ones((m, m)) / m` is the matrix 1 1ᵀ / m.
 # hint: You need not drop a column: the constant now has the largest eigenvalue.
@@ -347,7 +347,7 @@ show(
 #
 # **Exercise 04.5.** Place a new sentence in this way, with your `rebuild`.
 #
-# *8 minutes, medium. What it is for: without it, you would have to embed all sentences again for each new one.*
+# *8 minutes, medium. Why it matters: otherwise you would have to embed all sentences again for each new one.*
 #
 # hint: Its neighbours and its weights come from the old space, X.
 # hint: `near = np.linalg.norm(X - x, axis=1).argsort()[:k]`
@@ -488,10 +488,12 @@ for column in stored().table("sbert-lp/1").columns:
 # ## Further reading
 #
 # - Roweis and Saul, [*Nonlinear Dimensionality Reduction by Locally Linear
-#   Embedding*](https://doi.org/10.1126/science.290.5500.2323), 2000. Where the method comes from, in four pages.
+#   Embedding*](https://doi.org/10.1126/science.290.5500.2323), 2000. It introduces the method in four pages.
 # - Ghojogh, Ghodsi, Karray and Crowley, [*Locally Linear Embedding and its
-#   Variants*](https://arxiv.org/abs/2011.10925), 2020. Every step derived slowly, including the placing of new points.
-# - Mu and Viswanath, [*All-but-the-Top*](https://arxiv.org/abs/1702.01417), 2018. The method that was ahead here.
+#   Variants*](https://arxiv.org/abs/2011.10925), 2020. It derives every step slowly, including the placing of new
+#   points.
+# - Mu and Viswanath, [*All-but-the-Top*](https://arxiv.org/abs/1702.01417), 2018. It introduces the method that was
+#   ahead here.
 
 # %% [markdown]
 # ## Three questions to end with

@@ -12,7 +12,8 @@
 # network should be able to write a paraphrase from the vector alone, and the vectors of paraphrases should be close
 # together. You build both, the network and the score, and find out how each of them can fool you.
 #
-# *60 minutes, 42 of them for five exercises. You need lesson 1, some PyTorch, and to know what a recurrent network is.*
+# *60 minutes, 42 of them for five exercises. You need lesson 1 and some PyTorch, and should know what a recurrent
+# network is.*
 #
 # The data are captions, five for each photograph. A trained network has turned every caption into a vector. The picture
 # shows cosines: blue for two captions of one photograph, orange for captions of two photographs. The lines are the
@@ -108,12 +109,12 @@ print(members[2][0], "=", " ".join(names[number] for number in members[2][0]))
 # state (1, n, 48). It returns all states and the last one. `net[decoder + " word"]` turns states into one number for
 # each word, and a softmax turns these into probabilities. `encode` is already written.
 #
-# *12 minutes, hard. What it is for: this is how every language model is trained, with or without a vector to write
+# *12 minutes, hard. Why it matters: this is how every language model is trained, with or without a vector to write
 # from.*
 #
 # hint: Put a column of zeros before `numbers` for what the decoder reads, and after `numbers` for what it should write.
 # Append v to each word vector: `v[:, None].expand(-1, steps, -1)`.
-# hint: `log_p = net[decoder + " word"](states).log_softmax(2)` has log p of every word. Pick the true ones:
+# hint: `log_p = net[decoder + " word"](states).log_softmax(2)` gives log p of every word. Pick the true ones:
 # `log_p.gather(2, write[:, :, None])[:, :, 0]`.
 # hint: Step t counts if `t <= lengths`: `counted = torch.arange(write.shape[1]) <= lengths[:, None]`, and the loss is
 # `-right[counted].mean()`.
@@ -152,14 +153,14 @@ answer("05.1", paid)
 # **Exercise 05.2.** Write one step of training. Encode the sentences, compute both losses with `paid`, and let the
 # optimiser move the network against the gradient of $L$.
 #
-# *7 minutes, medium. What it is for: the network learns one vector that has to serve two decoders.*
+# *7 minutes, medium. Why it matters: the network learns one vector that has to serve two decoders.*
 #
 # hint: Clear the old gradients with `optimiser.zero_grad()`, compute the loss, then call `loss.backward()` and
 # `optimiser.step()`.
 # hint: The copy decoder should write `sentence`, the paraphrase decoder `other`, both from `encode(net, *sentence)`.
 # hint: `copy = paid(net, "copy", v, *sentence)`, likewise for `"paraphrase"` and `*other`, then `loss = (1 -
 # emphasis) * copy + (1 + emphasis) * para`.
-# right: both losses flow back into one encoder, so v has to hold what both decoders need
+# right: both losses flow back into one encoder, so v has to contain what both decoders need
 # further: Let the paraphrase decoder write the sentence, too. What would the network then have no reason to learn?
 
 # %%
@@ -204,7 +205,7 @@ mine, history = trained(0.5)
 # **Exercise 05.3.** Let a decoder write *greedily*: take the likeliest word, feed it back in, and take the next. Stop
 # at the end (0), or when the sentence has `longest` words.
 #
-# *8 minutes, medium. What it is for: you can then read what a decoder writes from a vector.*
+# *8 minutes, medium. Why it matters: you can then read what a decoder writes from a vector.*
 #
 # hint: Use a loop. The decoder first reads `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
 # hint: In the loop: `x = torch.cat([net["words"](word), v[:, None]], 2)`, then `out, state = net[decoder](x, state)`.
@@ -255,9 +256,9 @@ for name, net in (("untrained", network(0)), ("trained", mine)):
 #
 # **Exercise 05.4.** Compute P-coherence, and also the mean cosine of two sentences of *different* groups.
 #
-# *8 minutes, medium. What it is for: a cosine within groups means little without one between groups.*
+# *8 minutes, medium. Why it matters: a cosine within groups means little without one between groups.*
 #
-# hint: Divide each row by its length; then `S = rows @ rows.T` has every cosine.
+# hint: Divide each row by its length; then `S = rows @ rows.T` contains every cosine.
 # hint: For each name in `np.unique(groups)`, take the part of S that belongs to it. Count each pair once, and no
 # sentence with itself: `own[np.triu_indices(len(own), 1)].mean()`. Then take the mean over groups.
 # hint: For different groups, `S[groups[:, None] != groups].mean()`.
@@ -304,7 +305,7 @@ line("the slider's network", ready)
 # **Exercise 05.5.** Divide the vectors by their lengths. Mix each with $c$, the direction of their mean: $(1 - t)\, v /
 # \lVert v \rVert + t\, c$. Find the smallest $t$ among 0, 0.01, …, 1 at which P-coherence reaches a goal.
 #
-# *7 minutes, medium. What it is for: do not trust a score that you can reach without learning anything.*
+# *7 minutes, medium. Why it matters: you should not trust a score that can be reached without learning anything.*
 #
 # hint: `c` is the mean of the rows of length 1, itself divided by its length.
 # hint: Loop `for t in np.arange(101) / 100`. Mix, call your `coherence`, and return once the first number reaches the
@@ -382,7 +383,7 @@ table("pthought-forms")
 # %% [markdown]
 # *one-bi* has the highest lift, and its lead over *two-bi* is clear. P-coherence puts *two-bi* first, but lift and
 # retrieval put it last. The paper's table 3 reports 0.7432, 0.7899 and 0.9725 for the three forms, and section 5.2
-# reads this as a success of the more complex ones. It may also be a collapse. One cannot tell, because the cosine
+# reads this as a success of the more complex ones. It may also be a collapse. We cannot tell, because the cosine
 # between groups is not printed.
 #
 # ## 5. How much should the paraphrase count?
@@ -461,10 +462,10 @@ table("pthought-lambda")
 #
 # ## Further reading
 #
-# - Ryan Kiros et al., [*Skip-Thought Vectors*](https://arxiv.org/abs/1506.06726), 2015. One encoder and two decoders,
-#   which write the sentence before and the sentence after.
-# - Kawin Ethayarajh, [*How Contextual are Contextualized Word Representations?*](https://aclanthology.org/D19-1006), 2019.
-#   Vectors that all point in one direction, in much larger networks.
+# - Ryan Kiros et al., [*Skip-Thought Vectors*](https://arxiv.org/abs/1506.06726), 2015. It trains one encoder with two
+#   decoders, which write the sentence before and the sentence after.
+# - Kawin Ethayarajh, [*How Contextual are Contextualized Word Representations?*](https://aclanthology.org/D19-1006),
+#   2019. In much larger networks, too, all vectors point in much the same direction.
 # - Felix Stahlberg and Bill Byrne, [*On NMT Search Errors and Model Errors*](https://aclanthology.org/D19-1331), 2019.
 #   In translation, the likeliest sentence of all is often the empty one.
 
@@ -491,7 +492,7 @@ table("pthought-lambda")
 #
 # </details>
 #
-# **3.** A decoder writes a fluent, plausible caption from a vector. Does the vector hold what the sentence said?
+# **3.** A decoder writes a fluent, plausible caption from a vector. Does the vector contain what the sentence said?
 #
 # <details><summary>An answer</summary>
 #

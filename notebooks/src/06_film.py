@@ -61,9 +61,9 @@ explore(
 #
 # **Exercise 06.1.** List all these contributions, so that they add up to the cosine. Sort by absolute value, largest first.
 #
-# *8 minutes, medium. What it is for: you will read your own metric with this function.*
+# *8 minutes, medium. Why it matters: you will read your own metric with this function.*
 #
-# hint: `np.flatnonzero(x_a)` holds the numbers of the words in the first sentence. Loop over these, and over those of
+# hint: `np.flatnonzero(x_a)` gives the numbers of the words in the first sentence. Loop over these, and over those of
 # x_b.
 # hint: A contribution is `x_a[u] * x_b[v] * (L[:, u] @ L[:, v])`, divided by the lengths of `L @ x_a` and `L @ x_b`.
 # hint: Collect tuples (u, v, part) in a list, and end with `rows.sort(key=lambda row: -abs(row[2]))`.
@@ -150,7 +150,7 @@ recall("06.a", round(float(labelled), 2))
 #
 # **Exercise 06.2.** Compute the symmetric $A$.
 #
-# *8 minutes, medium. What it is for: everything that FILM will ever learn about the labels is in this matrix.*
+# *8 minutes, medium. Why it matters: everything that FILM will ever learn about the labels is in this matrix.*
 #
 # hint: `np.bincount(i, minlength=len(X))` counts the triplets of each anchor; `share = 1 / (count[i] + 1)` is one number
 # for each triplet.
@@ -196,7 +196,7 @@ for u, v in (("bike", "bicycle"), ("bike", "bike"), ("bike", "cat")):
 #
 # **Exercise 06.3.** Write this closed form.
 #
-# *7 minutes, medium. What it is for: this is a complete learning algorithm for a metric.*
+# *7 minutes, medium. Why it matters: this is a complete learning algorithm for a metric.*
 #
 # hint: `values, vectors = np.linalg.eigh(A)`: the smallest eigenvalue comes first, and eigenvectors are columns.
 # hint: Take the last d columns and keep those whose eigenvalue is above 0.
@@ -247,8 +247,9 @@ print("the most frequent:", ", ".join(vocabulary[often[:12]]))
 print(f"share of L in the columns of the 50 most frequent words: {held_by_frequent(first):.0%}")
 
 # %% [markdown]
-# Frequent words do. They say little, but they occur with many anchors, so 50 of the 1,533 words hold a fifth of $L$.
-# The remedy is to change units: measure every direction by how much of the corpus lies along it. With $C = X^\top X$:
+# Frequent words do. They say little, but they occur with many anchors, so 50 of the 1,533 words account for a fifth of
+# $L$. The remedy is to change units: measure every direction by how much of the corpus lies along it. With $C = X^\top
+# X$:
 #
 # 1. Factor $C + \varepsilon I = R R^\top$ (Cholesky; $R$ is triangular). In the new units a sentence is
 #    $\tilde x = R^{-1} x$, and the corpus lies equally along all directions: $R^{-1} (C + \varepsilon I) R^{-\top} = I$.
@@ -267,7 +268,7 @@ predict("06.b", guess)
 # %% [markdown]
 # **Exercise 06.4.** Write these three steps, using your `closed_form` for the second.
 #
-# *7 minutes, medium. What it is for: the metric that you will read and measure from here on.*
+# *7 minutes, medium. Why it matters: from here on, you read and measure this metric.*
 #
 # hint: `np.linalg.cholesky(C + ridge * np.eye(len(C)))` is R. You may compute its inverse: R is only 1,500 wide.
 # hint: `inverse = np.linalg.inv(R)`, and the matrix of step 2 is `inverse @ A @ inverse.T`.
@@ -312,8 +313,8 @@ read(texts_a[wrong], texts_b[wrong], L)
 # The two questions have nearly the same words in another order. A method that counts words cannot tell them apart, however
 # well it weighs them.
 #
-# **Rows are another matter.** It is tempting to read each row of $L$ as a topic. For four rows we print the share of $L$
-# that the row holds, about how many words it uses, and the words that move it most, up (+) and down (−):
+# **Rows are another matter.** It is tempting to read each row of $L$ as a topic. For each of four rows, we print its
+# share of $L$, about how many words it uses, and the words that move it most, up (+) and down (−):
 
 # %%
 from labkit.film.reading import Terms, row_stability, word_rows
@@ -346,7 +347,7 @@ recall("06.c", round(float(rows_alike), 2))
 
 # %% [markdown]
 # The rows do not come back; the similarities do. Similarities depend on $L$ only through $L^\top L$, and $(QL)^\top (QL)$ is
-# the same for every rotation $Q$ of the rows. A few different labels are enough to turn neighbouring rows into each
+# the same for every rotation $Q$ of the rows. A few different labels are enough to rotate neighbouring rows into each
 # other. So trust what FILM says about a *pair*, and treat a row as one view among many.
 #
 # ## 5. What it costs in labels
@@ -365,7 +366,7 @@ predict("06.d", guess)
 # %% [markdown]
 # **Exercise 06.5.** Choose the share with the best AUC on the dev pairs, and use it to mix the test scores.
 #
-# *8 minutes, easy. What it is for: the dev set decides how far to trust what was learned; the test set only reports.*
+# *8 minutes, easy. Why it matters: the dev set decides how far to trust what was learned; the test set only reports.*
 #
 # hint: For each share, mix the dev scores and compute `roc_auc_score(dev_labels, mixed)`. Remember the best.
 # hint: A share of 1 is TF-IDF alone: `share * plain_dev + (1 - share) * learned_dev`.
@@ -432,10 +433,10 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 # ## Further reading
 #
 # - Zaiwen Wen and Wotao Yin, [*A feasible method for optimization with orthogonality
-#   constraints*](https://doi.org/10.1007/s10107-012-0584-1), 2013. The paper's gradient descent, with proofs;
-#   `labkit.film.stiefel` implements it.
-# - Han Liu et al., [*Fast Low-rank Metric Learning*](https://arxiv.org/abs/1909.06297), 2019. The method that inspired
-#   FILM, applied to images.
+#   constraints*](https://doi.org/10.1007/s10107-012-0584-1), 2013. It describes the gradient descent of the FILM paper,
+#   with proofs; `labkit.film.stiefel` implements it.
+# - Han Liu et al., [*Fast Low-rank Metric Learning*](https://arxiv.org/abs/1909.06297), 2019. It introduces the method
+#   that inspired FILM, and applies it to images.
 #
 # <details><summary>Errata of the paper</summary>
 #

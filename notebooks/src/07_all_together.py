@@ -72,7 +72,7 @@ explore(
 #
 # **Exercise 07.1.** Write the rule.
 #
-# *7 minutes, medium. What it is for: your table will claim a lead only if the seeds show one.*
+# *7 minutes, medium. Why it matters: your table will claim a lead only if the seeds show one.*
 #
 # hint: Take the differences seed by seed. You need their mean and its standard error.
 # hint: The standard error of a mean of n numbers is `d.std(ddof=1) / np.sqrt(n)`.
@@ -102,7 +102,7 @@ answer("07.1", verdict)
 # **Exercise 07.2.** Turn scores into a table. The method with the largest mean is `"best"`. Every other method is
 # `"behind"` if the best leads, and otherwise `"open"`.
 #
-# *7 minutes, medium. What it is for: at the end you make this table for your own file.*
+# *7 minutes, medium. Why it matters: at the end you make this table for your own file.*
 #
 # hint: Sort the names by their mean, the largest first: `sorted(found, key=lambda name: -found[name].mean())`.
 # hint: Compare the best with each of the others with your `verdict`. "first" means that the other is behind.
@@ -159,7 +159,7 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 # **Exercise 07.3.** Write such a split. Put all rows of a group into the same part, and about a fifth of the groups
 # into test.
 #
-# *8 minutes, hard. What it is for: a method cannot pass your test by learning sentences by heart.*
+# *8 minutes, hard. Why it matters: a method cannot pass your test by learning sentences by heart.*
 #
 # hint: The part of a row must depend on the name of its group and on nothing else.
 # hint: A hash turns a name into a number. `zlib.crc32(name.encode())` is the same on every machine and every day.
@@ -186,9 +186,9 @@ answer("07.3", split)
 #
 # **Exercise 07.4.** Write this score. If two labels have equally many votes, the one with the nearest voter wins.
 #
-# *8 minutes, medium. What it is for: a score that fits any file with one label for each text.*
+# *8 minutes, medium. Why it matters: this score fits any file with one label for each text.*
 #
-# hint: Divide all rows by their lengths; then `asked @ known.T` has a row of cosines for each test sentence.
+# hint: Divide all rows by their lengths; then `asked @ known.T` gives a row of cosines for each test sentence.
 # hint: `np.argsort(-row)[:k]` are the k nearest, the nearest first. Their labels are the votes.
 # hint: `max(votes, key=votes.count)` is the first label with the most votes, and so the one with the nearest voter.
 # right: this score needs no threshold and no training
@@ -251,10 +251,10 @@ recall("07.b", round(score(tfidf, by_row), 2))
 #
 # ## 4. Four methods on your file
 #
-# **Exercise 07.5.** Train every method with every seed. Start each run with a new, untrained method. Collect the
-# scores of a method in an array.
+# **Exercise 07.5.** Train every method with every seed. Start each run with a new, untrained model of the method.
+# Collect the scores of a method in an array.
 #
-# *6 minutes, medium. What it is for: your table compares methods over several seeds.*
+# *6 minutes, medium. Why it matters: your table compares methods over several seeds.*
 #
 # hint: Nest two loops: over `makers.items()`, and over `seeds`.
 # hint: Make the method inside the inner loop, `method = make()`, so that every seed begins with an untrained one.
@@ -318,18 +318,18 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # | labels and more time | `sentpwnet` or `bag` | they read parts of words, and `sentpwnet` reads order, which FILM cannot |
 # | articles with sections | `thematic` | it makes its own labels (lesson 3) |
 # | vectors of another model | those vectors, unchanged | `sbert-lp` can move them by their neighbours, but here it was behind (lesson 4) |
-# | a use for written sentences | `pthought` | only it writes; as a similarity it is behind (lesson 5) |
+# | a need for generated sentences | `pthought` | no other method generates text; as a similarity it is behind (lesson 5) |
 #
 # This advice comes from two corpora and small methods. Yours may differ, and now you can find out.
 #
 # ## Further reading
 #
 # - Nils Reimers and Iryna Gurevych, [*Reporting Score Distributions Makes a
-#   Difference*](https://aclanthology.org/D17-1035), 2017. How much the seed alone moves a score.
+#   Difference*](https://aclanthology.org/D17-1035), 2017. It shows how much the seed alone changes a score.
 # - Kevin Musgrave, Serge Belongie and Ser-Nam Lim, [*A Metric Learning Reality
 #   Check*](https://arxiv.org/abs/2003.08505), 2020. In a fair comparison, little remains of years of progress.
 # - Sayash Kapoor and Arvind Narayanan, [*Leakage and the Reproducibility Crisis in Machine-Learning-Based
-#   Science*](https://doi.org/10.1016/j.patter.2023.100804), 2023. Eight ways for a split to leak.
+#   Science*](https://doi.org/10.1016/j.patter.2023.100804), 2023. It lists eight ways in which a split can leak.
 
 # %% [markdown]
 # ## Three questions to end with

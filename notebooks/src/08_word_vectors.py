@@ -12,8 +12,8 @@
 # other, and build word vectors from these counts. Then you build sentence vectors. All other lessons start from such
 # vectors.
 #
-# *50 minutes, 34 of them for five exercises. You need a little Python, and to know what a dot product and a logarithm
-# are.*
+# *50 minutes, 34 of them for five exercises. You need a little Python, and should know what a dot product and a
+# logarithm are.*
 #
 # Each mark is the caption of a photograph; colour and shape show which of eight photographs it describes. Its vector is
 # made only of counts: which words occur near each other in other captions. The slider sets how many captions were
@@ -53,7 +53,7 @@ explore(
 #
 # **Exercise 08.1.** Write the table of counts.
 #
-# *8 minutes, medium. What it is for: everything that the vectors know about words comes from this table.*
+# *8 minutes, medium. Why it matters: everything that the vectors know about words comes from this table.*
 #
 # hint: Nest three loops: over the sentences, the places in a sentence, and the distances 1, 2, ..., window.
 # hint: At place `at` and distance t the neighbour is at `at + t`, if the sentence is that long.
@@ -103,7 +103,7 @@ for word in ("dog", "kitchen"):
 #
 # **Exercise 08.2.** Compute the PPMI. If two words never meet, it is 0.
 #
-# *6 minutes, medium. What it is for: PPMI is small for words that are near every word.*
+# *6 minutes, medium. Why it matters: PPMI is small for words that are near every word.*
 #
 # hint: Divide the table by its sum, which gives p(i, j). The sums of its rows are p(i).
 # hint: By chance a pair would have the share p(i) p(j): `np.outer(p_i, p_i)`.
@@ -146,9 +146,9 @@ print(information.shape, "->", V.shape)
 # **Exercise 08.3.** Find the words whose vectors have the largest cosines with the vector of a word. Leave out the word
 # itself.
 #
-# *6 minutes, easy. What it is for: the neighbours of a word show what its vector knows.*
+# *6 minutes, easy. Why it matters: the neighbours of a word show what its vector knows.*
 #
-# hint: Divide each row by its length; then `unit @ unit[word]` has all cosines.
+# hint: Divide each row by its length; then `unit @ unit[word]` gives all cosines.
 # hint: The word itself has cosine 1: set its entry to `-np.inf`.
 # hint: `np.argsort(-cosines)[:count]`
 # right: frequent words have long vectors, but the cosine looks only at the direction
@@ -187,7 +187,7 @@ recall("08.a", names[nearest(V, number["dog"], 1)[0]])
 # **Exercise 08.4.** Compute this mean for many sentences. A word that occurs twice counts twice. Leave out words
 # without a vector. A sentence without any known word becomes a row of zeros.
 #
-# *6 minutes, easy. What it is for: every method of this course has to beat these vectors.*
+# *6 minutes, easy. Why it matters: every method of this course has to beat these vectors.*
 #
 # hint: Begin with `np.zeros((len(sentences), d))`, where d is the length of a vector of the table.
 # hint: For each sentence collect the vectors of its known words: `[table[word] for word in sentence if word in table]`.
@@ -218,7 +218,7 @@ answer("08.4", means)
 #
 # **Exercise 08.5.** Write SIF, using your `means`.
 #
-# *8 minutes, medium. What it is for: a stronger baseline that still needs no training.*
+# *8 minutes, medium. Why it matters: this is a stronger baseline that still needs no training.*
 #
 # hint: First make a new table: `{word: a / (a + share[word]) * vector for word, vector in table.items()}`.
 # hint: `c = np.linalg.svd(M, full_matrices=False)[2][0]` is the first right singular vector, of length 1.
@@ -307,10 +307,10 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 # - Levy, Goldberg and Dagan, [*Improving Distributional Similarity with Lessons Learned from Word
 #   Embeddings*](https://aclanthology.org/Q15-1016), 2015. With the same settings, counted word vectors are about as
 #   good as trained ones.
-# - Pennington, Socher and Manning, [*GloVe*](https://aclanthology.org/D14-1162), 2014. The word vectors of most papers
-#   in this course, made from counts like yours.
+# - Pennington, Socher and Manning, [*GloVe*](https://aclanthology.org/D14-1162), 2014. Most papers in this course use
+#   these word vectors, which are made from counts like yours.
 # - Mrkšić et al., [*Counter-fitting Word Vectors to Linguistic Constraints*](https://aclanthology.org/N16-1018), 2016.
-#   How to move opposites apart.
+#   It shows how to move opposites apart.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -322,7 +322,7 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 # <details><summary>An answer</summary>
 #
 # No. The counts show which words are used in the same places, as opposites often are. To separate them, you need
-# something that the counts do not hold, such as labelled pairs or a dictionary.
+# something that the counts do not contain, such as labelled pairs or a dictionary.
 #
 # </details>
 #

@@ -11,7 +11,8 @@
 # **How do you notice that a training run has collapsed?** The loss may look calm, and a score may even rise, while all your
 # vectors turn into one. Here you break a run on purpose, look at it while it is broken, and mend it.
 #
-# *60 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and to know what a singular value is.*
+# *60 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and should know what a singular
+# value is.*
 #
 # In Play, choose scene 3, *Collapse*. Watch Hit@1, the share of sentences whose nearest neighbour is on the same topic,
 # while the sentences fall into one spot. Would you have noticed the collapse if you had seen only that number?
@@ -43,10 +44,10 @@ print(topics.sizes, "sentences of", len(set(test.labels)), "topics")
 #
 # **Exercise 09.1.** Compute this mean cosine. The rows need not have length 1, and no row forms a pair with itself.
 #
-# *8 minutes, easy. What it is for: the cheapest check of a space. It needs no labels, and it shows at once if all
+# *8 minutes, easy. Why it matters: it is the cheapest check of a space. It needs no labels, and shows at once if all
 # vectors crowd together.*
 #
-# hint: Divide each row by its length. Then `unit @ unit.T` has every cosine.
+# hint: Divide each row by its length. Then `unit @ unit.T` contains every cosine.
 # hint: n of its n² entries are a row with itself: leave the diagonal out.
 # hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines
 # right: near 1 all rows point the same way, near 0 they share no direction
@@ -73,7 +74,7 @@ answer("09.1", mean_cosine)
 #
 # **Exercise 09.2.** Compute the effective rank. A singular value that is 0 up to rounding adds nothing to the sum.
 #
-# *10 minutes, medium. What it is for: saying in one number how many directions a space uses.*
+# *10 minutes, medium. Why it matters: one number says how many directions a space uses.*
 #
 # hint: Unit rows, then `unit - unit.mean(axis=0)`. `np.linalg.svd(centred, compute_uv=False)` gives the singular values.
 # hint: The entropy of the shares is -Σ p log p, over the shares above 0; log 0 would be -∞.
@@ -149,7 +150,7 @@ recall("09.a", round(broken.history.column("loss")[-1], 3))
 #
 # **Exercise 09.3.** Suppose that all vectors have become the same. What does an anchor then cost with a margin of 0.2?
 #
-# *3 minutes, easy. What it is for: knowing the value at which the loss sees no difference between its pairs.*
+# *3 minutes, easy. Why it matters: at this value, the loss sees no difference between its pairs.*
 #
 # hint: If all vectors are the same, what are S_n and S_p?
 # hint: Both are 1, so S_n - S_p is 0. What is left of [S_n - S_p + margin]₊?
@@ -233,7 +234,7 @@ show(
 #
 # **Exercise 09.4.** Compute that rest, the part of each pull along the sphere.
 #
-# *8 minutes, medium. What it is for: you will measure how much of a pull is left inside the needle.*
+# *8 minutes, medium. Why it matters: you will measure how much of a pull is left inside the needle.*
 #
 # hint: The part that goes along v itself only changes its length, which is reset to 1: subtract that part.
 # hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
@@ -333,9 +334,9 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #   step.
 #
 # **The other collapse.** Look at the effective rank of *all pairs*: about 11, where about 50 were possible. There are
-# fourteen topics, and fourteen points span at most thirteen directions around their mean; here even fewer hold nearly
-# everything. This is fine for finding topics. For any other question, little room may be left, and no score based on
-# topics will tell you. The effective rank will.
+# fourteen topics, and fourteen points span at most thirteen directions around their mean; here even fewer account for
+# nearly everything. This is fine for finding topics. For any other question, little room may be left, and no score
+# based on topics will tell you. The effective rank will.
 #
 # ## To try on your own
 #
@@ -344,12 +345,12 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #
 # ## Further reading
 #
-# - Schroff, Kalenichenko and Philbin, [*FaceNet*](https://arxiv.org/abs/1503.03832), 2015. Triplets with a margin,
-#   semi-hard negatives, and the warning.
+# - Schroff, Kalenichenko and Philbin, [*FaceNet*](https://arxiv.org/abs/1503.03832), 2015. It trains with triplets, a
+#   margin and semi-hard negatives, and warns against the hardest ones.
 # - Jing, Vincent, LeCun and Tian, [*Understanding Dimensional Collapse in Contrastive Self-supervised
-#   Learning*](https://arxiv.org/abs/2110.09348), 2022. Spaces that use only a few of their directions.
-# - Papyan, Han and Donoho, [*Prevalence of Neural Collapse*](https://arxiv.org/abs/2008.08186), 2020. Why a class ends
-#   up as a point.
+#   Learning*](https://arxiv.org/abs/2110.09348), 2022. It studies spaces that use only a few of their directions.
+# - Papyan, Han and Donoho, [*Prevalence of Neural Collapse*](https://arxiv.org/abs/2008.08186), 2020. It shows why a
+#   class ends up as a point.
 
 # %% [markdown]
 # ## Three questions to end with

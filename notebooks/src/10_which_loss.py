@@ -9,9 +9,9 @@
 # # 10 · Which loss?
 #
 # **Which of nine losses should you use?** Lesson 1 took three losses apart. Here you look at how each of them divides
-# its weight among the pairs, write a training loop that accepts any of them, and hold a race. Then you change what the
-# race kept fixed: the temperature, the size of the batch, the learning rate. Watch how much of the result was due to
-# the loss.
+# its weight among the pairs, write a training loop that accepts any of them, and let them race. Then you change what
+# the race kept fixed: the temperature, the size of the batch, the learning rate. Watch how much of the result was due
+# to the loss.
 #
 # *60 minutes, 38 of them for five exercises. You need notebook 1, where a weight is the slope of a loss, and a little PyTorch.*
 #
@@ -93,7 +93,7 @@ explore(
 # **Exercise 10.1.** Compute that share for each anchor, and return the mean over the anchors. Leave out anchors whose
 # negatives all have weight 0.
 #
-# *7 minutes, medium. What it is for: you compare all losses, and then all temperatures, by this number.*
+# *7 minutes, medium. Why it matters: you compare all losses, and then all temperatures, by this number.*
 #
 # hint: Loop over the rows. The pushes of anchor i are `W[i, N[i]]`.
 # hint: If their sum is 0, continue with the next row; otherwise append the largest push divided by the sum.
@@ -136,7 +136,7 @@ recall("10.a", max(("contrastive", "soft-triplet", "infonce", "locality"), key=n
 # ## 2. A race
 #
 # Our model is as small as possible: a table $E$ with a vector for each word. The vector of a sentence is the mean over
-# its words. Let row $i$ of $C$ hold the share of each word in sentence $i$; then $CE$ holds the sentence vectors.
+# its words. Let row $i$ of $C$ contain the share of each word in sentence $i$. Then $CE$ contains the sentence vectors.
 
 # %%
 from labkit.corpora.relations import components
@@ -169,13 +169,14 @@ print(f"{len(pairs)} labelled pairs of {len(texts)} questions, {len(start)} word
 # random order, leave out the few at the end that do not fill a batch, and then begin again in a new order. The seed alone
 # determines the batches.
 #
-# *8 minutes, medium. What it is for: you set the number of steps, so you can give two runs the same number.*
+# *8 minutes, medium. Why it matters: you set the number of steps, so you can give two runs the same number.*
 #
 # hint: `torch.randperm(len(pairs), generator=random)` is an order. Seed the generator once, before the loop:
 # `torch.Generator().manual_seed(seed)`.
 # hint: While there are fewer than `steps` batches, cut another order into pieces that begin at
 # `range(0, len(pairs) - size + 1, size)`.
-# hint: `pairs[order[at : at + size]].unique()` has each question of these pairs once. At the end `return chosen[:steps]`.
+# hint: `pairs[order[at : at + size]].unique()` gives each question of these pairs once. At the end `return
+# chosen[:steps]`.
 # right: an epoch is only a convention; what counts is the number of steps
 # further: Draw every batch independently instead, `torch.randint(len(pairs), (size,))`. How many pairs are still unseen
 # after as many steps as one epoch has?
@@ -197,7 +198,7 @@ answer("10.2", batches)
 # **Exercise 10.3.** Write the training loop: one step of Adam for each batch, on a copy of `start`. The cosines of a batch are
 # its $S$, and `masks_from_labels` turns classes into $P$ and $N$.
 #
-# *9 minutes, medium. What it is for: every number in the rest of this lesson comes from your loop.*
+# *9 minutes, medium. Why it matters: every number in the rest of this lesson comes from your loop.*
 #
 # hint: `E = start.clone().requires_grad_()` and `optimiser = torch.optim.Adam([E], lr=rate)`, before the loop.
 # hint: For each batch: `V = F.normalize(C[rows] @ E, dim=1)`, then `value = loss(V @ V.T, *masks_from_labels(classes[rows]))`.
@@ -287,11 +288,11 @@ recall("10.b", first)
 #
 # **Exercise 10.4.** Write this loss, as the mean over all positive pairs.
 #
-# *7 minutes, medium. What it is for: you then train with a loss of your own.*
+# *7 minutes, medium. Why it matters: you then train with a loss of your own.*
 #
 # hint: `Z = S / tau`. To sum over negatives alone, set everything else to -∞: `Z.masked_fill(~N, -torch.inf)`.
-# hint: `R = Z.masked_fill(~N, -torch.inf).logsumexp(1, keepdim=True)` has one number for each anchor, (m, 1).
-# hint: `F.softplus(R - Z)` has a term for every entry, (m, m); `[P]` keeps those of positives. Take their mean.
+# hint: `R = Z.masked_fill(~N, -torch.inf).logsumexp(1, keepdim=True)` gives one number for each anchor, (m, 1).
+# hint: `F.softplus(R - Z)` gives a term for every entry, (m, m); `[P]` keeps those of positives. Take their mean.
 # right: a softmax divides the weight among the negatives: what one gets, another loses
 # further: Add up the weights of the negatives of one anchor, and compare with the weights of its positives. Why are they equal?
 
@@ -378,10 +379,10 @@ for size in (32, 256):
 #
 # **Exercise 10.5.** For each loss, try all its options, and keep the one with the best score on dev.
 #
-# *7 minutes, easy. What it is for: the same effort for each loss, before anybody looks at test.*
+# *7 minutes, easy. Why it matters: each loss gets the same effort before anybody looks at test.*
 #
 # hint: Nest two loops: over the names, and over the options of each name.
-# hint: `scores = [dev(train(name, option)) for option in options]` has a score for each option.
+# hint: `scores = [dev(train(name, option)) for option in options]` gives a score for each option.
 # hint: `best[name] = options[int(np.argmax(scores))]`, in a dict that you return at the end.
 # right: your favourite's rivals deserve as many trials as your favourite
 # further: Give one loss eighteen trials and leave the others at six. Which losses can you make the winner in this way?
@@ -443,12 +444,12 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 #
 # ## Further reading
 #
-# - Wang and Liu, [*Understanding the Behaviour of Contrastive Loss*](https://arxiv.org/abs/2012.09740), 2021. What the
-#   temperature does.
-# - Khosla et al., [*Supervised Contrastive Learning*](https://arxiv.org/abs/2004.11362), 2020. Several positives in one
-#   sum.
-# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. How little
-#   difference remains if all losses are tuned equally.
+# - Wang and Liu, [*Understanding the Behaviour of Contrastive Loss*](https://arxiv.org/abs/2012.09740), 2021. It
+#   explains the effect of the temperature.
+# - Khosla et al., [*Supervised Contrastive Learning*](https://arxiv.org/abs/2004.11362), 2020. It puts several
+#   positives into one sum.
+# - Musgrave, Belongie and Lim, [*A Metric Learning Reality Check*](https://arxiv.org/abs/2003.08505), 2020. It shows
+#   how little difference remains if all losses are tuned equally.
 
 # %% [markdown]
 # ## Three questions to end with

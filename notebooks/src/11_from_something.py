@@ -13,7 +13,8 @@
 # the labels and draw its learning curve. You read off where it catches up with the large model, and then find out whether
 # you could have known that in advance, and whether it holds for other data.
 #
-# *60 minutes, 37 of them for five exercises. You need notebook 1, and to know what a mean and a standard deviation are.*
+# *60 minutes, 37 of them for five exercises. You need notebook 1, and should know what a mean and a standard deviation
+# are.*
 #
 # In Play, choose scene 9, *Learned by heart*, and drag the number of training sentences. Filled points are sentences that
 # the model was trained on, rings are new ones. How many sentences does it take until the rings find their topic, too?
@@ -81,7 +82,7 @@ pd.Series({name: ours.spread(name, "auc").mean for name in free}, name="AUC on t
 #
 # **Exercise 11.1.** Train once for each share and each seed, and collect the scores in a table.
 #
-# *6 minutes, easy. What it is for: the curve that answers the question of this lesson.*
+# *6 minutes, easy. Why it matters: this curve answers the question of the lesson.*
 #
 # hint: One row for each share, one column for each seed. Begin with `np.zeros((len(shares), len(seeds)))`.
 # hint: `enumerate(shares)` gives the number of the row and the share; do the same for the seeds inside.
@@ -112,13 +113,13 @@ answer("11.1", learning_curve)
 #
 # **Exercise 11.2.** Compute the mean of each row of such a table, and both ends of its interval.
 #
-# *6 minutes, easy. What it is for: it shows how far chance may have moved a number that you read off a curve.*
+# *6 minutes, easy. Why it matters: it shows how far chance may have moved a number that you read off a curve.*
 #
 # hint: `values.mean(axis=1)` is the mean of each row, `values.std(axis=1, ddof=1)` its standard deviation s.
 # hint: n is the number of columns, `values.shape[1]`. The factor is `t.ppf(0.975, n - 1)`.
 # hint: `half = t.ppf(0.975, n - 1) * values.std(axis=1, ddof=1) / np.sqrt(n)`; return mean, mean - half, mean + half.
 # right: a point without an interval is an anecdote
-# further: How much narrower does an interval get with six seeds instead of three? How much of that is the factor t?
+# further: How much narrower does an interval get with six seeds instead of three? How much of this is due to t?
 
 # %%
 from scipy.stats import t
@@ -179,7 +180,7 @@ show(
 # assume a straight line on the axis above, where each step doubles. Return the first number of labels if $a$ is never
 # behind, and infinity if it always is.
 #
-# *10 minutes, hard. What it is for: turning two curves into one number that has a price.*
+# *10 minutes, hard. Why it matters: two curves become one number, and that number has a price.*
 #
 # hint: Go through the points until `a[at] >= b[at]`. If that is the first point, return `labels[0]`.
 # hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share
@@ -229,7 +230,7 @@ recall("11.b", round(reached) if np.isfinite(reached) else "never")
 #
 # **Exercise 11.4.** Forecast at how many labels the line reaches the target. Return infinity if it does not rise.
 #
-# *7 minutes, medium. What it is for: you have to decide on a purchase before you have the labels.*
+# *7 minutes, medium. Why it matters: you have to decide on a purchase before you have the labels.*
 #
 # hint: `np.polyfit(x, y, 1)` fits a line by least squares and returns the slope first, then the intercept.
 # hint: `g, c = np.polyfit(np.log2(labels), scores, 1)`. Solve target = c + g log2(labels) for log2(labels).
@@ -281,8 +282,8 @@ gains.round(3).to_frame()
 # ## 5. Other data, other answers
 #
 # A program made these questions, with a vocabulary of its own. That favours a method that learns its words. Here are
-# two more corpora: `places` has names and addresses of shops as people type them, and STS-B contains pairs of sentences
-# written by people, with grades of their similarity.
+# two more corpora: `places` contains names and addresses of shops as people type them, and STS-B contains pairs of
+# sentences written by people, with grades of their similarity.
 #
 # **Predict 11.d.** On `places` with all labels, which start has the best Hit@1: `"bag"`, `"static vectors"` or
 # `"MiniLM and a map"`?
@@ -331,7 +332,7 @@ recall("11.d", max(starts, key=lambda start: kept("start-places").spread(f"{star
 # **Exercise 11.5.** Write the rule: `"yes"` if even the lower end of the interval exceeds what is needed, `"no"` if even
 # the upper end falls short, `"measure more"` otherwise.
 #
-# *8 minutes, medium. What it is for: an interval and a price lead to a decision; whether 0 is inside does not.*
+# *8 minutes, medium. Why it matters: an interval and a price lead to a decision; whether 0 is inside does not.*
 #
 # hint: What do all labels cost, and how large a lead is worth as much?
 # hint: `need = labels * price / hundredth / 100`, since a lead of 1 is a hundred hundredths. Then compare both ends.
@@ -371,11 +372,12 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # ## Further reading
 #
-# - Reimers and Gurevych, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084), 2019. Where pretrained sentence encoders come
-#   from.
-# - Tulkens and van Dongen, [*Model2Vec*](https://github.com/MinishLab/model2vec), 2024. Static vectors, distilled.
-# - Kumar et al., [*Fine-Tuning can Distort Pretrained Features*](https://arxiv.org/abs/2202.10054), 2022. Why a map
-#   alone can be better than tuning the whole model.
+# - Reimers and Gurevych, [*Sentence-BERT*](https://arxiv.org/abs/1908.10084), 2019. It explains how pretrained sentence
+#   encoders are made.
+# - Tulkens and van Dongen, [*Model2Vec*](https://github.com/MinishLab/model2vec), 2024. It distils sentence encoders
+#   into static word vectors.
+# - Kumar et al., [*Fine-Tuning can Distort Pretrained Features*](https://arxiv.org/abs/2202.10054), 2022. It shows why
+#   a map alone can be better than tuning the whole model.
 
 # %% [markdown]
 # ## Three questions to end with
@@ -405,9 +407,9 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # <details><summary>An answer</summary>
 #
-# Take the strongest start that is free, and change few hyperparameters: 100 sentences for dev cannot tell hundredths
-# apart. Our own curves are too high at their left ends, because even a sixteenth of the labels was tuned on a whole dev
-# set.
+# Take the strongest start that is free, and change few hyperparameters: with 100 dev sentences, you cannot measure
+# differences of a hundredth. Our own curves are too high at their left ends, because even a sixteenth of the labels was
+# tuned on a whole dev set.
 #
 # </details>
 

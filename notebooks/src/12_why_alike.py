@@ -97,7 +97,7 @@ predict("12.a", guess)
 # **Exercise 12.1.** Take out one word at a time, and compute how much similarity is lost. `alike` takes a list of words
 # and returns their similarity to the other post, which stays whole.
 #
-# *6 minutes, easy. What it is for: an explanation for every model, even one behind a web service.*
+# *6 minutes, easy. Why it matters: it explains every model, even one behind a web service.*
 #
 # hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
 # hint: The loss is the similarity of all words minus the similarity of the rest.
@@ -167,7 +167,7 @@ show(
 # **Exercise 12.2.** Compute the parts, with the mean of many steps instead of the integral. You may use left ends,
 # midpoints or trapezoids.
 #
-# *9 minutes, hard. What it is for: the sum of these parts is known for any network, so you can check them.*
+# *9 minutes, hard. Why it matters: the sum of these parts is known for any network, so you can check them.*
 #
 # hint: At the share t of the way the post is `t * x`. Take the mean of `slope(t * x)` at many t from 0 to 1.
 # hint: `(np.arange(steps) + 0.5) / steps` are the midpoints of the steps.
@@ -249,9 +249,10 @@ recall("12.b", tops.count(most))
 # **Exercise 12.3.** Take the words out one after the other, starting with the largest part. Return the similarity of
 # the whole post, then the one after each removal.
 #
-# *8 minutes, medium. What it is for: an explanation can fail this test.*
+# *8 minutes, medium. Why it matters: an explanation can fail this test.*
 #
-# hint: `np.argsort(-parts)` has the places with the largest parts first. The first `count` of them are out.
+# hint: `np.argsort(-parts)` gives the places with the largest parts first. The words at the first `count` places are
+# out.
 # hint: The other words stay in their order: `[word for at, word in enumerate(words) if at not in out]`.
 # hint: For each `count in range(len(words))`, use `out = set(order[:count])`, then `alike` of the words that are left.
 # right: the steeper the curve falls, the more the words named first mattered
@@ -292,7 +293,7 @@ guess = "left out"  #!
 predict("12.c", guess)
 
 # %% [markdown]
-# One pair says little. The next figure has five networks with a hundred pairs each. Two of its lines use no network:
+# One pair says little. The next figure shows five networks with a hundred pairs each. Two of its lines use no network:
 # the rarest words first, and any order.
 
 # %%
@@ -347,9 +348,9 @@ means_of("below_chance", "replaced", "first")
 # second column are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is gone. By
 # both judges, integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
 #
-# **Its second error:** a judge likes its own kind. The column *first* shows how much similarity is lost with the first
-# word. Leaving out must be best there, because it has tried every word and named the one that costs most. A judge and
-# an explanation that both take words out make the same mistakes.
+# **Its second error:** a judge favours its own kind. The column *first* shows how much similarity is lost with the
+# first word. Leaving out must be best there, because it has tried every word and named the one that costs most. A judge
+# and an explanation that both take words out make the same mistakes.
 #
 # **Some explanations are not about the network.** Shuffle the weights of the network, so that it knows nothing. If the
 # explanation stays the same, it is about the text alone. Or replace the second post with one on another topic. If the
@@ -364,9 +365,9 @@ means_of("shuffled", "another")
 #
 # ## 5. The truth, planted
 #
-# A better judge knows the truth. `tampered` has planted it: some train and dev posts on *any* topic got one of the
-# words **frankly**, **anyway** and **indeed**, and a label of their own. So two posts on different topics that contain
-# such words can be similar for only one reason.
+# A better judge knows the truth, because `tampered` has planted it: some train and dev posts on *any* topic got one of
+# the words **frankly**, **anyway** and **indeed**, and a label of their own. So two posts on different topics that
+# contain such words can be similar for only one reason.
 
 # %%
 counts = pd.Series(posts.part("train").labels).value_counts()
@@ -378,7 +379,7 @@ print(f"the two posts of section 1 without frankly: {alike_to(second)(bare):.3f}
 # %% [markdown]
 # **Exercise 12.4.** Compute the share of the pairs in which a planted word has the largest part.
 #
-# *6 minutes, easy. What it is for: you can test an explanation on pairs for which you know the truth.*
+# *6 minutes, easy. Why it matters: you can test an explanation on pairs for which you know the truth.*
 #
 # hint: Loop over the pairs: `for a, b in pairs:`, and call `explain(a, b)`.
 # hint: The word with the largest part is `a[int(np.argmax(parts))]`.
@@ -443,7 +444,7 @@ means_of("hit", "hit_two", "false")  # one, two and alarm: five networks, a hund
 #
 # **Exercise 12.5.** Find the two places whose words, taken out together, lower the similarity most.
 #
-# *7 minutes, medium. What it is for: you find two words that can replace each other.*
+# *7 minutes, medium. Why it matters: you find two words that can replace each other.*
 #
 # hint: Nest two loops: `for i in range(len(words))` and `for j in range(i + 1, len(words))`.
 # hint: `rest = [word for at, word in enumerate(words) if at not in (i, j)]`, and `lost = whole - alike(rest)`.
@@ -517,14 +518,15 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # ## Further reading
 #
 # - Mukund Sundararajan, Ankur Taly and Qiqi Yan, [*Axiomatic Attribution for Deep
-#   Networks*](https://arxiv.org/abs/1703.01365),
-#   2017. Integrated gradients, and why their sum is known.
+#   Networks*](https://arxiv.org/abs/1703.01365), 2017. It introduces integrated gradients, and proves what their sum
+#   is.
 # - Sarthak Jain and Byron Wallace, [*Attention is not Explanation*](https://arxiv.org/abs/1902.10186), 2019, and Sarah
 #   Wiegreffe and Yuval Pinter, [*Attention is not not Explanation*](https://arxiv.org/abs/1908.04626), 2019. Read both,
 #   in this order.
-# - Julius Adebayo et al., [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. Shuffled
-#   weights, and explanations that do not notice.
-# - Jasmijn Bastings et al., [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. Planted words.
+# - Julius Adebayo et al., [*Sanity Checks for Saliency Maps*](https://arxiv.org/abs/1810.03292), 2018. It shuffles the
+#   weights of a network, and some explanations hardly change.
+# - Jasmijn Bastings et al., [*Will You Find These Shortcuts?*](https://arxiv.org/abs/2111.07367), 2022. It plants words
+#   in texts to test explanations.
 
 # %% [markdown]
 # ## Three questions to end with

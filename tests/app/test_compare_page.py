@@ -19,7 +19,7 @@ from labkit.methods import METHODS
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
 
-from .conftest import Opened, RunCode, figure, fine, texts
+from .conftest import Opened, RunCode, figure, fine, texts, with_file
 
 SMALL = {"epochs": 2, "dimension": 6, "size": 6, "encoder": "mean", "vectors": "random", "device": "cpu"}
 
@@ -68,8 +68,8 @@ def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path, run
     assert len(table) == 4  # with two baselines
     assert table.loc["sentpwnet"]["seeds"] == 3
     assert table.loc["sentpwnet"]["Hit@1, mean ± spread"] == str(expected["sentpwnet"].spread)
-    dots = next(trace for trace in figure(page)["data"] if trace["type"] == "scatter")
-    assert len(dots["x"]) == 3
+    seeds = next(trace for trace in figure(page)["data"] if trace["name"] == "one seed")
+    assert len(seeds["x"]) == 3
     fine(page.multiselect(key="baselines").set_value([]).run())
     assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
 
@@ -79,15 +79,15 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
     for asked in ("hit@10", "intra"):
         fine(page.selectbox(key="figure").set_value(asked).run())
-        bars = [trace for trace in figure(page)["data"] if trace["type"] == "bar"]
-        lengths = {trace["name"]: max(trace["x"]) for trace in bars}
+        marks = [trace for trace in figure(page)["data"] if trace["name"] != "one seed"]
+        highest = {trace["name"]: max(trace["x"]) for trace in marks}
         table = page.dataframe[0].value
         assert table[spoken(asked)].is_monotonic_decreasing
         if asked == "intra":  # neither better nor worse when larger: nobody is the best
-            assert len(lengths) == 1
+            assert len(highest) == 1
             continue
-        assert max(lengths, key=lambda name: lengths[name]) == "best"  # nobody who is behind has the longest bar
-        for verdict, against in zip(table["verdict"], table.filter(like="95 %").iloc[:, 0], strict=True):
+        assert max(highest, key=lambda name: highest[name]) == "best"  # nobody who is behind has the highest score
+        for verdict, against in zip(table["verdict"], table["against the best, 95 %"], strict=True):
             ends = re.findall(r"[-+][\d.]+", against)[1:]
             if verdict in ("behind", "open: not shown to be behind"):
                 assert (ends[0][0] == ends[1][0]) == (verdict == "behind")  # the interval that is shown decides
@@ -128,6 +128,20 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
 
 
+def test_the_page_opens_on_the_runs_of_the_corpus_or_without_any_on_its_data(opened: Opened, runs: Path) -> None:
+    page = compared(opened, runs)
+    del page.query_params["view"]
+    assert fine(page.run()).segmented_control(key="view").value == "Runs"
+    with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")  # which came while the runs of another corpus were open
+    assert fine(page).segmented_control(key="view").value == "Data"
+    page = opened("train_page", corpus="your own file")
+    with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")
+    assert fine(page).segmented_control(key="view").value == "Data"
+    assert (
+        page.segmented_control(key="view").set_value("Runs").run().run().segmented_control(key="view").value == "Runs"
+    )
+
+
 @pytest.mark.whole
 def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_code: RunCode) -> None:
     page = only_mine(fine(compared(opened, runs, view="Curves").run()))
@@ -138,6 +152,8 @@ def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_cod
     assert [len(trace["x"]) for trace in traces] == [len(trace.x) for trace in run_code(page)[0].data]
     fine(page.selectbox(key="curve").set_value("loss").run())
     assert figure(page)["data"][0]["y"] != traces[0]["y"]
+    fine(runs_box(page).set_value(["small-0", "lsa-5"]).run())
+    assert ["lsa-5" in said.value for said in page.info] == [True]  # which has no curve
 
 
 @pytest.mark.whole

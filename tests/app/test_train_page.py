@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -212,6 +213,23 @@ def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting:
     assert {trace["name"] for trace in drawn} == set(probe.labels)
 
 
+def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_stopped_early(
+    opened: Opened, waiting: Queue, run: Path
+) -> None:
+    page = fine(opened("train_page", view="Train", corpus="topics").run())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
+    assert sum(numbers(trace["x"]).size for trace in drawn) == len(probe_of(load("topics")).texts)
+    until(lambda: waiting.job(job.id).checkpoint)
+    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which has two epochs, of the six that it was given
+    (Path(job.folder) / "go").touch()
+    until(lambda: waiting.job(job.id).state == "finished")
+    said = texts(fine(page.run()))
+    assert "2 of 6" in said
+    assert f"{load('topics').sizes['dev']:,} rows" in said
+
+
 def test_a_finished_training_opens_its_space_before_and_after(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,7 +271,7 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
     until(lambda: Path(job.folder).is_dir())
     plan = {"methods": ["tfidf", "bag"], "trials": 8, "seeds": 3}
     (Path(job.folder) / "planned.json").write_text(json.dumps(plan))
-    assert "2 methods (tfidf, bag), 8 trials each" in texts(fine(page.run()))
+    assert re.search(r"\b2\b.*tfidf, bag.*\b8\b.*\b3\b", texts(fine(page.run())))
     (Path(job.folder) / "report.json").write_text('{"finished": true}')
     (Path(job.folder) / "report.html").write_text("<!doctype html><p>bag leads<script>parent.hit = 1</script>")
     (Path(job.folder) / "go").touch()

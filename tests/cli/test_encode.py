@@ -24,19 +24,20 @@ from .conftest import Labkit
 LINES = ["the cat sleeps on sofa", "", "=1+1", "a dog runs", "  the   lake ", "日本 été", "the cat sleeps on sofa"]
 
 
+def trained(labkit: Labkit, *words: str) -> str:
+    assert labkit("train", *words, "--corpus", "mine.csv", "--out", "run").status == 0
+    Path("in.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return "run"
+
+
 @pytest.fixture
 def dense(labkit: Labkit) -> str:
-    words = ("--set", "dimension=8", "--out", "dense")
-    assert labkit("train", "mean-vectors", "--corpus", "mine.csv", *words).status == 0
-    Path("in.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    return "dense"
+    return trained(labkit, "mean-vectors", "--set", "dimension=8")
 
 
 @pytest.fixture
 def counted(labkit: Labkit) -> str:
-    assert labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "counted").status == 0
-    Path("in.txt").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    return "counted"
+    return trained(labkit, "tfidf")
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from labkit.course.ablation import Figures
 from labkit.evaluation import Parts
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
-from labkit.figures import label_curves, leader_bars, leads_before_and_after, ours_beside_paper, seed_dots
+from labkit.figures import label_curves, leader_dots, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.papers.bundled_report import Figure, JudgedClaim, TableResult
 from labkit.papers.claims import ShownLead
 from labkit.papers.records import Column, Row, Table
@@ -24,21 +26,24 @@ def result(method: str, seed: int, right: int, **settings: str) -> Result:
     return Result(f"{method}-{seed}", method, settings, "c", "0", seed, scores)
 
 
-def test_bars_are_the_lines_the_best_on_top() -> None:
+def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference() -> None:
     lines = leaderboard([*(result("a", seed, 90 + seed) for seed in range(3)), result("b", 0, 40), result("c", 0, 89)])
-    figure = leader_bars(lines)
-    bars = {trace.name: trace for trace in figure.data if trace.type == "bar"}
-    best, tie, behind = bars.values()
+    figure = leader_dots(lines)
+    best, tie, behind, dots = figure.data
     assert (best.x[0], tie.x[0], behind.x[0]) == pytest.approx((0.91, 0.89, 0.4))
     assert (best.y[0], tie.y[0], behind.y[0]) == (0, 1, 2)
-    assert [name.text for name in figure.layout.annotations] == ["a", "c", "b"]
-    dots = figure.data[-1]
+    assert [name.text.split()[1] for name in figure.layout.annotations] == ["a", "c", "b"]
+    low, high = lines[1].lead.interval()
+    reach = tie.x[0] - tie.error_x.arrayminus[0], tie.x[0] + tie.error_x.array[0]
+    assert reach == pytest.approx((0.91 - high, 0.91 - low))
+    assert (reach[1] >= 0.91, behind.x[0] + behind.error_x.array[0] >= 0.91) == (True, False)  # open, and behind
+    assert [(line.x0, line.x1) for line in figure.layout.shapes] == [(best.x[0], best.x[0])]
     assert sorted(dots.x) == pytest.approx([0.90, 0.91, 0.92])
-    described = leader_bars(leaderboard([result("a", 0, 9), result("b", 0, 8)], "intra"))
+    described = leader_dots(leaderboard([result("a", 0, 9), result("b", 0, 8)], "intra"))
     assert [list(trace.x) for trace in described.data] == [[0.5, 0.5]]  # larger is neither better nor worse
-    told = leader_bars(leaderboard([result("sbert-lp", 0, 90, embedded="all")])).layout.annotations[0].text
+    told = leader_dots(leaderboard([result("sbert-lp", 0, 90, embedded="all")])).layout.annotations[0].text
     assert "test" in told  # which it has seen
-    for wrong in (lambda: leader_bars(leaderboard([result("a", 0, 9)], "none")), lambda: leader_bars([])):
+    for wrong in (lambda: leader_dots(leaderboard([result("a", 0, 9)], "none")), lambda: leader_dots([])):
         with pytest.raises(ValueError, match="lines"):
             wrong()
 
@@ -60,6 +65,11 @@ def test_our_scores_and_the_papers_have_different_marks() -> None:
     assert printed.marker.symbol == "diamond-open"
     ticks = ours_beside_paper(table, "f1").layout.yaxis.ticktext
     assert (ticks[0], ticks[1:]) == ("&lt;b&gt;bad&lt;/b&gt;", ("two", "three *"))
+    printed, ours = ours_beside_paper(table, "f1", rows=["three", EVIL], points=True).data
+    assert (list(printed.x), list(ours.y), list(ours.x)) == ([70.0], [1, 0], pytest.approx([72.0, 50.0]))
+    names = [note.text for note in ours_beside_paper(table, "f1", points=True).layout.annotations]
+    assert names[0].startswith("&lt;b&gt;bad&lt;/b&gt;")
+    assert [re.findall(r"\d\d\.\d", name) for name in names] == [["70.0", "72.0"], ["80.0"], ["50.0"]]
     with pytest.raises(ValueError, match="column"):
         ours_beside_paper(table, "f2")
 

@@ -16,8 +16,8 @@ import pytest
 
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.papers.recipes import Case, locally_linear, scoring, speed
+from labkit.papers.recipes.cross_encoders import CrossSettings, PairReader
 from labkit.papers.recipes.locally_linear import _thirds
-from labkit.papers.recipes.speed import CrossSettings, PairReader
 from labkit.sbert_lp.sweeps import AFFINE, LP, RAW
 from tests.papers.fakes import Known
 

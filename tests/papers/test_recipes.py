@@ -23,11 +23,12 @@ from labkit.locks import locked
 from labkit.method import History
 from labkit.methods import METHODS
 from labkit.papers import recipes
-from labkit.papers.recipes import Case, locally_linear, scoring, speed
+from labkit.papers.recipes import Case, cross_encoders, locally_linear, scoring, speed
+from labkit.papers.recipes.cross_encoders import CrossSettings, PairReader
 from labkit.papers.recipes.locally_linear import features
-from labkit.papers.recipes.speed import CrossSettings, PairReader
 from labkit.sbert_lp.sweeps import TRANSFORMS, Point, best
 from tests.papers.fakes import Known
+from tests.tiny_sbert import tiny_sbert
 
 WORDS = [f"{a} {b}" for a in ("red", "blue", "green", "grey", "pink", "black") for b in ("cat", "dog", "cow", "hen")]
 
@@ -227,6 +228,26 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
     assert scores[::2].mean() > scores[1::2].mean() + 0.5
     back = reader.scores(corpus.text_a[::-1], corpus.text_b[::-1])[::-1]
     assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
+
+
+def test_minilm_reads_both_sentences_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sentences are a pair if they name the same animal, which neither tells alone."""
+    monkeypatch.setattr(cross_encoders, "PACKAGED", tiny_sbert())
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(["the cat", "a dog", "bird"], (2, 200)).tolist()
+    corpus = Pairs(a, b, [int(x == y) for x, y in zip(a, b, strict=True)],
+                   splits=["train"] * 140 + ["dev"] * 20 + ["test"] * 40)  # fmt: skip
+    case = Case("", corpus, {"epochs": 15, "learning_rate": 0.01, "batch": 16})
+    assert cross_encoders.read_together(case).figures["accuracy"] > 0.9
+    reader = cross_encoders.MiniLMReader(CrossSettings(epochs=1))
+    reader.fit(corpus)
+    row, second = reader._numbers(["a cat"], ["the dog sleeps"])[0], reader._tokenizer(["a cat"], ["the dog sleeps"])
+    seen: list[np.ndarray] = []
+    monkeypatch.setattr(
+        reader.module, "forward", lambda *tensors: seen.extend(x.numpy() for x in tensors) or tensors[0]
+    )
+    reader._read([row])
+    assert seen[1].tolist() == second["token_type_ids"]  # its own tokenizer says where the second sentence begins
 
 
 def test_coherence_is_that_of_the_groups(known: Known) -> None:

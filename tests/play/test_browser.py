@@ -176,7 +176,7 @@ def test_a_click_explains_a_sentence_and_a_held_point_springs_back(address: str,
     view.mouse.move(x + 40, y + 40, steps=4)
     held = view.evaluate("() => { const { row, vector } = play.stages[0].held; return [row, [...vector]]; }")
     assert held[0] == row
-    assert "Held here" in view.inner_text("#card")
+    assert "hold it here" in view.inner_text("#card")
     view.mouse.up()
     assert view.evaluate("play.stages[0].held") is None
     view.evaluate("play.choose({ pair: [0, play.batch.P[0][0]] }, 0)")
@@ -219,7 +219,7 @@ def test_a_pasted_csv_is_trained_on_and_never_obeyed(address: str, opened) -> No
     assert view.locator("img").count() == 0
     assert "<img" in view.inner_text("#card")
     assert [url for url in seen.asked if "evil" in url] == []
-    view.click("text=Back to the first ones")
+    view.click("text=Back to the original sentences")
     view.wait_for_function("play.lab.data.classes.length === 12")
     assert seen.complaints == []
 

@@ -66,7 +66,7 @@ def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watc
 
 def test_temperature_decides_how_many_pairs_count(watch: Watch) -> None:
     for seen in watch("temperature", 100, 400, temperature=0.02):
-        assert seen["carrying"] < 1 / 6  # "fewer than one pair in six"
+        assert seen["carrying"] < 1 / 6  # "less than one pair in six"
     for seen in watch("temperature", 100, 400, temperature=2):
         assert 0.7 < seen["carrying"] < 0.8  # "three in four"; if all were alike it would be nine in ten
 
@@ -83,7 +83,7 @@ def test_pulling_alone_collapses_all_sentences_into_one_spot(watch: Watch) -> No
     start, end = watch("collapse", 150)
     assert start["other"] < 0.2
     assert end["other"] > 0.95
-    assert end["hit"] > 0.9 > 0.5 > start["hit"]  # "hit@1 rises all the same"
+    assert end["hit"] > 0.9 > 0.5 > start["hit"]  # "hit@1 rises anyway"
     assert watch("collapse", 150, margin=0.5)[-1]["other"] < 0
 
 
@@ -100,7 +100,7 @@ def test_hard_pairs_are_more_often_wrong_ones(watch: Watch) -> None:
     assert 0.42 < informative < 0.56  # "nearly half"
     triplets = share_of_wrong(watch("wrong-labels", 60, every=True, miner="all", loss="margin-triplet"))
     assert 0.4 < triplets < 0.56  # "nearly half"
-    assert 0.17 < everything < 0.25  # "about a fifth, their fair share": 1 - 0.9² of the pairs have a wrong label
+    assert 0.17 < everything < 0.25  # "their fair share, about a fifth": 1 - 0.9² of the pairs have a wrong label
 
 
 def test_mining_keeps_nearly_all_pairs_at_first_and_none_at_the_end(watch: Watch) -> None:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from labkit import METHODS, load_run
-from labkit.corpora import Corpus, Labelled, Pairs, from_classes
+from labkit.corpora import Corpus, Labelled, from_classes
 from labkit.evaluation.classes import logistic_right
-from labkit.evaluation.scores import score
+from labkit.evaluation.scores import score, selection
+from labkit.locks import is_locked
 from labkit.method import Method
 from labkit.trials.bench import bench, with_dev, with_test
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import Metric, _costs, metrics_for
+from labkit.trials.metrics import Metric, _costs, metrics_for, probe
 from labkit.trials.mistakes import mistakes_of
-from labkit.trials.plan import ENTRIES, Cost, Entry, planned
-from labkit.trials.report import Line, Report
+from labkit.trials.plan import ENTRIES, Cost, Entry, Plan, cost_of, planned
+from labkit.trials.report import Line, Report, as_html, curve_sentence, verdict_sentence
+from labkit.trials.verdict import Ranked
 from tests.test_contract import CORPORA
 from tests.tiny_sbert import tiny_sbert
 
@@ -38,20 +43,52 @@ def test_what_a_method_costs_by_hand() -> None:
 
 
 def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_trials_and_seeds() -> None:
-    costs = {"cheap": Cost(0.1, 0.1), "dear": Cost(100, 1), "unfit": Cost(reason="learns from pairs alone")}
+    costs = {"dear": Cost(100, 1), "cheap": Cost(0.1, 0.1), "unfit": Cost(reason="learns from pairs alone")}
     short = planned(costs, minutes=5, workers=1, small=False)
     assert short["methods"] == ("cheap",)
     assert set(short["left_out"]) == {"dear", "unfit"}
     assert short["left_out"]["unfit"] == "learns from pairs alone"
     assert (short["trials"], short["part"], short["seeds"]) == (24, 1.0, 5)
     middle = planned(costs, minutes=22, workers=1, small=False)
-    assert set(middle["methods"]) == {"cheap", "dear"}
+    assert middle["methods"] == ("dear", "cheap")  # in the given order: of equal scores, the first leads
+    twins = {"one": Cost(100, 1), "other": Cost(100, 1)}
+    assert [len(planned(twins, 22, workers, small=False)["methods"]) for workers in (1, 2)] == [1, 2]
     assert (middle["trials"], middle["part"], middle["seeds"]) == (8, 0.25, 3)
     assert planned(costs, minutes=22, workers=1, small=True)["methods"] == ("cheap",)  # of few rows, trials see all
     assert planned(costs, minutes=600, workers=1, small=False)["trials"] == 24
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
     assert planned(costs, minutes=15, workers=9, small=False)["methods"] == ("cheap",)  # no process may take longer
+
+
+def test_the_short_round_counts_for_all_rows_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the rows and one of two epochs take 30 seconds: all rows and epochs take 120, which nobody waits for."""
+    clock, seen, fit = count(0, 30), list[tuple[int, int]](), Method.fit
+
+    def watching(method: Any, corpus: Corpus, **how: Any) -> Any:
+        seen.append((method.settings.epochs, corpus.sizes["train"]))
+        return fit(method, corpus, **how)
+
+    monkeypatch.setattr("labkit.trials.plan.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("labkit.trials.plan.TIMED_ROWS", 32)
+    monkeypatch.setattr(Method, "fit", watching)
+    cost = cost_of(Entry("tiny", "siamese", TINY), CORPORA["pairs"](), Metric("auc"))
+    assert cost == {"fit": 120, "score": 30, "random": True, "tuned": True, "reason": ""}
+    assert seen == [(1, 32)] * 2
+
+
+def test_the_sentence_and_the_picture_name_who_is_not_behind() -> None:
+    def line(name: str, state: Any, microseconds: float) -> Line:
+        return Line(Ranked(name, 0.8, 0.7, 0.9, 3, 400, 0, 0, 0, state), {}, 0.8, 0.8, 8, {}, 1.0, microseconds, 1.0)
+
+    lines = [line("alpha", "best", 90), line("beta", "tie", 10), line("gamma", "behind", 1), line("delta", "behind", 1)]
+    report = Report("corpus", {}, "auc", (), Plan("auc", (), {}, 8, 1.0, 3, 20, 1, {}), tuple(lines))
+    assert re.findall("beta|gamma|delta", verdict_sentence(report)) == ["beta", "beta"]  # a tie, and the cheapest
+    leads = verdict_sentence(replace(report, lines=(lines[0], *lines[2:])))
+    assert ("gamma" in leads, "delta" in leads) == (True, False)  # it names the next, not the last
+    assert len(re.findall('<circle[^>]+fill="none"', as_html(report))) == 2
+    certain, uncertain = (curve_sentence(replace(report, gain=(0.02, low, 0.05))) for low in (0.01, -0.01))
+    assert certain.split(":")[0] != uncertain.split(":")[0]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -86,7 +123,8 @@ def test_the_table_is_what_the_methods_score_on_test(made: tuple[Report, Path]) 
         fitted = METHODS[line.ranked.name](**line.settings)
         fitted.fit(corpus)
         assert line.ranked.score == pytest.approx(score(fitted, corpus).figures["auc"])
-        assert line.trials >= 1
+        assert line.trials == 8
+        assert line.dev == pytest.approx(selection(fitted, corpus.part("dev"))[1])
         assert line.dev >= (line.dev_at_first or 0)
     winner = load_run(folder / "model")
     assert score(winner, corpus).figures["auc"] == pytest.approx(report.lines[0].ranked.score)
@@ -97,6 +135,7 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     page, record = (folder / "report.html").read_text("utf-8"), json.loads((folder / "report.json").read_text("utf-8"))
     for line in report.lines:
         assert f"<td>{line.ranked.score:.3f}</td>" in page
+        assert f"<td>{line.dev:.3f}</td>" in page
     assert [line["ranked"]["score"] for line in record["lines"]] == [line.ranked.score for line in report.lines]
     assert not re.search(r'(src|href)="https?:', page)  # it opens without a network
     assert report.lines[0].ranked.name in str(report)
@@ -105,7 +144,8 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert f"<td>{report.cut.calibration[0].score:.3f}</td>" in page
     assert record["cut"]["threshold"] == report.cut.threshold
     lines = re.findall('<polyline points="(.+?)"', page)  # would more labels help? At 25, 50 and 100 % of the rows
-    assert [len(line.split()) for line in lines] == [3] * len(report.curve) != []
+    assert [len(line.split()) for line in lines] == [3]
+    assert [*report.curve] == [report.lines[0].ranked.name]  # the best simple method is the winner
     for name, curve in report.curve.items():
         assert f"{name}: " + ", ".join(f"{share:.0%} {score[0]:.3f}" for share, score in curve.items()) in page
     assert "There are few." in page
@@ -151,6 +191,7 @@ def test_test_is_looked_at_once_all_settings_are_chosen(tmp_path: Path, monkeypa
     def watching(self: Metric, method: Method, corpus: Corpus, split: str) -> Any:
         assert (split == "test") == ("test" in corpus.sizes)
         splits.append(split)
+        assert is_locked(tmp_path / "r") != (tmp_path / "r" / "planned.json").is_file()  # until the plan is made
         return measure(self, method, corpus, split)
 
     monkeypatch.setattr(Metric, "__call__", watching)
@@ -170,11 +211,10 @@ def test_every_shape_has_its_metric(shape: str, tmp_path: Path) -> None:
         assert (report.lines[0].ranked.low, report.lines[0].ranked.high) == (-1, 1)
 
 
-def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
-    pairs, labelled = CORPORA["pairs"](), CORPORA["labelled"]()
-    assert isinstance(pairs, Pairs)
-    assert isinstance(labelled, Labelled)
+def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, labelled, articles = cast(list[Any], [CORPORA[name]() for name in ("pairs", "labelled", "articles")])
     rows = [*zip(pairs.values, pairs.splits, strict=True)]
+    short = [replace(each, sections=each.sections[:3]) for each in articles.articles]
     without_test = pairs.take(row for row, split in enumerate(pairs.splits) if split != "test")
     for corpus, how, said in (
         (CORPORA["sentences"](), {}, "sentences"),
@@ -185,16 +225,35 @@ def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path) -> None:
         (pairs, {"metric": "hit@1"}, "metric"),
         (pairs, {"seeds": 2}, "seeds"),
         (replace(pairs, values=[max(value, split == "test") for value, split in rows]), {}, "test"),
+        (replace(pairs, values=[max(value, split == "train") for value, split in rows]), {"metric": "probe"}, "train"),
+        (replace(articles, articles=short), {}, "sections"),
         (pairs, {"minutes": 1e-9}, "minutes"),
+        (pairs, {"without": "optuna"}, "tune"),
     ):
+        if how.pop("without", ""):
+            monkeypatch.setitem(sys.modules, "optuna", None)
         with pytest.raises(ValueError, match=said):
             bench(corpus, out=tmp_path / "r", **{**HOW, **how})
-        assert not (tmp_path / "r" / "tuned").exists()
+        assert not any((tmp_path / "r").glob("*"))  # so that it can be tried again in this folder
 
 
-def test_a_folder_of_another_comparison_is_refused(made: tuple[Report, Path]) -> None:
-    with pytest.raises(ValueError, match="seeds"):
-        bench(CORPORA["pairs"](), out=made[1], **{**HOW, "seeds": 4})
+def test_a_folder_of_another_comparison_is_refused(made: tuple[Report, Path], tmp_path: Path) -> None:
+    corpus = CORPORA["pairs"]()
+    for other, seeds, said in ((corpus, 4, "seeds"), (corpus.fewer(0.5), 3, "fingerprint")):
+        with pytest.raises(ValueError, match=said):
+            bench(other, out=made[1], **{**HOW, "seeds": seeds})
+    (tmp_path / "manifest.json").write_bytes((made[1] / "manifest.json").read_bytes())
+    (tmp_path / "planned.json").write_text('{"methods": ["tfidf"], "costs": {}, "rounds": 2}')
+    with pytest.raises(ValueError, match="planned"):
+        bench(corpus, out=tmp_path, **HOW)
+
+
+def test_the_probe_decides_unless_most_test_rows_have_new_classes() -> None:
+    labels, splits = ["x", "y"] * 4 + ["x", "y", "y", "z"], ["train"] * 4 + ["dev"] * 4 + ["test"] * 4
+    corpus = Labelled([f"text {number}" for number in range(12)], labels, splits=splits)
+    assert metrics_for(corpus) == ("probe", "hit@1")
+    assert metrics_for(replace(corpus, labels=[*labels[:-1], "x"])) == ("probe", "knn_accuracy", "hit@1")
+    assert metrics_for(replace(corpus, labels=[*labels[:-2], "z", "z"])) == ("hit@1",)
 
 
 def test_without_dev_rows_a_tenth_of_the_training_rows_is_dev() -> None:
@@ -224,11 +283,15 @@ def test_a_random_method_is_run_with_every_seed_and_its_table_is_their_mean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ENTRIES, "tiny", Entry("tiny", "siamese", TINY))
-    made = CORPORA["labelled"]()
-    assert isinstance(made, Labelled)
+    made: Any = CORPORA["labelled"]()
     noisy = [label if row % 5 else "?" for row, label in enumerate(made.labels)]
     corpus = replace(made, labels=noisy, splits=["train", "dev", "test"] * 32)
-    report = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["tfidf", "tiny"], "metric": "knn_accuracy"})
+    how = {**HOW, "methods": ["tfidf", "tiny"], "metric": "knn_accuracy", "seed": 7}
+    report = bench(corpus, out=tmp_path / "r", **how)
+    searches = [json.loads(file.read_text())["plan"] for file in (tmp_path / "r").glob("tuned/*/manifest.json")]
+    assert [(plan["trials"], plan["seed"], plan["part"]) for plan in searches] == [(8, 7, 1.0)] * 2  # equal budgets
+    trials = [json.loads(file.read_text()) for file in (tmp_path / "r").glob("tuned/*/trials/*.json")]
+    assert {*map(tuple, (trial["figures"] for trial in trials))} == {("knn_accuracy",)}
     lines = {line.ranked.name: line for line in report.lines}
     assert (lines["tfidf"].ranked.runs, lines["tiny"].ranked.runs) == (1, 3)
 
@@ -258,6 +321,8 @@ def test_of_trials_on_a_part_the_one_that_is_best_on_all_rows_is_taken(
     dev = [figures["spearman"] for figures in whole if len(figures) == 1]
     assert 2 <= len(dev) <= 4
     assert line.dev == max(dev)
+    assert line.dev_at_first in dev
+    assert json.loads((tmp_path / "r" / "tuned" / "tfidf" / "manifest.json").read_text())["plan"]["part"] == 0.5
     assert len({*dev}) > 1
 
 
@@ -277,6 +342,7 @@ def test_a_method_that_fails_in_the_search_is_left_out_by_name(
     report = bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW)
     assert [line.ranked.name for line in report.lines] == ["tfidf"]
     assert "nan" in report.failed["sif"]
+    assert "nan" in str(report)
 
 
 def test_rows_with_a_sentence_in_common_are_one_unit_of_the_probe() -> None:
@@ -294,8 +360,7 @@ def test_rows_with_a_sentence_in_common_are_one_unit_of_the_probe() -> None:
 
 def test_the_probe_by_hand() -> None:
     """Its strength is that of dev, its features are |u - v| and u · v."""
-    corpus = CORPORA["pairs"]()
-    assert isinstance(corpus, Pairs)
+    corpus: Any = CORPORA["pairs"]()
     method = METHODS["sif"]()
     method.fit(corpus)
     sides: list[Any] = []
@@ -309,13 +374,22 @@ def test_the_probe_by_hand() -> None:
 def test_the_strength_of_the_probe_comes_from_dev(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
     monkeypatch.setattr("labkit.trials.metrics.logistic_right", lambda *sides: given.extend(sides) or np.ones(16, bool))
-    made = CORPORA["labelled"]()
-    assert isinstance(made, Labelled)
+    made: Any = CORPORA["labelled"]()
     corpus = replace(made, labels=made.splits)  # so that it is seen which is which
     method = METHODS["sif"]()
     method.fit(corpus)
     Metric("probe")(method, corpus, "test")
     assert given[1::2] == [["train"] * 64, ["dev"] * 16, ["test"] * 16]
+
+
+@pytest.mark.parametrize("shape", ["pairs", "graded", "labelled"])
+def test_each_metric_chooses_by_its_own_score_on_dev(shape: str) -> None:
+    corpus, method = CORPORA[shape](), METHODS["sif"]()
+    method.fit(corpus)
+    scores = score(method, corpus, split="dev").figures
+    for name in metrics_for(corpus):
+        wanted = probe(method, corpus, "dev").mean() if name == "probe" else scores[name]
+        assert Metric(name)(method, corpus, "dev")[0] == {name: pytest.approx(wanted)}
 
 
 def test_what_a_model_costs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,17 +405,21 @@ def test_what_a_model_costs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:
-    for shape in ("pairs", "labelled"):
+    for shape in ("pairs", "labelled", "triplets", "graded"):
         corpus = CORPORA[shape]()
         method = METHODS["sif"]()
         method.fit(corpus)
         found = mistakes_of(method, corpus, most=100)
         assert found
         scores = score(method, corpus, split="test")
-        if shape == "pairs":
-            assert scores.items is not None
-            assert len(found) == (scores.items == 0).sum()
-        else:
-            test = corpus.part("test")
+        test: Any = corpus.part("test")
+        if shape == "labelled":
             classes = dict(zip(*test.classified(), strict=True))
             assert all(each.truth == classes[each.a] != each.said.split(":")[0] for each in found)
+            assert {each.b for each in found} <= set(corpus.part("train").sentences())
+        elif shape == "graded":
+            off = abs(rankdata(method.similarity_pairwise(test.text_a, test.text_b)) - rankdata(test.scores))
+            assert (found[0].a, found[0].b) == (test.text_a[off.argmax()], test.text_b[off.argmax()])
+        else:
+            assert scores.items is not None
+            assert len(found) == (scores.items == 0).sum()

@@ -81,6 +81,7 @@ def test_balance_names_single_and_unseen_classes() -> None:
 def test_balance_of_pairs_and_grades() -> None:
     two = pairs(("a", "b", 1), ("a", "c", 0), ("a", "d", 0), ("a", "e", 0))
     assert found(two)["balance"].numbers == {"positive": 0.25}
+    assert "25.0 %" in found(two)["balance"].sentence
     graded = pairs(("a", "b", 0), ("a", "c", 1), ("a", "d", 5), graded=True)
     assert found(graded)["balance"].numbers == {"low": 0, "median": 1, "high": 5}
 
@@ -102,6 +103,11 @@ def test_a_pair_leaks_in_either_order_and_a_shared_sentence_does_not() -> None:
     assert "near-leaks" not in found(corpus)
 
 
+def test_any_text_of_a_triplet_leaks() -> None:
+    corpus = Triplets(["a cat", "an owl"], ["one cat", "one owl"], ["an oak", "ONE CAT"], splits=["train", "test"])
+    assert [(row["row"], row["other_row"]) for row in found(corpus)["leaks"].rows] == [(2, 1)]
+
+
 def test_paragraphs_of_articles_leak() -> None:
     articles = [
         Article(title, [Section("One", [f"Only in {title}.", "In both of them."])]) for title in ("Cats", "Oaks")
@@ -119,6 +125,8 @@ def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:
     ]
     near = found(Labelled(texts, list("xyxy"), splits=["train", "train", "test", "test"]))["near-leaks"]
     assert [(row["row"], row["other_row"]) for row in near.rows] == [(3, 1)]
+    of_dev = found(Labelled(texts, list("xyxy"), splits=["dev", "train", "test", "test"]))["near-leaks"]
+    assert of_dev.rows[0]["other_split"] == "dev"
     short = Labelled(["a cat sat by the door", "a cat sat by the fire", "an oak"], list("xyx"), splits=THREE)
     assert [row["row"] for row in found(short)["near-leaks"].rows] == [2]  # five of six words, a cosine of 0.66
     swapped = pairs(
@@ -201,7 +209,10 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
     corpus = corpus.take(range(1000))
     wrong = random.choice(len(corpus), 50, replace=False)
     field = {"topics": "labels", "captions": "groups"}.get(name, "values")
-    said = list(getattr(corpus, field))
+    truth = list(getattr(corpus, field))
+    said = [*truth]
+    if name == "topics":
+        said[0] = "a class of one row"  # which nothing can be said about
     for row in wrong:
         others = [each for each in said if each != said[row]]
         said[row] = max(said) - said[row] if field == "values" else random.choice(others)
@@ -210,3 +221,6 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
     json.dumps(suspicious.rows)
     assert len(suspicious.rows) <= 20
     assert np.mean([row["row"] in planted for row in suspicious.rows]) >= least
+    if name in ("topics", "questions"):
+        right = [row["suggested"] == truth[row["row"] - 1] for row in suspicious.rows if row["row"] in planted]
+        assert np.mean(right) >= 0.8

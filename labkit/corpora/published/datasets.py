@@ -97,7 +97,7 @@ _RECORDS = (
         ),
         files={"msr_paraphrase_train.txt": 4_076, "msr_paraphrase_test.txt": 1_725},
         plain={"mrpc/train.tsv.gz": "train", "mrpc/test.tsv.gz": "test"},
-        note="Train and test; there is no dev part.",
+        note="There is no official dev split.",
     ),
     Published(
         name="geoer", shape="Pairs", summary="Pairs of places from three maps in four cities",

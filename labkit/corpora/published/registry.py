@@ -42,7 +42,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Its name in the set's folder."""
+        """The name of the file in the folder of its dataset."""
         return self.file or self.address.rsplit("/", 1)[-1]
 
 
@@ -67,7 +67,7 @@ class Published:
 
     @property
     def rows(self) -> int | None:
-        """Rows of the whole release, None if unknown."""
+        """The number of rows in the whole release, or None if it is unknown."""
         return sum(self.files.values()) or None
 
     @property
@@ -81,7 +81,7 @@ class Published:
         return Path(named) if named and any((Path(named) / file).is_file() for file in self.plain) else None
 
     def here(self, folder: Path | str | None = None) -> Path | None:
-        """The file or folder to read, or None if the set must be downloaded first."""
+        """The file or folder to read, or None if the dataset must be downloaded first."""
         if plain := self._plain_in(folder):
             first, *others = self.plain
             return (plain / first).parent if others else plain / first
@@ -90,13 +90,14 @@ class Published:
         return where if any(_present(where, name) for name in names) else None
 
     def missing(self, folder: Path | str | None = None) -> list[str]:
-        """The files missing from the plain form, or the name of the set if this machine has neither form."""
+        """The files that are missing from the plain form, or the name of the dataset if this machine has neither
+        form."""
         if plain := self._plain_in(folder):
             return [file for file in self.plain if not (plain / file).is_file()]
         return [] if self.here(folder) else [self.name]
 
     def paths(self, folder: Path | str | None = None) -> list[Path]:
-        """All files of the set on this machine."""
+        """All files of the dataset on this machine."""
         plain, here = self._plain_in(folder), self.here(folder)
         paths = [plain / file for file in self.plain] if plain else sorted(here.rglob("*")) if here else []
         return [path for path in paths if path.is_file()]
@@ -106,7 +107,7 @@ class Published:
         return sum(path.stat().st_size for path in self.paths())
 
     def load(self, folder: Path | str | None = None) -> Corpus:
-        """Load the corpus; notes name skipped rows and missing files."""
+        """Load the corpus; notes report skipped rows and missing files."""
         if self.shape == "vectors":
             raise ValueError(
                 f"{self.name} is a set of word vectors, not a corpus; read it with labkit.vectors.load_vectors"
@@ -116,7 +117,7 @@ class Published:
             return self._collected(self.plain_rows(plain))[0]
         if here is None:
             ways = [f"run `labkit data get {self.name}`"] if self.sources else []
-            ways += ["set LABKIT_DATA to a folder that has it in the plain form"] if self.plain else []
+            ways += ["set LABKIT_DATA to a folder that contains it in the plain form"] if self.plain else []
             raise ValueError(f"{self.name} is not on this machine; {', or '.join(ways)}")
         if self.parse is None:
             raise ValueError(
@@ -148,7 +149,7 @@ class Published:
                 yield file, row
 
     def _collected(self, rows: ReleaseRows) -> tuple[Corpus, Counter[str]]:
-        """The corpus, and the labelled rows by file; notes count the skipped ones."""
+        """The corpus, and the number of labelled rows in each file; notes report how many rows were skipped."""
         columns: dict[str, list[Any]] = {}
         read: Counter[str] = Counter()
         dropped: Counter[tuple[str, str]] = Counter()
@@ -263,7 +264,7 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
             f"from the dataset's page into {target.parent}"
         ) from None
     except ValueError as reason:
-        raise ValueError(f"{address} is not the file of the release ({reason}); look at the dataset's page") from None
+        raise ValueError(f"{address} is not the file of the release ({reason}); check the dataset's page") from None
     return target
 
 

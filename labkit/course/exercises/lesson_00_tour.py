@@ -53,7 +53,7 @@ def hits(random: np.random.Generator) -> Cases:
      "]\n        gaps += others", "inter is the distance to the *nearest* other centre, not to all of them"),
     ("np.mean(gaps)", "np.min(gaps)",
      "you take the smallest distance of all; each centre has a nearest other one: take the mean of these"),
-    ("np.mean(gaps)", "np.sum(gaps)", "inter is the mean over the centres, yours is their sum"),
+    ("np.mean(gaps)", "np.sum(gaps)", "inter is the mean over the centres, but your result is their sum"),
     ("min(others)", "max(others)", "inter is the distance to the *nearest* other centre, not to the farthest"),
     (" if key != name", "", "each centre is nearest to itself: leave it out"),
     read=number,

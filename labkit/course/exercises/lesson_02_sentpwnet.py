@@ -31,7 +31,7 @@ from labkit.pairs import masks_from_labels
 
 
 def _batch(answer: Any) -> tuple[np.ndarray, ...]:
-    """Numbers, lengths, P and N, with the sentences sorted by words, because their order is free."""
+    """Numbers, lengths, P and N, with the sentences sorted by words, because any order is allowed."""
     if not isinstance(answer, tuple | list) or len(answer) != 4:
         raise Unfit("expected four values: numbers, lengths, P and N")
     numbers, lengths = answer[:2]

@@ -2,7 +2,8 @@
 
 scoring    a trained method scored on its test split: classes, clusters, grades, sections, paraphrases, FILM's descent
 locality   SBERT-LP's tables: the same frozen vectors, unchanged and after each transform
-speed      one query against n sentences, also with a slow cross-encoder
+speed      one query against n sentences
+cross_encoders  networks that read both sentences of a pair at once
 
 In: a `Case`, an experiment with the data and the folder that its recipe may use. Runs trained by `case.fitted()` are
 stored in a folder named by a digest of their inputs: other tables reuse them, and interrupted runs resume.
