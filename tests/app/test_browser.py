@@ -78,7 +78,7 @@ EPOCHS = (
 )
 
 
-SLIDER = "() => document.querySelector('.st-key-epoch [role=slider]').getAttribute('aria-valuetext')"
+SLIDER = "() => document.querySelector('.st-key-epoch input').getAttribute('aria-valuetext')"
 # the clock by which pictures play goes on by a sixtieth of a second a frame: none is left out on a busy machine
 SLOWLY = """() => {
     window.seen = new Set(); let at = Date.now(); Date.now = () => at;
