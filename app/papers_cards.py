@@ -142,8 +142,9 @@ def result_of(claim: Any, table: Any) -> str:
     if lead < 0:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
-    way = f"{abs(lead):.1f}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
-    return f"{found['row']} is {way} ({found['column']}, 95 %: {low:.1f} to {high:.1f}{seeds})."
+    size, low, high = (format(each, ".1f" if unit else ".3g") for each in (abs(lead), low, high))
+    way = f"{size}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
+    return f"{found['row']} is {way} ({found['column']}, 95 %: {low} to {high}{seeds})."
 
 
 def reason_of(claim: Any) -> str:

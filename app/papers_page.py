@@ -16,6 +16,10 @@ from labkit.papers.records import AS_PRINTED
 
 EVERY = "All papers"
 APART = ".st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}"  # it is no paper
+UNDECIDED = (
+    "The comparison that is farthest from a claim is shown. A claim can be undecided although its interval leaves out "
+    "0: it needs several comparisons at once, a lead of some size, more seeds, or methods that were not measured."
+)
 TWICE = (
     "Rows that end in “as printed” have the settings that the paper prints. The rows of the same name without it have "
     "settings chosen on dev, with an equal number of trials for each method; claims are judged on these."
@@ -54,6 +58,7 @@ def show_claims(paper: str) -> None:
         if rows and not asked_here:
             st.markdown(f"##### {papers_cards.tally(claims)}")
             st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
+            st.caption(UNDECIDED)
         elif rows:
             with st.expander(
                 f"Our own questions: {papers_cards.tally(claims)}", expanded=paper == papers_cards.EXPLANATIONS
