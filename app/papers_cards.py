@@ -136,16 +136,18 @@ def result_of(claim: Any, table: Any) -> str:
     found = LEAD.match(claim.ours_why)
     if found is None or claim.ours == "not measured":
         return str(claim.decides) + "."
-    scale = next((column.scale for column in table.table.columns if column.name == found["column"]), 1.0)
+    column = next(column for column in table.table.columns if column.name == found["column"])
     times, unit = 1.0, " %" if found["share"] else ""
-    if not unit and (scale == 100 or max(float(found["mine"]), float(found["theirs"])) <= 1):
-        times, unit = 100 / scale, " points"
+    small = column.larger and max(float(found["mine"]), float(found["theirs"])) <= 1  # no minutes, ranks or distances
+    if not unit and (column.scale == 100 or (small and not column.name.endswith(" MI"))):  # which is in nats
+        times, unit = 100 / column.scale, " points"
     lead, low, high = (times * float(found[name]) for name in ("lead", "low", "high"))
     if lead < 0:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
-    way = f"{abs(lead):.1f}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
-    return f"{found['row']} is {way} ({found['column']}, 95 %: {low:.1f} to {high:.1f}{seeds})."
+    size, low, high = (format(each, ".1f" if unit else ".3g") for each in (abs(lead), low, high))
+    way = f"{size}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
+    return f"{found['row']} is {way} ({found['column']}, 95 %: {low} to {high}{seeds})."
 
 
 def reason_of(claim: Any) -> str:

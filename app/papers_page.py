@@ -16,6 +16,10 @@ from labkit.papers.records import AS_PRINTED
 
 EVERY = "All papers"
 APART = ".st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}"  # it is no paper
+UNDECIDED = (
+    "The comparison that is farthest from a claim is shown. A claim can be undecided although its interval leaves out "
+    "0: it needs several comparisons at once, a lead of some size, more seeds, or methods that were not measured."
+)
 TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
     "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
@@ -55,6 +59,7 @@ def show_claims(paper: str) -> None:
         if rows and not asked_here:
             st.markdown(f"##### {papers_cards.tally(claims)}")
             st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
+            st.caption(UNDECIDED)
         elif rows:
             with st.expander(
                 f"Our own questions: {papers_cards.tally(claims)}", expanded=paper == papers_cards.EXPLANATIONS
