@@ -316,13 +316,12 @@ def test_of_trials_on_a_part_the_one_that_is_best_on_all_rows_is_taken(
         "labkit.trials.bench.planned", lambda *given, **how: planned(*given, **how) | {"trials": 8, "part": 0.5}
     )
     corpus = CORPORA["graded"]()
-    [line] = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["tfidf"]}).lines
+    [line] = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["sif"]}).lines
     whole = [json.loads(file.read_text())["figures"] for file in (tmp_path / "r" / "trials").iterdir()]
     dev = [figures["spearman"] for figures in whole if len(figures) == 1]
-    assert 2 <= len(dev) <= 4
+    assert len(dev) == 4  # three, and the settings as they come, which are not among the best three on half the rows
     assert line.dev == max(dev)
-    assert line.dev_at_first in dev
-    assert json.loads((tmp_path / "r" / "tuned" / "tfidf" / "manifest.json").read_text())["plan"]["part"] == 0.5
+    assert json.loads((tmp_path / "r" / "tuned" / "sif" / "manifest.json").read_text())["plan"]["part"] == 0.5
     assert len({*dev}) > 1
 
 
