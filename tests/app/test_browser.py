@@ -74,7 +74,7 @@ RINGS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =
 AWAY = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
     picture.querySelectorAll('.labkit-away').length)"""
 EPOCHS = (
-    "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one.querySelector('.textpoint').textContent)"
+    "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one.querySelector('.textpoint')?.textContent)"
 )
 
 
