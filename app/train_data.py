@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from labkit.corpora.records import SPLITS
 BARS = "▁▂▃▄▅▆▇█"
 MOST = 13  # bars of a corpus
 PERFECT = 0.9995  # rounds to 1.000
+YOURS = "your file"
 SHAPES = {
     "Labelled": "a sentence and its class",
     "Pairs": "two sentences and whether they mean the same",
@@ -82,7 +83,7 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str
         rows.append(
             {
                 "corpus": f"**{frame.plain(opened.file.name if opened.file else name)}**",
-                "what it is": "your file" if opened.own else CORPORA[name].summary,
+                "what it is": YOURS if opened.own else CORPORA[name].summary,
                 "rows": f"{len(opened.corpus):,}",
                 "classes": classes_of(opened.corpus),
                 "measure": hard.measure.split(",")[0] if hard else "",
@@ -90,14 +91,15 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str
             }
         )
     alt = "The corpora: rows, classes, and the scores of three methods that do not learn."
-    table.table(sorted(rows, key=lambda row: row["measure"]), border="horizontal", alt=alt)
+    rows.sort(key=lambda row: (row["what it is"] != YOURS, row["measure"]))
+    table.table(rows, border="horizontal", alt=alt)
 
 
 def classes_of(corpus: Corpus) -> str:
     """The classes of a corpus as bars and words; for pairs their labels or scores, for groups and articles sizes."""
     if isinstance(corpus, Labelled):
         sizes = [count for _, count in Counter(corpus.labels).most_common()]
-        said = f"{len(sizes)} classes of {sizes[-1]} to {sizes[0]} rows"
+        said = f"{len(sizes)} classes of {span(sizes)} rows"
     elif isinstance(corpus, Pairs) and corpus.graded:
         sizes = np.histogram(corpus.values, 10)[0].tolist()
         said = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
@@ -109,12 +111,16 @@ def classes_of(corpus: Corpus) -> str:
         own = [*Counter(corpus.groups).values()] if groups else [len(each.sections) for each in corpus.articles]
         counts = Counter(own)
         sizes = [counts[size] for size in sorted(counts)]
-        span = " to ".join(dict.fromkeys((str(min(own)), str(max(own)))))
-        said = f"{len(own):,} groups of {span}" if groups else f"{len(own):,} articles of {span} sections"
+        said = f"{len(own):,} groups of {span(own)}" if groups else f"{len(own):,} articles of {span(own)} sections"
     else:
         return ""
     bars = "".join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes[:MOST])
     return f":gray[{bars}] {said}"
+
+
+def span(sizes: Sequence[int]) -> str:
+    """The smallest and the largest size, or the only one."""
+    return " to ".join(dict.fromkeys((str(min(sizes)), str(max(sizes)))))
 
 
 # --- the chosen corpus -------------------------------------------------------------------------------------------
