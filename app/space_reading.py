@@ -26,13 +26,14 @@ from choosing import Space
 from keeping import once
 from marking import Brush, rows_with_same_text
 from space_look import Look
-from space_sides import Side, picture_rows
+from space_sides import Side, picture_rows, words_of
 
 from labkit import figures
 from labkit.arrays import unit
 from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import Separation
+from labkit.evaluation.regions import set_apart
 from labkit.figures.clusters import CLASS, Colouring, colouring
 from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place, project
@@ -130,6 +131,12 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
         "found": here(matches or []),
         "ring": next(iter(here([] if ring is None else [ring])), None),
     }
+
+
+def show_apart(side: Side, rows: Sequence[int]) -> None:
+    """The words, classes and lengths that set the marked sentences apart from the rest, with counts."""
+    if 1 < len(rows) < len(side.shown):
+        st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
 
 
 def show_list(sides: list[Side], matches: list[int] | None) -> None:
@@ -263,6 +270,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         if listed is not None and (name == "Found" or len(listed) > 1):
             more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
+    show_apart(side, rows or [])
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(

@@ -21,9 +21,12 @@ from labkit.corpora.records import SPLITS
 from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
+    MOST_LOSSES,
     OF_PAIRS,
+    PAPER,
     Examined,
     SentenceBatch,
+    anchor_curves,
     batch_rows,
     examine,
     pair_rows,
@@ -258,9 +261,40 @@ def show(
                 st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
                 for line in weight_in_latex(examined, anchor, other):
                     st.latex(line)
+    with st.expander("The weight that each loss gives"):
+        show_losses(examined, anchor, code)
     with st.expander("The whole batch"):
         show_matrix(examined, anchor, how["split"], code)
     LINKED(key="linked", data={"anchor": anchor})
+
+
+def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
+    """A few losses in one plot, initially the three of the paper."""
+    losses = st.multiselect(
+        "Losses in the picture",
+        OF_PAIRS,
+        list(PAPER),
+        format_func=NAMES.__getitem__,
+        max_selections=MOST_LOSSES,
+        key="curves",
+        **frame.KEEP,
+    )
+    if not losses:
+        st.info("Choose a loss to draw.")
+        return
+    curves = anchor_curves(examined, anchor, losses=losses)
+    if not curves:
+        st.info("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
+        return
+    shown = ", ".join(NAMES[loss] for loss in losses)
+    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
+    rows = [row for curve in curves for row in curve.rows()]
+    frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=lambda: rows)
+    st.caption(
+        "Each mark is a pair of the anchor. The line shows the weight that its hardest positive or negative would have at "
+        "other similarities, with all other pairs unchanged. Weights below one millionth are drawn at the lower edge."
+    )
+    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
@@ -306,7 +340,7 @@ settings = PairSettings(
 """
 CODE = f"""\
 from labkit.figures import {{figure}}
-from labkit.sentpwnet.view import cosines, examine, sentence_batch
+from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
 batch = sentence_batch(corpus, size={{size}}, per_class={{per_class}}, seed={{seed}}, split={{split!r}})
 {SETTINGS}
 examined = examine(batch, cosines(method.encode(list(batch.texts))), settings)

@@ -57,7 +57,7 @@ OWN = {"corpus": "your own file"}
 DIALS = ("alpha", "beta", "lambda", "epsilon")
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
-    ("why_page", PAIRS, 3),
+    ("why_page", PAIRS, 4),
     ("why_page", PAIRS | {"view": "The words"}, 1),
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
