@@ -1,12 +1,12 @@
 """Why two sentences are similar: their similarity as a sum over words, for every method; and why one of two sentences
 is nearer.
 
-A method writes each sentence's vector as a sum: a row for each word, and a rest that belongs to no word (`Parts`). Then
+A method writes each sentence's vector as a sum: a row for each word, and a remainder for no word (`Parts`). Then
 
     cos(a, b) = Σ_uv C_uv        C_uv = r_u · r_v / |a||b|
 
-over the words u of a and v of b, including the rests. A word's own part is half the sum of its row or column of C, so
-all own parts also add up to the similarity. The ways differ in the origin of the rows:
+over the words u of a and v of b, including the remainders. A word's own part is half the sum of its row or column of C,
+so all own parts also add up to the similarity. The ways differ in the origin of the rows:
 
     exact         the method is linear in its words: r_u is by definition what the word adds to the vector
     attention     r_u is the word's state times its attention; exact, given these weights
@@ -62,7 +62,7 @@ CHANGES = ("another detail", "another order", "a synonym", 'an added "not"')
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to no word.
+    """A sentence's vector as a sum: a row for each word (words, d), and `rest` (d,), which belongs to no word.
 
     `vector` is the method's own, before normalisation. `weights` is the attention of each word (words,), if any;
     `unknown` are words that contribute nothing because they did not occur in training.

@@ -268,7 +268,7 @@ def blocked(out: Tensor, *inputs: Tensor) -> str | None:
 
 
 def several(says: str, *readers: Reader) -> Reader:
-    """A tuple, list or array with an answer for each reader; `says` describes all of them."""
+    """Read a tuple, list or array of answers, one with each of the readers; `says` describes all of them."""
 
     def read(answer: Any) -> Arrays:
         one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)

@@ -7,7 +7,7 @@
     full-rank     features X W of the generalised eigenproblem, which keep rare words; L-BFGS on the hinge  `factorised`
 
 With `batch` the features are computed in batches and only G is kept (M-FILM, `averaged`): this saves memory, not time.
-All solvers return the same form: s in decreasing order, and the largest entry of each column of P positive.
+All solvers return s in decreasing order, and P with signs such that the largest entry of each column is positive.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ recall("00.a", round(hit_at_1(V, labels), 3))
 # hint: The centre of a class is the mean of its rows: `V[labels == name].mean(0)`.
 # hint: Intra is the distance from each row to its own centre, averaged over all rows.
 # hint: Inter is the smallest distance from each centre to a centre of *another* class, averaged over the centres.
-# right: above 1, classes are farther apart than they are wide
+# right: if the ratio is above 1, classes are farther apart than they are wide
 # further: Multiply all vectors by 10. What happens to intra, and to the ratio?
 
 # %%

@@ -254,9 +254,9 @@ print(f"the worst possible triplet: {torch.sigmoid(torch.tensor(2.0)):.3f}")
 #
 # $$w_{ij} = \frac{e^{\beta(S_{ij} - \lambda)}}{1 + \sum_{k \in N_i} e^{\beta(S_{ik} - \lambda)}} = \frac{1}{\underbrace{e^{\beta(\lambda - S_{ij})}}_{\text{own}} + \underbrace{\textstyle\sum_{k \in N_i} e^{\beta(S_{ik} - S_{ij})}}_{\text{relative}}}$$
 #
-# - **own** is small if the pair itself is nearer than $\lambda$;
-# - **relative** is small if the anchor's *other* negatives are farther away than this one. The sum includes $k = j$, so
-#   it is never below 1.
+# - The **own** term is small if the similarity of the pair itself is above $\lambda$.
+# - The **relative** term is small if the anchor's *other* negatives are farther away than this one. The sum includes
+#   $k = j$, so it is never below 1.
 #
 # A negative has a large weight only if both are small: it is too near, and nearer than the rest. For positives, put
 # $-\alpha$ in place of $\beta$ and $P_i$ in place of $N_i$. This reverses both comparisons: a positive has a large
@@ -397,7 +397,7 @@ explore(
 # gradients.
 # hint: How much of each gradient points along its vector? `(gradient * V).sum(dim=1, keepdim=True)`. Subtract that times V.
 # hint: `V = V - rate * along`, then `V / V.norm(dim=1, keepdim=True)`.
-# right: a gradient step without automatic differentiation: weights in, better vectors out
+# right: this gradient step turns weights into better vectors, without automatic differentiation
 # further: Leave out the line that removes the part along the vector. Since each row is divided by its length anyway,
 # does the line matter? Compare the two after one step with rate 0.1 and with rate 10.
 
@@ -526,12 +526,12 @@ for at in (0, 2, 5, 10, 40):
 #
 # </details>
 #
-# **2.** You double $\beta$. Which negatives of an anchor gain weight, and which lose?
+# **2.** You double $\beta$. Which negatives of an anchor gain weight, and which lose weight?
 #
 # <details><summary>An answer</summary>
 #
-# The ratio of two weights of one anchor is $e^{\beta (S_{ij} - S_{ik})}$, and doubling $\beta$ squares it: the nearest
-# negative gains weight relative to all others. If even the nearest is below $\lambda$, all of them lose.
+# The ratio of two weights of one anchor is $e^{\beta (S_{ij} - S_{ik})}$, and doubling $\beta$ squares it. The nearest
+# negative gains weight relative to all others. If even the nearest is below $\lambda$, all of them lose weight.
 #
 # </details>
 #

@@ -75,7 +75,7 @@ print(texts[0], "->", sentences[0])
 # hint: `rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N & ~torch.eye(len(rows),
 # dtype=torch.bool)`.
 # right: every sentence in a batch is compared with every other: 64 pairs give about 15,000 comparisons
-# further: How many negatives in a batch of 64 pairs are pairs labelled 0? Read a few of the rest: are they really
+# further: How many negatives in a batch of 64 pairs are pairs labelled 0? Read a few of the others: are they really
 # negatives?
 
 # %%
@@ -419,7 +419,7 @@ recall("02.d", float(largest.removeprefix("λ = ")))
 #
 # *9 minutes, medium. Why it matters: you choose a setting, and test has no part in the choice.*
 #
-# hint: Three steps: train a network for each value, find the one with the best AUC on dev, and score it on test.
+# hint: Train a network for each value, find the one with the best AUC on dev, and score it on test.
 # hint: `networks = {value: train(value) for value in values}`, so that each is trained once.
 # hint: `best = max(values, key=lambda value: auc(networks[value], "dev"))`; return `best` and the AUC of its network on
 # "test".

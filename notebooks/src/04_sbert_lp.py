@@ -73,7 +73,7 @@ explore(
 #
 # *8 minutes, medium. Why it matters: the method uses nothing but these weights.*
 #
-# hint: Three steps: G from the differences, one linear system, one division.
+# hint: Compute G from the differences, solve one linear system, and divide by the sum.
 # hint: `G = (near - x) @ (near - x).T`; add `reg * np.trace(G)` to its diagonal.
 # hint: `w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.
 # right: each sentence needs one small linear system, and nothing is trained
@@ -479,7 +479,7 @@ for column in stored().table("sbert-lp/1").columns:
 # | section 4.6.1 | a grid search, on an unnamed split | on dev |
 # | table 4 | only couples that were mended | some are spoilt as well |
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. In the app, go to Papers, *Try it* of SBERT-LP, with pairs of your own in a file. Which of them change their
 #    order?

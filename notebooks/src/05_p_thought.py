@@ -210,7 +210,7 @@ mine, history = trained(0.5)
 # hint: Use a loop. The decoder first reads `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
 # hint: In the loop: `x = torch.cat([net["words"](word), v[:, None]], 2)`, then `out, state = net[decoder](x, state)`.
 # hint: `word = net[decoder + " word"](out)[:, 0].argmax(1, keepdim=True)`; if it is 0, stop, else append `int(word)`.
-# right: each word is the likeliest at its place, but the sentence need not be the likeliest sentence
+# right: each word is the likeliest one at its place, but the sentence as a whole may not be the likeliest
 # further: Sample the next word according to its probability instead (`torch.multinomial`). Do the sentences get better?
 
 # %%
@@ -453,7 +453,7 @@ table("pthought-lambda")
 # | section 5.2 | test pictures do not overlap with training | according to table 1, training has all 123,287 pictures of COCO's 2017 training and validation parts, which include them |
 # | table A.8 | a "normalised Euclidean distance": 76.09, 75.51, 55.03 | undefined; divided by each group's own spread it is about $\sqrt{2 \cdot 5 \cdot 2400 / 4} = 77.5$ for *any* encoder |
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. If training did not depend on λ, $L$ would be a line in λ. Its value at 0 would be $\ell_\text{copy} +
 #    \ell_\text{para}$, and its slope $\ell_\text{para} - \ell_\text{copy}$. Which two losses give the line of table
@@ -478,8 +478,8 @@ table("pthought-lambda")
 #
 # <details><summary>An answer</summary>
 #
-# The mean cosine of unrelated sentences, and retrieval. If all vectors are near one direction, both cosines are close
-# to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
+# The mean cosine of unrelated sentences, and retrieval. If all vectors point in nearly the same direction, both
+# cosines are close to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
 #
 # </details>
 #

@@ -156,7 +156,7 @@ recall("06.a", round(float(labelled), 2))
 # for each triplet.
 # hint: First give each anchor the sum of its share * (x_j - x_k): a matrix D like X. Then A = Xᵀ D.
 # hint: `for row, (i, j, k) in enumerate(triplets): D[i] += share[row] * (X[j] - X[k])`, then `A = X.T @ D`.
-# right: 30,000 triplets are now one matrix: from here on, nothing needs the triplets themselves
+# right: one matrix now sums up 30,000 triplets, and nothing below needs the triplets themselves
 # further: Replace the loop with a sparse matrix M with +share at (i, j) and -share at (i, k): then D = M @ X. How much
 # faster is it? (`scipy.sparse.coo_array` adds up entries at the same place.)
 
@@ -200,8 +200,8 @@ for u, v in (("bike", "bicycle"), ("bike", "bike"), ("bike", "cat")):
 #
 # hint: `values, vectors = np.linalg.eigh(A)`: the smallest eigenvalue comes first, and eigenvectors are columns.
 # hint: Take the last d columns and keep those whose eigenvalue is above 0.
-# hint: `np.sqrt(s)[:, None] * P.T`, with `s` the values kept and `P` their columns.
-# right: labels in, metric out, with one eigendecomposition
+# hint: `np.sqrt(s)[:, None] * P.T`, where `s` holds the values that you kept and `P` their columns.
+# right: one eigendecomposition turns labels into a metric
 # further: How many positive eigenvalues does A have? Plot them in descending order. Where would you cut?
 
 # %%
@@ -371,7 +371,7 @@ predict("06.d", guess)
 # hint: For each share, mix the dev scores and compute `roc_auc_score(dev_labels, mixed)`. Remember the best.
 # hint: A share of 1 is TF-IDF alone: `share * plain_dev + (1 - share) * learned_dev`.
 # hint: At the end `return best, best * plain_test + (1 - best) * learned_test`.
-# right: chosen on dev, reported on test: a share chosen on test would make the number too good by luck
+# right: choose the share on dev and report it on test, since a share chosen on test would make the number too good
 # further: Let the test pairs choose the share. How much too high is the AUC then at 5 % of the labels?
 
 # %%

@@ -77,7 +77,7 @@ explore(
 # hint: Take the differences seed by seed. You need their mean and its standard error.
 # hint: The standard error of a mean of n numbers is `d.std(ddof=1) / np.sqrt(n)`.
 # hint: `half = stats.t.ppf(0.975, n - 1) * error`; "first" if the mean is above half, "second" if it is below -half.
-# right: the interval covers other seeds; to cover other test sentences as well, it would have to be wider
+# right: the interval allows for other seeds; to allow for other test sentences as well, it would have to be wider
 # further: Draw three scores each for two methods from the same normal distribution, a thousand times. How often does
 # your rule name a leader? How often with ten scores each?
 
@@ -189,7 +189,7 @@ answer("07.3", split)
 # *8 minutes, medium. Why it matters: this score fits any file with one label for each text.*
 #
 # hint: Divide all rows by their lengths; then `asked @ known.T` gives a row of cosines for each test sentence.
-# hint: `np.argsort(-row)[:k]` are the k nearest, the nearest first. Their labels are the votes.
+# hint: `np.argsort(-row)[:k]` gives the row numbers of the k nearest sentences. Their labels are the votes.
 # hint: `max(votes, key=votes.count)` is the first label with the most votes, and so the one with the nearest voter.
 # right: this score needs no threshold and no training
 # further: Choose the label with the nearest mean vector instead of voting. For which methods is that better?
@@ -260,7 +260,7 @@ recall("07.b", round(score(tfidf, by_row), 2))
 # hint: Make the method inside the inner loop, `method = make()`, so that every seed begins with an untrained one.
 # hint: `values.append(train_and_score(method, seed))`, and at the end of the outer loop `found[name] =
 # np.array(values)`.
-# right: all methods have the same seeds, so you can take differences seed by seed
+# right: all methods use the same seeds, so you can take the differences seed by seed
 # further: Add the `bag`: `lambda: METHODS["bag"](dimension=50, patience=0)`. Where in the table does it rank?
 
 # %%

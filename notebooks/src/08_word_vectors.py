@@ -192,7 +192,7 @@ recall("08.a", names[nearest(V, number["dog"], 1)[0]])
 # hint: Begin with `np.zeros((len(sentences), d))`, where d is the length of a vector of the table.
 # hint: For each sentence collect the vectors of its known words: `[table[word] for word in sentence if word in table]`.
 # hint: If there is at least one, `found[row] = np.mean(known, axis=0)`.
-# right: a sentence vector without any training
+# right: this gives every sentence a vector without any training
 # further: Reverse the words of a sentence, then insert a *not*. How far does each change move its vector?
 
 # %%
@@ -295,7 +295,7 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 # ask the same thing in quite different words (*reworded*) have smaller cosines than pairs in which one detail changed
 # the question. The methods of this course have to learn the difference from labels.
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. Write six sentences about two topics into a CSV file with the columns `text,label`. Read it with
 #    `load("mine.csv")`, and draw your sentences as in the first picture.

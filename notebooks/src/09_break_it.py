@@ -48,9 +48,9 @@ print(topics.sizes, "sentences of", len(set(test.labels)), "topics")
 # vectors crowd together.*
 #
 # hint: Divide each row by its length. Then `unit @ unit.T` contains every cosine.
-# hint: n of its n² entries are a row with itself: leave the diagonal out.
-# hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines
-# right: near 1 all rows point the same way, near 0 they share no direction
+# hint: On the diagonal, each row is compared with itself. Leave out these n of the n² entries.
+# hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, where S is the matrix of cosines
+# right: a value near 1 means that all rows point the same way, a value near 0 that they share no direction
 # further: Write it without the matrix of all cosines, from the squared length of the sum of the unit rows. How many
 # rows can you then use?
 
@@ -76,10 +76,11 @@ answer("09.1", mean_cosine)
 #
 # *10 minutes, medium. Why it matters: one number says how many directions a space uses.*
 #
-# hint: Unit rows, then `unit - unit.mean(axis=0)`. `np.linalg.svd(centred, compute_uv=False)` gives the singular values.
+# hint: Centre the unit rows: `unit - unit.mean(axis=0)`. `np.linalg.svd(centred, compute_uv=False)` gives the singular
+# values.
 # hint: The entropy of the shares is -Σ p log p, over the shares above 0; log 0 would be -∞.
 # hint: `p = sigma / sigma.sum()`, `p = p[p > 1e-12]`, and `np.exp(-(p * np.log(p)).sum())`
-# right: k equal values give k; one value alone gives 1
+# right: if k singular values are equal and the others are 0, the result is k
 # further: Take the shares of the squared singular values, the variances, instead. Does the number grow or shrink, and
 # why?
 
@@ -239,7 +240,7 @@ show(
 # hint: The part that goes along v itself only changes its length, which is reset to 1: subtract that part.
 # hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
 # hint: `pull - (pull * v).sum(1, keepdims=True) * v`
-# right: if pull and vector point the same way nothing is left, so a vector on top of its pair does not move
+# right: if pull and vector point the same way, nothing is left, so a vector at the same place as its pair does not move
 # further: Take two unit vectors at an angle of your choice and print the length of `across`. At which angle is it
 # longest?
 
@@ -338,10 +339,10 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 # nearly everything. This is fine for finding topics. For any other question, little room may be left, and no score
 # based on topics will tell you. The effective rank will.
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. Break it in another way: `trained("...", margin=1.0)`, `batch=16`, or `encoder="cnn"`. Which signs come first?
-# 2. Find the largest step at which the broken settings do not collapse, for three seeds. Is it the same for each?
+# 2. For each of three seeds, find the largest step at which the broken settings do not collapse. Do the seeds agree?
 #
 # ## Further reading
 #

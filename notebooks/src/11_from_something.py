@@ -186,7 +186,7 @@ show(
 # hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share
 # `gone = before / (before - after)` of the way between the two points.
 # hint: `np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))`, and `np.inf` after the loop.
-# right: this is the value of the other method's head start, in labels
+# right: this is how many labels the other method's head start is worth
 # further: Where does your bag reach our *static vectors* with as many labels each? Interpolate our curve at your counts.
 
 # %%
@@ -283,7 +283,7 @@ gains.round(3).to_frame()
 #
 # A program made these questions, with a vocabulary of its own. That favours a method that learns its words. Here are
 # two more corpora: `places` contains names and addresses of shops as people type them, and STS-B contains pairs of
-# sentences written by people, with grades of their similarity.
+# sentences written by people, with a grade for the similarity of each pair.
 #
 # **Predict 11.d.** On `places` with all labels, which start has the best Hit@1: `"bag"`, `"static vectors"` or
 # `"MiniLM and a map"`?

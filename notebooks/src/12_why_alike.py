@@ -100,7 +100,7 @@ predict("12.a", guess)
 # *6 minutes, easy. Why it matters: it explains every model, even one behind a web service.*
 #
 # hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
-# hint: The loss is the similarity of all words minus the similarity of the rest.
+# hint: The loss is the similarity with all words minus the similarity without this word.
 # hint: Loop over `range(len(words))` and append `whole - alike(rest)`; return `np.array(lost)`.
 # right: this explanation needs nothing from the model but similarities
 # further: How many similarities does it need for a post of 40 words? How many to leave out each pair of words?
@@ -256,7 +256,7 @@ recall("12.b", tops.count(most))
 # hint: The other words stay in their order: `[word for at, word in enumerate(words) if at not in out]`.
 # hint: For each `count in range(len(words))`, use `out = set(order[:count])`, then `alike` of the words that are left.
 # right: the steeper the curve falls, the more the words named first mattered
-# further: Put words into an empty post instead, the largest part first. How is that curve related to this one?
+# further: Start with an empty post and add the words, the largest part first. How are the two curves related?
 
 # %%
 def falling(alike, words, parts):
@@ -510,7 +510,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # Change `mine` and run the cell again. With many tries you will come close, because the judge helps you to search. Only
 # your *first* list was your own explanation.
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # The page `docs/why.md` tests explanations with pairs of sentences in which one word was exchanged. Does leaving out do
 # better or worse there?
