@@ -1,4 +1,4 @@
-"""The threshold above which two sentences count as the same, and the uncertainty of this threshold.
+"""The threshold above which two sentences count as a match, and the uncertainty of this threshold.
 
     threshold(model, corpus)         chosen on dev (else train), measured on test
     threshold(scores, labels)        chosen and measured on the same pairs, so the scores are too high
@@ -62,7 +62,7 @@ class CurvePoint(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Pairs with similar scores: their mean score, their number, and the share of them that are the same."""
+    """Pairs with similar scores: their mean score, their number, and the share of them that match."""
 
     score: float
     pairs: int

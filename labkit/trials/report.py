@@ -297,7 +297,7 @@ def _cut(cut: Threshold) -> list[str]:
     return [
         f"<p>{escape(str(cut))}</p>",
         _table(("same above", "precision", "recall"), curve),
-        f'<p class="quiet">Share of pairs that mean the same, by similarity, on {escape(cut.measured_on)}:</p>',
+        f'<p class="quiet">Share of pairs with the same meaning, by similarity, on {escape(cut.measured_on)}:</p>',
         _table(("mean similarity", "pairs", "share that means the same"), bins),
     ]
 

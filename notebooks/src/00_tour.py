@@ -330,9 +330,9 @@ show(
 #
 # <details><summary>An answer</summary>
 #
-# Whether they are similar to these. Training and test posts come from one corpus, are about the same topics, and share
-# many words. Other topics, and other words for the same topics, were not tested. To test them, use a file of your own
-# with a test split.
+# You know whether they are similar to these. Training and test posts come from one corpus, are about the same topics,
+# and share many words. Other topics, and other words for the same topics, were not tested. To test them, use a file of
+# your own with a test split.
 #
 # </details>
 

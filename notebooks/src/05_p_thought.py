@@ -478,8 +478,8 @@ table("pthought-lambda")
 #
 # <details><summary>An answer</summary>
 #
-# The mean cosine of unrelated sentences, and retrieval. If all vectors point in nearly the same direction, both
-# cosines are close to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
+# Ask for the mean cosine of unrelated sentences, and for retrieval. If all vectors point in nearly the same direction,
+# both cosines are close to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
 #
 # </details>
 #

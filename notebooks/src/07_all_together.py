@@ -14,7 +14,8 @@
 # *55 minutes, 36 of them for five exercises. You need lesson 0 and one of lessons 1 to 6.*
 #
 # Here are eleven small methods on one corpus: pairs of questions, some of which ask the same thing. Each circle is a
-# run with a different seed, each diamond the mean of a method. The slider chooses the measure. Which method leads?
+# run with a different seed, and each diamond is the mean of a method. The slider chooses the measure. Which method
+# leads?
 
 # %%
 import numpy as np
@@ -306,8 +307,8 @@ recall("07.c", {"first": "film", "second": "sentpwnet", "open": "open"}[verdict(
 pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the best"]).round(3)
 
 # %% [markdown]
-# `labkit bench mine.csv` does the same with more methods. It tunes each with the same number of trials, and its
-# intervals also cover other test sentences.
+# `labkit bench mine.csv` makes such a comparison with more methods. It tunes each with the same number of trials, and
+# its intervals also cover other test sentences.
 #
 # ## 5. What to use when
 #

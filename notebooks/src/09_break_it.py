@@ -67,7 +67,7 @@ answer("09.1", mean_cosine)
 # %% [markdown]
 # For the second number, divide the rows by their lengths, subtract their mean, and look at the singular values
 # $\sigma_1 \ge \sigma_2 \ge \dots$: they say how wide the cloud is along each of its own axes. If $k$ of them are equal
-# and the rest are 0, the space uses $k$ directions. In general, turn them into shares, $p_k = \sigma_k / \sum_j
+# and the others are 0, the space uses $k$ directions. In general, turn them into shares, $p_k = \sigma_k / \sum_j
 # \sigma_j$, and take the exponential of their entropy. This is the **effective rank** (Roy and Vetterli, 2007):
 #
 # $$\exp\Big(-\sum_k p_k \log p_k\Big)$$
@@ -231,9 +231,9 @@ show(
 # ## 3. What is left of a pull
 #
 # A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 6). The part of that
-# pull along the vector itself only changes its length, which is reset to 1. Only the rest moves the vector.
+# pull along the vector itself only changes its length, which is reset to 1. Only the remaining part moves the vector.
 #
-# **Exercise 09.4.** Compute that rest, the part of each pull along the sphere.
+# **Exercise 09.4.** Compute this remaining part, which points along the sphere, for each pull.
 #
 # *8 minutes, medium. Why it matters: you will measure how much of a pull is left inside the needle.*
 #
@@ -363,9 +363,9 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #
 # <details><summary>An answer</summary>
 #
-# First the value itself: a triplet loss at its margin, or InfoNCE at the logarithm of its batch size, sees hardly any
-# difference between its pairs. Then the mean cosine and the histogram of cosines of held-out sentences. A curve says
-# that nothing changes any more, not why.
+# First ask for the value itself: a triplet loss at its margin, or InfoNCE at the logarithm of its batch size, sees
+# hardly any difference between its pairs. Then ask for the mean cosine and the histogram of cosines of held-out
+# sentences. A curve says that nothing changes any more, not why.
 #
 # </details>
 #

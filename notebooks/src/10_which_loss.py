@@ -461,18 +461,18 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 #
 # <details><summary>An answer</summary>
 #
-# Only in the size of the steps, which the learning rate can undo. An optimiser such as Adam even divides the factor away. What
-# makes losses differ is how they divide the weight among pairs.
+# They differ only in the size of their steps, which the learning rate can undo. An optimiser such as Adam even divides
+# the factor away. What makes losses differ is how they divide the weight among pairs.
 #
 # </details>
 #
-# **2.** A paper says that its loss benefits from large batches, and compares six epochs of 32 with six epochs of 512.
+# **2.** A paper says that its loss benefits from large batches, and compares six epochs with batches of 32 and of 512.
 # What is missing?
 #
 # <details><summary>An answer</summary>
 #
-# A comparison with equal steps. With equal epochs the larger batch takes a sixteenth of the steps; with equal steps it sees
-# sixteen times the data. A fair table shows both comparisons, each with the learning rate that is
+# A comparison with equal steps is missing. With equal epochs the larger batch takes a sixteenth of the steps; with
+# equal steps it sees sixteen times the data. A fair table shows both comparisons, each with the learning rate that is
 # best for its batch size on dev.
 #
 # </details>

@@ -173,7 +173,7 @@ show(
 # hint: `(np.arange(steps) + 0.5) / steps` are the midpoints of the steps.
 # hint: Add up `slope(t * x)` in `total = np.zeros_like(x)`. The part of a word is the sum over its d numbers: `(total /
 # steps * x).sum(1)`.
-# right: the sum of these parts is the change of the similarity on the way
+# right: these parts add up to the change in similarity along the way
 # further: Start from the mean of all word vectors instead of zeros. Which parts change most? What is their sum now?
 
 # %%
@@ -247,7 +247,7 @@ recall("12.b", tops.count(most))
 # If the words with the largest parts make the posts similar, the similarity must fall when these words are gone.
 #
 # **Exercise 12.3.** Take the words out one after the other, starting with the largest part. Return the similarity of
-# the whole post, then the one after each removal.
+# the whole post, followed by the similarity after each removal.
 #
 # *8 minutes, medium. Why it matters: an explanation can fail this test.*
 #
@@ -294,7 +294,7 @@ predict("12.c", guess)
 
 # %% [markdown]
 # One pair says little. The next figure shows five networks with a hundred pairs each. Two of its lines use no network:
-# the rarest words first, and any order.
+# one takes out the rarest words first, the other takes out words in random order.
 
 # %%
 from labkit.course.ablation import kept
@@ -344,9 +344,9 @@ recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 means_of("below_chance", "replaced", "first")
 
 # %% [markdown]
-# *below_chance* is the area when words are taken out, *replaced* the area when they are replaced. The areas in the
-# second column are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is gone. By
-# both judges, integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
+# *below_chance* is the area when words are taken out, and *replaced* is the area when they are replaced. The areas in
+# the second column are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is
+# gone. By both judges, integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
 #
 # **Its second error:** a judge favours its own kind. The column *first* shows how much similarity is lost with the
 # first word. Leaving out must be best there, because it has tried every word and named the one that costs most. A judge
