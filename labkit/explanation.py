@@ -1,7 +1,8 @@
 """Why two sentences are similar: their similarity as a sum over words, for every method; and why one of two sentences
 is nearer.
 
-A method writes each sentence's vector as a sum: a row for each word, and a remainder for no word (`Parts`). Then
+A method writes each sentence's vector as a sum of a row for each word and a remainder, `(rest)`, which belongs to no
+word (`Parts`). Then
 
     cos(a, b) = Σ_uv C_uv        C_uv = r_u · r_v / |a||b|
 
@@ -197,7 +198,7 @@ class Explanation:
         return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
 
     def record(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
+        """Return all values in a form that can be written as JSON."""
         named = ("cosine", "words_a", "words_b", "word_pairs", "tested")
         return asdict(self) | {name: getattr(self, name) for name in named}
 
@@ -325,7 +326,7 @@ class Contrast:
         return tuple((name, part if self.near.way == LEFT_OUT else 2 * part) for name, part in parts)
 
     def record(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
+        """Return all values in a form that can be written as JSON."""
         words = {name: getattr(self, name) for name in ("words_a", "words_b", "words_c")}
         return {"difference": self.difference, **words, "near": self.near.record(), "far": self.far.record()}
 

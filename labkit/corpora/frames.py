@@ -89,7 +89,7 @@ def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", sp
 def from_groups(
     groups: Mapping[Any, Iterable[str]] | Iterable[Iterable[str]], *, name: str = "corpus", splits: Splits = ()
 ) -> Groups:
-    """Groups of texts with the same meaning: {name: texts}, or a list of lists, which are named 1, 2 and so on.
+    """Make a corpus from groups of texts with the same meaning: {name: texts}, or lists, which are named 1, 2, ...
 
     `splits` has an entry for each text.
 

@@ -297,7 +297,7 @@ def find_mistake(
     read: Reader = array,
     tolerance: float = 1e-5,
 ) -> str | None:
-    """None if the answer is right in every case and leaves its arguments unchanged; else the complaint."""
+    """Return None if the answer is right in every case and leaves its arguments unchanged, otherwise the mistake."""
     names = list(inspect.signature(right).parameters)[: len(cases[0])]  # some have defaults
     given, changed, flags = [], None, False
     for case in cases:

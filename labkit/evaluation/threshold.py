@@ -108,7 +108,7 @@ class Threshold:
 
 
 def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 0.95) -> Threshold:
-    """Choose the cut, with its interval and scores; `level` applies to all intervals."""
+    """Choose a threshold, with its interval and scores; `level` applies to all intervals."""
     if not 0.5 < level < 1:
         raise ValueError(f"level is {level}, expected a number above 0.5 and below 1, usually 0.95")
     if not isinstance(pairs, Pairs):

@@ -151,7 +151,7 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
 
 
 def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
-    """FILM's vector of a sentence in parts, one per word, from the parts of its TF-IDF (D,) and L (d, D).
+    """Split FILM's vector of a sentence into parts, one per word, from the parts of its TF-IDF (D,) and L (d, D).
 
     (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two such vectors is their similarity.
     """

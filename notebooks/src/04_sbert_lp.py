@@ -401,7 +401,8 @@ recall("04.c", round(of_weighted.spread("sif, LP placed", "hit@1").mean, 2))
 #
 # - **Plain means.** If all sentences are embedded together, LP is ahead of raw, 0.748 to 0.712, and the interval over
 #   seeds excludes 0. All-but-the-top is ahead of both, with 0.797.
-# - **SIF.** *LP together* is right on one or two more sentences than raw: open. PCA is ahead of raw, with 0.939.
+# - **SIF.** *LP together* is right on one or two more sentences than raw, which leaves the question open. PCA is ahead
+#   of raw, with 0.939.
 # - For **placed** sentences, Hit@1 falls a lot, from 0.75 to 0.56 and from 0.92 to 0.78. One reason may be that two
 #   similar new sentences are not part of each other's mixture.
 #

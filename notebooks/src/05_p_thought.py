@@ -148,7 +148,7 @@ answer("05.1", paid)
 #
 # $$L = (1 - \lambda)\, \ell_\text{copy} + (1 + \lambda)\, \ell_\text{para}, \qquad 0 < \lambda < 1 \qquad \text{(eq. 10)}$$
 #
-# At λ = -1 only the copy would count, at λ = 1 only the paraphrase.
+# At λ = -1 only the copy would count, and at λ = 1 only the paraphrase would.
 #
 # **Exercise 05.2.** Write one step of training. Encode the sentences, compute both losses with `paid`, and let the
 # optimiser move the network against the gradient of $L$.
@@ -354,7 +354,7 @@ recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
 #
 # Nobody would do this on purpose. But a score that can be fooled can also choose the wrong network. The paper has three
 # forms of its encoder. *one-bi* has one layer that reads in both directions, *two-forward* has two layers that read
-# forwards, and *two-bi* has two layers that read in both. The package has trained each with three seeds.
+# forwards, and *two-bi* has two layers that read in both directions. The package has trained each with three seeds.
 #
 # **Predict 05.b.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
 

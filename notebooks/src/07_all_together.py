@@ -150,8 +150,8 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 # ## 3. A test that asks for something new
 #
 # Now use your own file: CSV, TSV, JSONL or Parquet with the columns `text,label`. Put its name into `FILE` at the top,
-# and run the notebook again from there. The file stays on this machine. If you have none, keep `topics`, posts about
-# fourteen topics.
+# and run the notebook again from there. The file stays on this machine. If you have none, keep `topics`, which contains
+# posts about fourteen topics.
 #
 # First split the rows into train and test. The split must not depend on the order of the rows, or one new row would
 # move others from test to train. It must also be the same every day. And it must keep rows together that belong
