@@ -27,7 +27,7 @@ NEAR, FAR = 0.8, 0.4  # limits as shares of the top grade
 
 
 def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Masks of the grades that mark two sentences as the same, and as different; grades in between are in neither.
+    """Masks of the grades that mark two sentences as similar, and as different; grades in between are in neither.
 
     >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
     >>> near.tolist(), far.tolist()

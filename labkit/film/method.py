@@ -122,8 +122,8 @@ class Film(Method):
         self.L = L.astype(np.float32)
         if len(self.L) < settings.dimension:
             note(
-                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others, so "
-                f"the vectors have {len(self.L)} dimensions instead of {settings.dimension}",
+                f"only {len(self.L)} directions bring sentences closer to those with the same meaning than to "
+                f"others, so the vectors have {len(self.L)} dimensions instead of {settings.dimension}",
                 stacklevel=2,
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)

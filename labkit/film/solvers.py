@@ -311,9 +311,9 @@ def learn(
         solution = _solved(objective, settings, d, seed, progress)
     if not solution.s.any():
         note(
-            f"no direction of the {X.shape[1]} words (columns) brings the {X.shape[0]} sentences closer to those that "
-            "mean the same than to others, so all similarities are zero. Use sentences that differ in more words, or "
-            "check their labels",
+            f"no direction of the {X.shape[1]} words (columns) brings the {X.shape[0]} sentences closer to those "
+            "with the same meaning than to others, so all similarities are zero. Use sentences that differ in more "
+            "words, or check their labels",
             stacklevel=2,
         )
     return solution.B @ R.T, solution.rows

@@ -331,7 +331,7 @@ def _scale(corpus: Corpus) -> float:
 
 
 def false_negatives(corpus: Corpus) -> Finding | None:
-    """The number of in-batch negatives that mean the same as their anchor, for randomly drawn rows."""
+    """The number of in-batch negatives with the meaning of their anchor, for randomly drawn rows."""
     from scipy.stats import hypergeom
 
     if "train" not in corpus.sizes or (isinstance(corpus, Pairs) and corpus.graded):
