@@ -122,7 +122,9 @@ def explain(
     c: Annotated[
         str | None, Argument(help="A third sentence; the output says why the first is closer to the second than to it.")
     ] = None,
-    way: Annotated[str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the first.")] = "",
+    way: Annotated[
+        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's best.")
+    ] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
     top: Annotated[int | None, Option(min=1, help="Number of parts to show of each kind. Default: 8.")] = None,
 ) -> Shown:
