@@ -66,7 +66,7 @@ LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
-PRESENT = "Enlarge the pictures and hide the controls, for example on a projector."
+PRESENT = "Enlarge the pictures and hide the controls, for example to use a projector."
 PRESENTED = """
 html {font-size: 20px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}

@@ -1,4 +1,4 @@
-"""The app: navigation only. Each page is a module of this folder; its content comes from `labkit`.
+"""The app: navigation only. Each page is a module in this folder; its content comes from `labkit`.
 
 The browser's Back and Forward go through pages and settings one step at a time: a change of the address is a step if a
 key or the mouse was pressed before it. Any other change replaces the current step, as do arrow keys pressed within two

@@ -31,8 +31,8 @@ LEAD = re.compile(  # what decides a claim, as labkit.papers.claims writes it
     r"\((?P<lead>[^%]+)(?P<share>%?) \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]"
 )
 ALL_TOGETHER = (
-    "The claim is undecided although this interval excludes 0. It depends on several comparisons, and some of many "
-    "intervals exclude 0 by chance. Judged together, they do not decide it."
+    "The claim is undecided although this interval excludes 0. It depends on several comparisons. Among many "
+    "intervals, some exclude 0 by chance, and taken together these do not decide the claim."
 )
 FEW_SEEDS = "The claim is undecided because it was measured with too few seeds."
 NOT_ALL = "The claim is undecided because not all of the methods that it names were measured."

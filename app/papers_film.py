@@ -14,15 +14,15 @@ QUESTION, CORPUS = "Are two questions mutual nearest neighbours?", "questions"
 FITTED = "trained here"
 ABOUT = """\
 FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are
-the shares of correct answers among the pairs that mean the same and among those that do not. FNR and FPR are the
+the shares of correct answers among the pairs with the same meaning and among the others. FNR and FPR are the
 corresponding shares of mistakes.
 """
 FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
 CUT = (
     "The neighbours come from the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no as 0, "
     "so it equals the share of mistakes times 34.5. The other cross-entropy replaces each answer with a share from "
-    "dev: of the pairs with this answer, how many mean the same. The dotted line marks the k for which it is lowest on "
-    "dev, {chosen}."
+    "dev: of the pairs with this answer, how many have the same meaning. The dotted line marks the k for which it is "
+    "lowest on dev, {chosen}."
 )
 DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 

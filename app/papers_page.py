@@ -105,7 +105,7 @@ def show_tables(paper: str) -> None:
             st.caption(frame.plain(line))
     if not table.evidence:
         st.caption(
-            "Our models were trained less than the paper's, or not at all, so this is no evidence for or against "
+            "Our models were trained less than the paper's, or not at all, so this is not evidence for or against "
             "the paper."
         )
     frame.code(PAPER_CODE.format(table=name, column=column))

@@ -38,7 +38,7 @@ DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of
 
 
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
-    """The groups of the test split; the sentences of a group mean the same."""
+    """The groups of the test split; the sentences of a group have the same meaning."""
     from labkit.pthought.method import groups_of
 
     return once("Reading the groups …", ("groups", opened.key), lambda: groups_of(opened.corpus.part("test")))

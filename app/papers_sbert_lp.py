@@ -26,8 +26,8 @@ It then finds vectors with p dimensions that reproduce the **same mixtures** as 
 by cosine. It uses no labels. It is *transductive*: sentences can only be compared if they were embedded together.
 
 **Does it help?** Often it does not: it mends the order of some pairs and spoils the order of others. The paper chooses
-k and p by a grid search (section 4.6.1) but does not name the split. If that split was test, the best of many settings
-looks better than it is. Table 4 of the paper shows one mended couple and no spoilt ones.
+k and p by a grid search (section 4.6.1) but does not say on which split. If that split was test, the best of many
+settings looks better than it is. Table 4 of the paper shows one mended couple and no spoilt ones.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",

@@ -52,7 +52,7 @@ STARS = (
     "before and after, and has the same direction in both stars."
 )
 GROUPS = (
-    "Each letter stands for a group of test sentences that mean the same. Group A contains the selected sentence, "
+    "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
     "which has a ring. The other groups are random. A plane shows only part of the space, but the cosines in the "
     "table are those of the whole space."
 )

@@ -23,7 +23,7 @@ PERFECT = 0.9995  # rounds to 1.000
 YOURS = "your file"
 SHAPES = {
     "Labelled": "a sentence and its class",
-    "Pairs": "two sentences and whether they mean the same",
+    "Pairs": "two sentences and whether they mean the same thing",
     "Triplets": "a sentence, a similar one and a different one",
     "Groups": "a sentence and the group of its paraphrases",
     "Sentences": "a sentence",
@@ -31,7 +31,7 @@ SHAPES = {
 }
 TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
     "a sentence and its class": "text,label\nThe train was late again.,travel\nThis soup needs salt.,food\n",
-    "two sentences and whether they mean the same": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
+    "two sentences and whether they mean the same thing": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
     "How old are you?,How are you?,0\n",
     "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n"
     "Two men play chess.,2\nA game of chess between two men.,2\n",

@@ -52,9 +52,9 @@ def _require_finite(name: str, rows: Vectors) -> None:
 def vectors(
     name: str, values: ArrayLike | sparse.spmatrix, *, like: Vectors | None = None, keep_single: bool = False
 ) -> Vectors:
-    """(n, d) float64, finite; sparse input stays sparse (CSR), and dense float32 stays float32 if `keep_single`.
+    """Return finite rows (n, d) as float64. Sparse input stays sparse (CSR).
 
-    With `like`, both must have the same number of columns.
+    Dense float32 stays float32 if `keep_single`. With `like`, both must have the same number of columns.
     """
     rows: Vectors
     if sparse.issparse(values):
@@ -79,7 +79,7 @@ def vectors(
 
 
 def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
-    """(n,) finite real numbers in float16, 32 or 64; if `like` is given, of the same length."""
+    """Return finite real numbers (n,) in float16, 32 or 64; if `like` is given, the lengths must agree."""
     array = _checked_array(name, values, 1)
     array = array if array.dtype in (np.float16, np.float32) else array.astype(np.float64, copy=False)
     _require_finite(name, array)
@@ -89,7 +89,7 @@ def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> 
 
 
 def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
-    """(count,) bool from 0/1 or bool."""
+    """Return 0/1 or bool values as bool (count,)."""
     array = _checked_array(name, labels, 1)
     same_length(name, array, count)
     wrong = np.flatnonzero((array != 0) & (array != 1))
@@ -101,7 +101,7 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
 
 
 def classes(name: str, labels: ArrayLike, *, count: int | None = None) -> np.ndarray:
-    """(n,) int64 codes 0..C-1, numbered in order of first appearance; labels may be strings or numbers."""
+    """Return int64 codes 0..C-1 (n,), in order of first appearance; labels may be strings or numbers."""
     import pandas as pd  # takes a second, and only labels need it
 
     # as objects, because numpy would turn a missing value among strings into the string "nan", and 1 into "1"
@@ -124,7 +124,7 @@ def same_length(name: str, rows: Vectors, count: int) -> None:
 
 
 def whole(name: str, value: int, low: int, high: int, meaning: str) -> int:
-    """`value` as an int in [low, high], or a ValueError that says what the limits mean."""
+    """Return `value` as an int in [low, high]; otherwise raise a ValueError that says what the limits mean."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ValueError(f"{name} is {value!r}, expected a whole number from {low} to {high} ({meaning})")
     return int(value)

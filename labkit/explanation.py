@@ -1,12 +1,13 @@
 """Why two sentences are similar: their similarity as a sum over words, for every method; and why one of two sentences
 is nearer.
 
-A method writes each sentence's vector as a sum: a row for each word, and a rest that belongs to no word (`Parts`). Then
+A method writes each sentence's vector as a sum of a row for each word and a remainder, `(rest)`, which belongs to no
+word (`Parts`). Then
 
     cos(a, b) = Σ_uv C_uv        C_uv = r_u · r_v / |a||b|
 
-over the words u of a and v of b, including the rests. A word's own part is half the sum of its row or column of C, so
-all own parts also add up to the similarity. The ways differ in the origin of the rows:
+over the words u of a and v of b, including the remainders. A word's own part is half the sum of its row or column of C,
+so all own parts also add up to the similarity. The ways differ in the origin of the rows:
 
     exact         the method is linear in its words: r_u is by definition what the word adds to the vector
     attention     r_u is the word's state times its attention; exact, given these weights
@@ -62,7 +63,7 @@ CHANGES = ("another detail", "another order", "a synonym", 'an added "not"')
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A sentence's vector (d,) as a row for each word (words, d) and a rest (d,) that belongs to no word.
+    """A sentence's vector as a sum: a row for each word (words, d), and `rest` (d,), which belongs to no word.
 
     `vector` is the method's own, before normalisation. `weights` is the attention of each word (words,), if any;
     `unknown` are words that contribute nothing because they did not occur in training.
@@ -197,7 +198,7 @@ class Explanation:
         return [{"kind": kind, "name": name, "part": part} for kind, name, part in named]
 
     def record(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
+        """Return all values in a form that can be written as JSON."""
         named = ("cosine", "words_a", "words_b", "word_pairs", "tested")
         return asdict(self) | {name: getattr(self, name) for name in named}
 
@@ -325,7 +326,7 @@ class Contrast:
         return tuple((name, part if self.near.way == LEFT_OUT else 2 * part) for name, part in parts)
 
     def record(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
+        """Return all values in a form that can be written as JSON."""
         words = {name: getattr(self, name) for name in ("words_a", "words_b", "words_c")}
         return {"difference": self.difference, **words, "near": self.near.record(), "far": self.far.record()}
 

@@ -108,7 +108,7 @@ class Settings:
                 )
 
     def values(self) -> dict[str, Any]:
-        """Name -> value, ready for JSON."""
+        """Return the values by name, in a form that can be written as JSON."""
         return dataclasses.asdict(self)
 
     def decisive(self) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def load_vectors(path: Path | str, vocabulary: Vocabulary | None = None, *, seed
 
 
 def file_words(path: Path | str) -> list[str]:
-    """The words in a vector file, in order: usually the most frequent first."""
+    """The words in a vector file, in its order, which usually begins with the most frequent word."""
     words_there: list[str] = []
 
     def noted(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""Any method as a model for sentence-transformers' evaluators. In: a fitted method. Out: `AsModel`.
+"""Use any method as a model in sentence-transformers' evaluators. In: a fitted method. Out: `AsModel`.
 
     BinaryClassificationEvaluator(a, b, labels)(AsModel(method))
 

@@ -64,8 +64,8 @@ def sentence_transformers_loss(
 ) -> SentenceLoss:
     """Return a pair loss as sentence-transformers expects it; `dials` are the settings of the loss and the miner.
 
-    `labelled`, `in_batch` and `top`, the grade of two sentences that mean the same, determine how columns become pairs.
-    The [guide](python.md) shows a complete training run and compares the losses.
+    `labelled`, `in_batch` and `top`, the grade of two sentences with the same meaning, determine how columns become
+    pairs. The [guide](python.md) shows a complete training run and compares the losses.
 
     >>> loss = sentence_transformers_loss(model, "locality")  # doctest: +SKIP
     >>> SentenceTransformerTrainer(model, arguments, pairs, loss=loss).train()  # doctest: +SKIP
@@ -73,7 +73,7 @@ def sentence_transformers_loss(
     if not isinstance(model, nn.Module):
         raise ValueError(f"model has type {type(model).__name__}, expected a SentenceTransformer object, not a name")
     if not top > 0:
-        raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences that mean the same")
+        raise ValueError(f"top is {top!r}, expected a number above 0: the grade of two sentences with the same meaning")
     columns = {name: said for name, said in {"labelled": labelled, "in_batch": in_batch}.items() if said}
     return SentenceLoss(model, settings_of(loss, miner, dials, columns), top)
 

@@ -1,4 +1,4 @@
-"""Any method as an encoder for MTEB 2. In: a fitted method. Out: `AsEncoder`.
+"""Use any method as an encoder in MTEB 2. In: a fitted method. Out: `AsEncoder`.
 
     mteb.evaluate(AsEncoder(method), tasks)        mteb.mock_run(AsEncoder(method))
 

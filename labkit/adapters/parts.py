@@ -127,7 +127,7 @@ class ExportParts:
 
 
 class Numbered(nn.Module):
-    """Encoders with concatenated outputs, each with its table and body. An empty sentence is one token `nothing`."""
+    """Encoders, each with a table and a body, with concatenated outputs. `nothing` is the token of an empty text."""
 
     def __init__(
         self, tables: Sequence[Tensor], bodies: Sequence[nn.Module], *, normalised: bool, nothing: int

@@ -151,7 +151,7 @@ class Recorder(TrainerCallback):
 
 
 def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
-    """A warning if the vectors are collapsing, else ""; `start` and `now` are results of `record`.
+    """Return a warning if the vectors are collapsing, otherwise ""; `start` and `now` are results of `record`.
 
     The room between vectors is `1 - mean cosine`. With classes, the vectors count as collapsed if the room is below a
     quarter of the initial one and MAP@R is lower than at the start, because vectors that are crowded but better ordered

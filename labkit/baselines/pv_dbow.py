@@ -35,7 +35,7 @@ STEPS = 200  # maximum; about twenty are usual, and a hundred for extreme settin
 
 @dataclass(frozen=True, kw_only=True)
 class PvDbowSettings(Training):
-    """Sizes and noise."""
+    """Settings of PV-DBOW: the sizes of the model and its noise words."""
 
     epochs: int = setting(20, "passes through the training data", minimum=0, maximum=10_000)
     batch: int = setting(256, "sentences per step", minimum=2, maximum=100_000)

@@ -34,7 +34,7 @@ class SbertSettings(Settings):
 
 
 class Sbert(Method):
-    """A pretrained encoder, as a base and for comparison.
+    """A pretrained sentence-transformers model, used as a base and for comparison.
 
     >>> from labkit import Sbert, load
     >>> method = Sbert(model="all-MiniLM-L6-v2").fit(load("questions"))  # doctest: +SKIP

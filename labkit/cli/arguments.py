@@ -16,7 +16,9 @@ from typer.main import get_command
 from labkit.cli.output import choose, show_result
 from labkit.methods import METHODS, SUMMARIES
 
-Shown: TypeAlias = tuple[Any, str]  # what a command returns: a record to print with --json, and a text
+Shown: TypeAlias = tuple[
+    Any, str
+]  # what a command returns: a record to print with --json, and a text to print otherwise
 
 
 def _heard(option: CallbackParam, given: bool) -> None:
@@ -87,19 +89,21 @@ def complete_corpora(incomplete: str) -> list[str]:
 
 
 CORPUS = "A corpus name, your own file (CSV, TSV, TXT, JSONL, Parquet) or a folder of shards."
-MODEL = "Model of the vectors: a run folder, or a method to fit with default settings."
+MODEL = "Model that encodes the sentences: a run folder, or a method to fit with default settings."
 
 Force = Annotated[bool, Option("--force", "-f", help="Overwrite existing files.")]
 Seed = Annotated[int, Option(min=0, help="Random seed.")]
 MethodName = Annotated[str, Argument(metavar="METHOD", help="One of the methods below.", autocompletion=_methods)]
 RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of a run.")]
 CorpusName = Annotated[
-    str | None, Option(help=f"{CORPUS} Default, with a run: the run's corpus.", autocompletion=complete_corpora)
+    str | None, Option(help=f"{CORPUS} If a run is given, the default is its corpus.", autocompletion=complete_corpora)
 ]
 AnyCorpus = Annotated[str, Argument(help=CORPUS, autocompletion=complete_corpora)]
 Table = Annotated[Path, Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")]
 Shards = Annotated[Path, Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")]
-Executor = Annotated[str | None, Option(help="`local:N` processes (default: one per core) or `ray[:HOST:PORT]`.")]
+Executor = Annotated[
+    str | None, Option(help="Use N processes (`local:N`; default: one per core) or `ray[:HOST:PORT]`.")
+]
 Changes = Annotated[
     list[str] | None, Option("--set", metavar="KEY=VALUE", help="Change a setting of the method; repeatable.")
 ]

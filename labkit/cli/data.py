@@ -78,7 +78,7 @@ def get(
 ) -> Shown:
     """Download a published corpus from its official address and verify it. A broken download is retried."""
     if name not in CORPORA:
-        raise ValueError(f"corpus {name!r} is not a published corpus; {nearest_corpus(name)}")
+        raise ValueError(f"{name!r} is not the name of a published corpus; {nearest_corpus(name)}")
     if name not in PUBLISHED:
         return {"name": name, "place": CORPORA[name].here()}, f"{name} is bundled; there is nothing to download."
     wanted = PUBLISHED[name]
@@ -101,7 +101,7 @@ def check(
 ) -> Shown:
     """Read a whole corpus and report what it contains, or which row is invalid and why."""
     if name in CORPORA and encoding != UTF8:
-        raise ValueError(f"--encoding {encoding!r} is for your own files, but {name} is not one; omit it")
+        raise ValueError(f"--encoding {encoding!r} applies only to your own files; omit it for {name}")
     is_file = name not in CORPORA and Path(name).is_file()
     with step("read"):
         corpus = opening.corpus_of_file(Path(name), encoding) if is_file else load(name)
@@ -113,9 +113,9 @@ def check(
         note(f"{name}: {contradiction}")
     if isinstance(corpus, Sentences):
         lines.append(WITHOUT_LABELS.format(name=name))
-        lines += [f"Other columns: {[*corpus.extra]}. If one of them contains the classes, rename it 'label'."] * bool(
-            corpus.extra
-        )
+        lines += [
+            f"Other columns: {[*corpus.extra]}. If one of them contains the classes, rename that column to 'label'."
+        ] * bool(corpus.extra)
     if measure:
         from labkit.baselines.difficulty import difficulty  # takes a second
 
@@ -126,7 +126,7 @@ def check(
     return record, "\n".join(lines)
 
 
-# --- from a corpus, another ------------------------------------------------------------------------------------------
+# --- a corpus from another -------------------------------------------------------------------------------------------
 
 
 @app.command(cls=Command)
@@ -135,14 +135,14 @@ def mine(
     corpus: Annotated[str, Option(help="Corpus to mine: a name or a file.", autocompletion=complete_corpora)],
     out: Table,
     count: Annotated[int, Option(min=1, help="Number of negatives per anchor-positive pair.")] = 3,
-    ranks: Annotated[str, Option(help="FROM..TO of the neighbours; 10..50 skips the ten nearest.")] = "0..50",
+    ranks: Annotated[str, Option(help="Ranks of the candidates, FROM..TO; 10..50 skips the ten nearest.")] = "0..50",
     margin: Annotated[float | None, Option(help="Minimum difference in similarity to the positive.")] = None,
     relative: Annotated[float | None, Option(help="Minimum difference relative to the positive's similarity.")] = None,
     most: Annotated[float | None, Option(help="Maximum similarity of a negative.")] = None,
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
     sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
-        str | None, Option(help="Run or method that rejects candidates as similar as the positive (GISTEmbed).")
+        str | None, Option(help="Run or method for rejecting candidates as similar as the positive (GISTEmbed).")
     ] = None,
     seed: Annotated[int, Option(help="Random seed, also used to pair the sentences of a class.")] = 0,
     force: Force = False,
@@ -183,13 +183,15 @@ def mine(
 def cluster(
     name: AnyCorpus,
     out: Table,
-    by: Annotated[Literal["kmeans", "density"], Option(help="density finds the number of classes.")] = "kmeans",
+    by: Annotated[
+        Literal["kmeans", "density"], Option(help="Algorithm; density chooses the number of classes.")
+    ] = "kmeans",
     classes: Annotated[int, Option(min=2, help="Number of classes for kmeans.")] = 12,
     method: Annotated[str, Option(metavar="RUN|METHOD", help=MODEL)] = "sif",
     seed: Annotated[int, Option(min=0, help="Random seed of kmeans.")] = 0,
     force: Force = False,
 ) -> Shown:
-    """Cluster the sentences of a corpus, name the clusters by their words, and write a corpus for `labkit train`.
+    """Cluster the sentences of a corpus and write a corpus whose classes are the clusters, named after their words.
 
     In CSV and TSV files, text that a spreadsheet would run as a formula starts with an added '. Sentences that
     `density` leaves out get the class `none`.
@@ -214,7 +216,7 @@ def dedup(
         list[str], Argument(metavar="INPUT", help="Files and folders of shards.", autocompletion=complete_corpora)
     ],
     out: Shards,
-    column: Annotated[str, Option(help="Column to compare; whole rows are kept.")] = "text",
+    column: Annotated[str, Option(help="Column to compare; all columns are written.")] = "text",
     plain: Annotated[bool, Option("--plain", help="Ignore differences in case and spaces.")] = False,
     executor: Executor = None,
     force: Force = False,
@@ -257,13 +259,13 @@ def make_triplets(
     form: Annotated[
         Literal["arrow", "parquet"] | None,
         Option(
-            "--format", help="Write a folder of shards: arrow is read from disk during training, parquet is smaller."
+            "--format", help="Write a folder of shards: arrow can be trained on from disk, parquet takes less space."
         ),
     ] = None,
     rule: Annotated[
         str, Option(help="Where negatives come from: adjacent section, article, other article, or titles.")
     ] = "adjacent",
-    by: Annotated[str, Option(help="Sections: the `top` level with everything below, or one per `heading`.")] = "top",
+    by: Annotated[str, Option(help="Sections: one per `top`-level heading, or one per `heading`.")] = "top",
     max_per_anchor: Annotated[int | None, Option(min=1, help="Maximum number of positives per anchor.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Read only the first N articles of each source.")] = None,
     seed: Annotated[int, Option(help="Random seed.")] = 0,
@@ -297,7 +299,7 @@ def _sifted(out: Path, funnel: Funnel) -> tuple[dict[str, Any], str]:
 
 @making.command("runs", cls=Command)
 def shipped_runs(
-    out: Annotated[Path | None, Option(help="Folder for runs/ and pictures/. Default: the package.")] = None,
+    out: Annotated[Path | None, Option(help="Folder for runs/ and pictures/. Default: the package's own.")] = None,
     force: Force = False,
 ) -> Shown:
     """Train the bundled runs again from their seeds, and draw their pictures."""
@@ -320,7 +322,7 @@ def shipped_runs(
 
 
 def _train(shipped: Demonstration, runs: Path) -> None:
-    """Train one run with `labkit train` next to its final place, so that an interruption leaves the old run intact."""
+    """Train a bundled run in a temporary folder, so that an interruption leaves the old run intact."""
     new, place = runs / f".{shipped.name}", runs / shipped.name
     shutil.rmtree(new, ignore_errors=True)
     train(shipped.method, shipped.corpus, shipped.seed, out=new, changes=list(shipped.changes))

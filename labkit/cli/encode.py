@@ -65,14 +65,14 @@ def encode(
     column: Annotated[
         str | None, Option(help="With --out: the column that contains the sentences. Default: text.")
     ] = None,
-    half: Annotated[bool, Option("--half", help="With --out: store float16, half the size.")] = False,
+    half: Annotated[bool, Option("--half", help="With --out: store float16, which takes half the space.")] = False,
     executor: Executor = None,
     force: Force = False,
 ) -> Shown | None:
-    """Write the vectors of sentences from a text, a corpus file or standard input (the default of --input).
+    """Write the vectors of sentences from a text file, a corpus file or standard input (the default of --input).
 
-    With --out, write those of all rows of Parquet files and folders of shards. A row of pairs or triplets gives one
-    vector per text, in order.
+    With --out, write the vectors of all rows in Parquet files and folders of shards. A row of pairs or triplets gives
+    one vector per text, in order.
     """
     named = [*(inputs or []), *([] if source is None else [source])]
     given = {"--output": output, "--distinct": distinct, "--column": column, "--half": half, "--executor": executor}
@@ -119,7 +119,7 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
                 rows, width = rows + len(sentences), vectors.shape[1]
                 progress(done, total, "encoding")
             if not rows:
-                raise ValueError("--input is empty; give at least one line with a sentence")
+                raise ValueError("--input contains no sentences; provide at least one")
 
         if piped:
             with standard_output():
@@ -162,7 +162,7 @@ def neighbours(
     out: Shards,
     queries: Annotated[Path | None, Option(help="Query vectors. Default: every row is a query.")] = None,
     count: Annotated[int, Option(min=1, help="Neighbours per query.")] = 10,
-    index: Annotated[str, Option(help="exact, or faiss: approximate, with its recall measured.")] = "exact",
+    index: Annotated[str, Option(help="exact, or faiss (approximate; its recall is measured).")] = "exact",
     yes: Annotated[bool, Option("--yes", help="With exact: run no matter how long it takes.")] = False,
     executor: Executor = None,
     force: Force = False,

@@ -37,9 +37,9 @@ def open_app(
     port: Annotated[int, Option(min=1, max=65535, help="Port to listen on.")] = 8501,
     browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,
     classroom: Annotated[bool, Option("--classroom", help="Let other machines on the network use the app.")] = False,
-    host: Annotated[list[str] | None, Option(help="In a classroom: another name of this machine.")] = None,
+    host: Annotated[list[str] | None, Option(help="With --classroom: an additional name of this machine.")] = None,
     token: Annotated[
-        str, Option(help="In a classroom: the visitors' token; default: LABKIT_TOKEN, or a random one.")
+        str, Option(help="With --classroom: the visitors' token. Default: $LABKIT_TOKEN if set, otherwise random.")
     ] = "",
 ) -> None:
     """Open the app in the browser. Only this machine can reach it, unless --classroom is given.

@@ -1,6 +1,6 @@
 """The program `labkit`. A user error prints one line on standard error and exits with status 2; Ctrl-C exits with 130.
 
-The commands are in the modules of this folder. A command reads its arguments (`arguments`), calls the package, and
+The modules in this package define the commands. A command reads its arguments (`arguments`), calls the package, and
 prints the result (`output`). Its module is imported when the command is called or asked for its help.
 """
 

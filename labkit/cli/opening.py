@@ -35,7 +35,7 @@ def opened_corpus(name: str) -> Corpus:
 
 
 def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
-    """The corpus in a file; a corpus that needs too much memory raises an error instead of killing the program."""
+    """The corpus in a file; raises an error if it needs too much memory, before the system kills the program."""
     with terminal("row") as progress, within_memory(path.name):
         return read_corpus(path, encoding=encoding, progress=progress)
 

@@ -1,5 +1,5 @@
-"""Output of commands: results on standard output, as text or JSON; everything else on standard error, depending on
-`--quiet` and `--verbose`."""
+"""Output of commands. Results go to standard output, as text or JSON. Everything else goes to standard error, depending
+on `--quiet` and `--verbose`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def forget() -> None:
 
 
 def choose(wanted: str) -> None:
-    """Print only results and errors ("quiet"), also every step ("verbose"), or results as "json"."""
+    """Print less ("quiet": only results and errors), more ("verbose": every step) or results as JSON ("json")."""
     if {"quiet", "verbose"} <= {wanted, *_chosen}:
         raise ValueError("--quiet and --verbose cannot be combined; omit one")
     _chosen.add(wanted)
@@ -138,7 +138,7 @@ def _json_text(value: Any) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """The value as JSON can represent it, with None for NaN and infinity."""
+    """Convert a value to one that JSON can represent; NaN and infinity become None."""
     if dataclasses.is_dataclass(value):
         value = vars(value)
     if isinstance(value, Mapping):

@@ -38,22 +38,25 @@ def reproduce(
         Path | None, Option(help="Folder of published datasets. Default: LABKIT_DATA or the cache.")
     ] = None,
     seeds: Annotated[
-        int | None, Option(min=1, help="Seeds per random row. Default: as many as the table uses; 1 with --quick.")
+        int | None,
+        Option(min=1, help="Seeds per row that depends on them. Default: the table's number; 1 with --quick."),
     ] = None,
-    row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains this.")] = "",
+    row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains TEXT.")] = "",
     stored: Annotated[bool, Option("--stored", help="Show stored results without computing.")] = False,
     anew: Annotated[bool, Option("--anew", help="Recompute stored results and compare.")] = False,
     quick: Annotated[
         bool, Option("--quick", help="Use small bundled data, one epoch, no tuning and one seed.")
     ] = False,
     everything: Annotated[bool, Option("--all", help="Recompute every table of every paper.")] = False,
-    out: Annotated[list[Path] | None, Option(help="Also write a report .md or .json, or results .jsonl.")] = None,
+    out: Annotated[
+        list[Path] | None, Option(help="Also write a report (.md or .json) or the results (.jsonl).")
+    ] = None,
     force: Force = False,
 ) -> Shown:
     """Recompute the papers' tables over several seeds and show the papers' numbers next to ours.
 
     Stored results are shown without computing; --anew recomputes them. Repeat the command to resume. The results of
-    --quick are no evidence. --out is repeatable.
+    --quick are not evidence. --out is repeatable.
     """
     given = {"--quick": quick, "--all": everything, "--data": data, "--stored": stored, "--anew": anew, "--out": out,
              "--row": row, "--seeds": seeds, "TABLE": table}  # fmt: skip
@@ -95,12 +98,12 @@ def reproduce(
         raise RuntimeError(f"{len(outcome.bugs)} results failed because of a bug in labkit") from outcome.bugs[0]
     if outcome.interrupted:
         status = getattr(outcome.interrupted, "status", 130)
-        raise Stopped("stopped; finished runs are kept and shown; repeat the command to resume", status)
+        raise Stopped("stopped. Finished runs are saved and shown; repeat the command to resume", status)
     return result
 
 
 def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
-    """All tables, with the share of each that can be computed here and on which data."""
+    """List all tables, with the number of rows that can be computed here, and on which data."""
     from labkit.papers.cells import cells_of, stored
 
     records: list[dict[str, Any]] = []
@@ -114,7 +117,7 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
         records.append({"table": each.table.name, "possible_rows": possible, "rows": count, "on": on,
                         "runs": len(cells), "runs_to_do": left, "what": each.table.caption})  # fmt: skip
         rows.append([each.table.name, f"{possible} of {count}", on, f"{left} of {len(cells)}", each.table.caption])
-    hint = "`labkit reproduce film/1` recomputes one table, --all every table, --quick small versions of all."
+    hint = "`labkit reproduce film/1` recomputes one table, --all all of them, and --quick small versions."
     return records, f"{text_table(rows, right=[3])}\n\n{hint}"
 
 
@@ -134,7 +137,7 @@ def _computed(plans: Sequence[TablePlan], store: Store, row: str, *, anew: bool,
         told = f"re{told}: {_compared(before, outcome)}"
     elif before:
         hosts = {each.notes.get("host", "an unnamed machine") for each in before.values()}
-        told += f"; {len(before)} were stored, from {'; '.join(sorted(hosts))}; --anew recomputes them"
+        told += f"; reused {len(before)} stored results from {'; '.join(sorted(hosts))}; --anew recomputes them"
     remark(told)
     outcome.known = known | outcome.known
     return outcome

@@ -114,7 +114,7 @@ def assign_notebook(
 ) -> Shown:
     """Turn a notebook into a graded assignment: exercises for students, solutions for otter-grader.
 
-    Needs pip install "labkit-embeddings[class,notebooks]".
+    It requires `pip install "labkit-embeddings[class,notebooks]"`.
     """
     from labkit.course.assign import assign  # imports torch
 

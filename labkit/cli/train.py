@@ -53,7 +53,7 @@ def train(
     ] = False,
     config: Annotated[
         Path | None,
-        Option(metavar="RUN.json", help="Repeat this run. METHOD is optional, and other options change the run."),
+        Option(metavar="RUN.json", help="Repeat this run. METHOD is then optional; other options override it."),
     ] = None,
     log: Annotated[Tracker | None, Option(help="Send the metrics of each epoch to this tracker.")] = None,
     processes: Annotated[int | None, Option(min=1, help="Train one model with N processes on this machine.")] = None,
@@ -174,7 +174,7 @@ def _configuration(file: Path, method: str) -> dict[str, Any]:
     """Method, settings, corpus and seed of a run, from its `run.json` or its folder."""
     record = read_record(file.parent if file.name == "run.json" else file)
     if method not in ("", record["method"]):
-        raise ValueError(f"METHOD is {method!r}, but --config is a run of {record['method']!r}; omit one of them")
+        raise ValueError(f"METHOD is {method!r}, but --config was trained with {record['method']!r}; omit one of them")
     settings = settings_of_run(entry_of(record["method"]).Settings, record["settings"]).values()
     return {"settings": settings, **{name: record[name] for name in ("method", "corpus", "seed")}}
 
@@ -192,7 +192,7 @@ def _settings(entry: type[Method], changes: Sequence[str] | None, **short: Any) 
 
 
 def keys_and_values(option: str, given: Sequence[str] | None, example: str) -> dict[str, str]:
-    """The values of a repeatable option KEY=VALUE; each key at most once."""
+    """The values of a repeatable option KEY=VALUE, in which each key may occur only once."""
     values: dict[str, str] = {}
     for each in given or ():
         key, equals, value = (part.strip() for part in each.partition("="))
@@ -254,9 +254,11 @@ def launched(count: int, words: Sequence[str]) -> int:
 def _trained(
     method: Method, corpus: Corpus, seed: int, folder: Path | None, *, resume: bool, log: str | None
 ) -> Shown | None:
-    """Train, unless the run to resume is finished, and score; None in all processes but the first."""
+    """Train, unless the resumed run is finished, and score; return None in all processes but the first."""
     done = resume and folder is not None and _finished(method, corpus, seed, folder)
-    remark(f"{method.name} on {corpus!r}, seed {seed}, {'is already finished in' if done else 'into'} {folder}")
+    remark(
+        f"{method.name} on {corpus!r}, seed {seed}, {'is already finished in' if done else 'will be saved in'} {folder}"
+    )
     detail(f"settings: {', '.join(f'{name}={value}' for name, value in method.settings.values().items()) or 'none'}")
     if not done:
         with step("learned"):
@@ -283,7 +285,7 @@ def _trained(
 
 
 def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
-    """Whether the folder holds this run, finished; ValueError if it holds a different finished run."""
+    """Return whether the folder contains this run and it is finished; refuse a different finished run."""
     if has_checkpoint(folder) or not finished(folder):  # a checkpoint remains if the run was killed at the very end
         return False
     mine = {"method": method.name, "settings": method.settings.values(), "corpus": corpus.name}

@@ -30,7 +30,7 @@ app = Typer(rich_markup_mode=None)
 def evaluate(
     run: RunFolder,
     corpus: CorpusName = None,
-    split: Annotated[str, Option(help="train, dev or test.")] = "test",
+    split: Annotated[str, Option(help="Split to score: train, dev or test.")] = "test",
 ) -> Shown:
     """Score a run with the metrics that fit the corpus.
 
@@ -55,7 +55,7 @@ def compare(
     runs: Annotated[list[Path], Argument(metavar="RUN", help="The folders of the runs.")],
     corpus: CorpusName = None,
 ) -> Shown:
-    """Compare the test scores of runs; runs that differ only in the seed share a line."""
+    """Compare the test scores of runs. Runs that differ only in the seed are averaged in one line."""
     from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
 
@@ -119,10 +119,14 @@ def explain(
     model: Annotated[str, Argument(metavar="MODEL", help="A run folder, or a sentence-transformers folder or name.")],
     a: Annotated[str, Argument(help="A sentence.")],
     b: Annotated[str, Argument(help="Another sentence.")],
-    c: Annotated[str | None, Argument(help="A third sentence: explain why the first is closer to the second.")] = None,
-    way: Annotated[str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the first.")] = "",
+    c: Annotated[
+        str | None, Argument(help="A third sentence; the output says why the first is closer to the second than to it.")
+    ] = None,
+    way: Annotated[
+        str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's best.")
+    ] = "",
     steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
-    top: Annotated[int | None, Option(min=1, help="Parts of each kind to show. Default: 8, or all in JSON.")] = None,
+    top: Annotated[int | None, Option(min=1, help="Number of parts to show of each kind. Default: 8.")] = None,
 ) -> Shown:
     """Show which words make two sentences similar, or make one closer to a second than to a third."""
     from labkit.adapters import explain as adapter
@@ -150,7 +154,7 @@ def paraphrase(
 
     method: Any = usable_method(run)
     if not hasattr(method, "paraphrase"):
-        raise ValueError(f"run {str(run)!r} is of {method.name}, which has no decoder; use a run of pthought")
+        raise ValueError(f"run {str(run)!r} was trained with {method.name}, which has no decoder; use a pthought run")
     search = Search(width=width, max_length=method.settings.max_length) if width > 1 else None
     with step("written"):
         paraphrases = method.paraphrase([sentence], search=search)[0]

@@ -34,7 +34,9 @@ def tune(
     seed: Annotated[int, Option(min=0, help="Random seed of the search; all trials train with seed 0.")] = 0,
     space: Annotated[
         list[str] | None,
-        Option(metavar="KEY=LOW..HIGH", help="Search a range, or KEY=A|B|C; repeatable. Default: the method's own."),
+        Option(
+            metavar="KEY=LOW..HIGH", help="Range to search, or values KEY=A|B|C; repeatable. Default: the method's own."
+        ),
     ] = None,
     changes: Changes = None,
     sampler: Annotated[Literal["tpe", "random"], Option(help="Search algorithm.")] = "tpe",
@@ -83,7 +85,7 @@ def _text(tuned: Tuned) -> str:
     searched = ", ".join(f"{name} {dial}" for name, dial in tuned.space.items())
     lines = [table, "", f"searched: {searched}; trial 0 uses the given settings"]
     if len(tuned.trials) < tuned.wanted:
-        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials: the search space is exhausted")
+        lines.append(f"{len(tuned.trials)} of {tuned.wanted} trials were run, because the search space is exhausted")
     return "\n".join([*lines, "", tuned.command])
 
 
@@ -95,7 +97,7 @@ def bench(
     methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
     metric: Annotated[str, Option(help="Metric to rank the methods by: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
-        str, Option(help="A file with the test rows, in the same columns.", autocompletion=arguments.complete_corpora)
+        str, Option(help="A file with the test rows and the same columns.", autocompletion=arguments.complete_corpora)
     ] = "",
     seeds: Annotated[int, Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
     workers: Annotated[int, Option(min=0, help="Processes; 0: one per core.")] = 0,

@@ -63,7 +63,7 @@ class Embedded:
 
     @property
     def path(self) -> Path:
-        """The committed file."""
+        """The path of the bundled file."""
         return DATA / f"{self.name}{self.ending}"
 
     @property
@@ -80,7 +80,7 @@ class Embedded:
         return self.path if self.path.is_file() else None
 
     def size(self) -> int:
-        """Size on disk."""
+        """The size of the bundled file in bytes."""
         return self.path.stat().st_size if self.path.is_file() else 0
 
     def stream(self, *, seed: int | None = None, rows: int | None = None) -> Iterator[dict[str, Any]]:

@@ -69,7 +69,7 @@ def from_pairs(
     if (labels is None) == (scores is None):
         raise ValueError(
             f"from_pairs has {'neither labels nor scores' if labels is None else 'both labels and scores'}; give "
-            "labels (1 same, 0 different) or scores. For pairs that all mean the same, use from_groups(pairs)"
+            "labels (1 same, 0 different) or scores. For pairs that all have one meaning, use from_groups(pairs)"
         )
     columns = _apart("from_pairs", pairs, ("text_a", "text_b"))
     columns |= {"label": labels} if labels is not None else {"score": scores}
@@ -89,7 +89,7 @@ def from_triplets(triplets: Iterable[Sequence[str]], *, name: str = "corpus", sp
 def from_groups(
     groups: Mapping[Any, Iterable[str]] | Iterable[Iterable[str]], *, name: str = "corpus", splits: Splits = ()
 ) -> Groups:
-    """Groups of texts with the same meaning: {name: texts}, or a list of lists, which are named 1, 2 and so on.
+    """Make a corpus from groups of texts with the same meaning: {name: texts}, or lists, which are named 1, 2, ...
 
     `splits` has an entry for each text.
 

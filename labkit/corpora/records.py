@@ -27,7 +27,7 @@ NEAR, FAR = 0.8, 0.4  # limits as shares of the top grade
 
 
 def grade_ends(grades: ArrayLike, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Masks of the grades that mark two sentences as the same, and as different; grades in between are in neither.
+    """Masks of the grades that mark two sentences as similar, and as different; grades in between are in neither.
 
     >>> near, far = grade_ends([5, 4, 3, 2, 0], top=5)
     >>> near.tolist(), far.tolist()
@@ -287,7 +287,7 @@ class Labelled(Corpus):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pairs(Corpus):
-    """Two sentences and a human label: 1 same, 0 different, or a grade if `graded`.
+    """Two sentences and a human label: 1 for the same meaning, 0 for a different one, or a grade if `graded`.
 
     >>> Pairs(["a cat", "a cat"], ["one cat", "an oak"], [1, 0], splits="train").labels
     array([1, 0])
@@ -386,7 +386,7 @@ class Groups(Corpus):
         return list(self.groups)
 
     def members(self) -> dict[str, list[str]]:
-        """group -> its sentences, in order of first appearance."""
+        """The sentences of each group, in order of first appearance."""
         members: dict[str, list[str]] = {}
         for group, text in zip(self.groups, self.texts, strict=True):
             members.setdefault(group, []).append(text)

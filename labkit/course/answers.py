@@ -98,7 +98,7 @@ class AnswerRecord:
 
 
 def open_record() -> AnswerRecord:
-    """The record of this folder, or a new one. An unreadable file is renamed."""
+    """The record in this folder, or a new one. An unreadable file is renamed."""
     named = os.environ.get(VARIABLE)
     path = Path(named).expanduser() if named else Path.cwd() / NAME
     try:

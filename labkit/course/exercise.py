@@ -268,7 +268,7 @@ def blocked(out: Tensor, *inputs: Tensor) -> str | None:
 
 
 def several(says: str, *readers: Reader) -> Reader:
-    """A tuple, list or array with an answer for each reader; `says` describes all of them."""
+    """Read a tuple, list or array of answers, one with each of the readers; `says` describes all of them."""
 
     def read(answer: Any) -> Arrays:
         one_array = isinstance(answer, np.ndarray | Tensor) and bool(answer.ndim)
@@ -297,7 +297,7 @@ def find_mistake(
     read: Reader = array,
     tolerance: float = 1e-5,
 ) -> str | None:
-    """None if the answer is right in every case and leaves its arguments unchanged; else the complaint."""
+    """Return None if the answer is right in every case and leaves its arguments unchanged, otherwise the mistake."""
     names = list(inspect.signature(right).parameters)[: len(cases[0])]  # some have defaults
     given, changed, flags = [], None, False
     for case in cases:

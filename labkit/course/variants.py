@@ -59,7 +59,7 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     """The same texts, with labels for a random share (at least two) of the clusters that have several sentences."""
     if source.clusters is None:
         raise ValueError(
-            "the corpus has only triplets, expected sentences that mean the same; choose a corpus of pairs or classes"
+            "the corpus has only triplets, expected labels for the same meaning; choose a corpus of pairs or classes"
         )
     of, apart = source.clusters.of, source.clusters.apart
     sizes = np.bincount(of)

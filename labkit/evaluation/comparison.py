@@ -61,7 +61,7 @@ class Parts:
 
     @property
     def figure(self) -> float:
-        """The score."""
+        """The score: the sum of `above` divided by the sum of `below`."""
         return float(self.above.sum() / self.below.sum())
 
     @property

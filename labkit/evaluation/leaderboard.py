@@ -44,7 +44,7 @@ class Result:
         return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
 
     def kind(self) -> tuple[Any, ...]:
-        """Return a key that is equal for runs that differ only in the seed."""
+        """Return a key that runs share if they differ only in the seed."""
         settings = {name: value for name, value in self.settings.items() if name not in APART}
         return self.method, self.fingerprint, *sorted(settings.items())
 

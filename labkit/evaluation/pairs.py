@@ -1,4 +1,4 @@
-"""Compare scores of sentence pairs with human labels: whether they mean the same, which of two is closer, or how close
+"""Compare scores of sentence pairs with human labels: whether they match, which of two is closer, or how close
 they are.
 
 In: scores (n,), larger is closer, with labels or grades (n,); `relatedness` takes embeddings (n, d). Out: floats and

@@ -48,7 +48,7 @@ OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores by name; `measure` names the leading one, and `items` are its single answers, if any.
+    """Scores by name; `measure` names the main one, and `items` are its single answers, if any.
 
     >>> scores = Scores("questions", "test", "auc", {"auc": 0.75, "f1": 0.5})
     >>> print(scores, scores.headline)
@@ -64,7 +64,7 @@ class Scores:
 
     @property
     def headline(self) -> float:
-        """The leading score."""
+        """The main score."""
         return self.figures[self.measure]
 
     def intervals(self) -> dict[str, tuple[float, float]]:

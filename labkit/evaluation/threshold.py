@@ -1,4 +1,4 @@
-"""The threshold above which two sentences count as the same, and the uncertainty of this threshold.
+"""The threshold above which two sentences count as a match, and the uncertainty of this threshold.
 
     threshold(model, corpus)         chosen on dev (else train), measured on test
     threshold(scores, labels)        chosen and measured on the same pairs, so the scores are too high
@@ -62,7 +62,7 @@ class CurvePoint(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Pairs with similar scores: their mean score, their number, and the share of them that are the same."""
+    """Pairs with similar scores: their mean score, their number, and the share of them that match."""
 
     score: float
     pairs: int
@@ -108,7 +108,7 @@ class Threshold:
 
 
 def threshold(model_or_scores: Any, pairs: Pairs | ArrayLike, *, level: float = 0.95) -> Threshold:
-    """Choose the cut, with its interval and scores; `level` applies to all intervals."""
+    """Choose a threshold, with its interval and scores; `level` applies to all intervals."""
     if not 0.5 < level < 1:
         raise ValueError(f"level is {level}, expected a number above 0.5 and below 1, usually 0.95")
     if not isinstance(pairs, Pairs):

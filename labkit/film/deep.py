@@ -37,7 +37,7 @@ _NETWORK = "network."
 
 @dataclass(frozen=True, kw_only=True)
 class FilmDeepSettings(Training, BasedSettings):
-    """Settings of base, network and triplets."""
+    """Settings of the base, the network and the triplets."""
 
     base: str = setting("sif", "source of the vectors: a method, a run folder, or a file of vectors")
     batch: int = setting(256, "triplets per step", minimum=2, maximum=100_000)
@@ -78,7 +78,7 @@ class Images(nn.Module):
 
 
 class FilmDeep(Trained):
-    """A network over frozen vectors.
+    """FILM with a small network over frozen vectors in place of the linear map.
 
     >>> from labkit import FilmDeep, load
     >>> method = FilmDeep(base="lsa", epochs=2).fit(load("questions").take(range(200)))

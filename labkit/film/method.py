@@ -41,7 +41,7 @@ CANDIDATES = 10  # neighbours searched per near negative
 
 @dataclass(frozen=True, kw_only=True)
 class FilmSettings(Settings):
-    """Settings of solver, triplets, words and mixture."""
+    """Settings of the solver, the triplets, the words and the mixture."""
 
     solver: str = setting("full-rank", "how to compute L", choices=SOLVERS)
     dimension: int = setting(100, "number of rows of L", minimum=1, maximum=10_000, tune=(25, 400))
@@ -89,7 +89,7 @@ class FilmSettings(Settings):
 
 
 class Film(Method):
-    """Low-rank metric learning on TF-IDF.
+    """A low-rank linear map of TF-IDF vectors, learned from triplets.
 
     >>> from labkit import Film, load
     >>> method = Film(dimension=5).fit(load("questions").take(range(200)))
@@ -122,8 +122,8 @@ class Film(Method):
         self.L = L.astype(np.float32)
         if len(self.L) < settings.dimension:
             note(
-                f"only {len(self.L)} directions bring sentences closer to those that mean the same than to others, so "
-                f"the vectors have {len(self.L)} dimensions instead of {settings.dimension}",
+                f"only {len(self.L)} directions bring sentences closer to those with the same meaning than to "
+                f"others, so the vectors have {len(self.L)} dimensions instead of {settings.dimension}",
                 stacklevel=2,
             )
         self.words = Terms.of(self.vectorizer.get_feature_names_out().tolist(), X)

@@ -3,9 +3,9 @@
 `L[l, w]` is the change of y_l per unit of word w's TF-IDF. This favours rare words, which seldom reach one unit, so
 words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
 
-Warning: rows are determined up to sign, with an error of 1 / (gap between neighbouring scales), which are tiny. After a
-refit on other anchors, similarities recur but rows often do not. Each row therefore has a stability, and `varimax`
-makes the rows easier to read without changing any similarity.
+Warning: rows are determined only up to their sign, and their error grows with 1 / (gap between neighbouring scales). As
+these gaps are tiny, a refit on other anchors gives nearly the same similarities but often different rows. Each row
+therefore has a stability, and `varimax` makes the rows easier to read without changing any similarity.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def varimax(A: np.ndarray) -> np.ndarray:
 
 
 def readable(L: np.ndarray, words: Terms) -> np.ndarray:
-    """L rotated by varimax of `diag(rms) Lᵀ`, the largest row first; `(RᵀL)ᵀ(RᵀL) = LᵀL`."""
+    """Rotate L by the varimax of `diag(rms) Lᵀ` and put the largest row first. This keeps LᵀL: `(RᵀL)ᵀ(RᵀL) = LᵀL`."""
     rotated = varimax(effects(L, words).T).T @ L
     order = np.argsort(-(effects(rotated, words) ** 2).sum(axis=1), kind="stable")
     return rotated[order]
@@ -151,7 +151,7 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
 
 
 def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
-    """FILM's vector of a sentence in parts, one per word, from the parts of its TF-IDF (D,) and L (d, D).
+    """Split FILM's vector of a sentence into parts, one per word, from the parts of its TF-IDF (D,) and L (d, D).
 
     (√share x/|x|, √(1 - share) y/|y|) with y = L x, so that the dot product of two such vectors is their similarity.
     """

@@ -143,7 +143,7 @@ def mutual_rule(method: Any, corpus: Corpus, *, most: int = MOST, seed: int = 0,
 
 
 def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The sentences of a split, pairs of their numbers (p, 2), and 1 if the two mean the same (p,).
+    """The sentences of a split, pairs of their numbers (p, 2), and 1 if the two match (p,).
 
     Labelled pairs are used unchanged. In classes and groups, up to 2,000 random sentences are each paired once with
     a sentence of their class and once with a sentence of another class.
@@ -154,7 +154,7 @@ def judged_pairs(part: Corpus, *, seed: int = 0) -> tuple[list[str], np.ndarray,
     if not classes:
         raise ValueError(
             f"corpus {part.name!r} has graded pairs, triplets or articles, but the rule needs to know whether two "
-            "sentences mean the same. Choose a corpus with 0/1 pairs, labels or groups"
+            "sentences mean the same thing. Choose a corpus with 0/1 pairs, labels or groups"
         )
     codes = np.unique([classes[text] for text in texts], return_inverse=True)[1]
     anchors = np.flatnonzero(np.bincount(codes)[codes] > 1)

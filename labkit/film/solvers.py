@@ -7,7 +7,7 @@
     full-rank     features X W of the generalised eigenproblem, which keep rare words; L-BFGS on the hinge  `factorised`
 
 With `batch` the features are computed in batches and only G is kept (M-FILM, `averaged`): this saves memory, not time.
-All solvers return the same form: s in decreasing order, and the largest entry of each column of P positive.
+All solvers return s in decreasing order, and P with signs such that the largest entry of each column is positive.
 """
 
 from __future__ import annotations
@@ -311,9 +311,9 @@ def learn(
         solution = _solved(objective, settings, d, seed, progress)
     if not solution.s.any():
         note(
-            f"no direction of the {X.shape[1]} words (columns) brings the {X.shape[0]} sentences closer to those that "
-            "mean the same than to others, so all similarities are zero. Use sentences that differ in more words, or "
-            "check their labels",
+            f"no direction of the {X.shape[1]} words (columns) brings the {X.shape[0]} sentences closer to those "
+            "with the same meaning than to others, so all similarities are zero. Use sentences that differ in more "
+            "words, or check their labels",
             stacklevel=2,
         )
     return solution.B @ R.T, solution.rows

@@ -76,8 +76,8 @@ def cluster_triplets(
     if not len(anchors) or of.max() == 0:
         which = "all" if len(anchors) else "no two"
         raise ValueError(
-            f"{which} of the {len(of)} sentences mean the same by their labels, but a triplet needs one that does and "
-            "one that does not; add such sentences"
+            f"{which} of the {len(of)} sentences mean the same thing by their labels, but a triplet needs two that do "
+            "and one that does not; add such sentences"
         )
     random = np.random.default_rng(seed)
     positives = mates(of, anchors, recipe.positives, random)

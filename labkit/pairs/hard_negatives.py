@@ -266,7 +266,7 @@ def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
 
 
 def false_negatives(mined: Mined, meanings: Mapping[str, Hashable]) -> np.ndarray:
-    """Whether each negative means the same as its anchor, bool (n,); `meanings` maps each sentence to its meaning.
+    """Whether each negative has the meaning of its anchor, bool (n,); `meanings` maps each sentence to its meaning.
 
     Use `EMBEDDED["questions"].meanings()` for the generator's knowledge, `dict(zip(*corpus.classified()))` for labels.
     """

@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 def masks_from_labels(labels: Tensor | Sequence[int] | Sequence[str]) -> tuple[Tensor, Tensor]:
-    """`P[i, j]`: same label, i ≠ j. `N[i, j]`: another label. Two bool tensors (m, m).
+    """Return P, true where two different rows have the same label, and N, true where labels differ: bool (m, m).
 
     >>> positive, negative = masks_from_labels(["pet", "pet", "tree"])  # or numbers
     >>> positive.int().tolist(), negative.int().tolist()

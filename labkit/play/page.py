@@ -1,4 +1,4 @@
-"""Build one self-contained page from the modules of this folder: HTML with style, script and sentences.
+"""Build one self-contained page from the modules in this folder: HTML with style, script and sentences.
 
 In: sentences and initial settings. Out: HTML that works offline and opens from a file.
 """

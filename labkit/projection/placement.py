@@ -67,7 +67,7 @@ def place(projection: Projection, embeddings: Any, new: Any) -> Placement:
     if projection.method == "lle":
         how, weigh = f"the mixture of its {k} nearest embeddings that reconstructs it best", None
     else:
-        how = f"the mean of its {k} nearest embeddings' points, weighted by nearness (about {COUNTING:g} count)"
+        how = f"the mean of its {k} nearest embeddings' points, of which about {COUNTING:g} have a large weight"
         weigh = partial(conditional, perplexity=min(COUNTING, (k + 1) / 2))
     near, weights = mixtures(fresh, rows, k, copy_within=copy_within, weigh=weigh)
     return Placement(mixed(projection.points, near, weights).astype(np.float32), how, near, weights)

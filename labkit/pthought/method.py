@@ -79,7 +79,7 @@ class PThoughtSettings(EncoderTraining):
 
 
 class PThought(TrainedReader):
-    """One encoder, two decoders.
+    """A GRU encoder, trained with one decoder for the sentence and one for its paraphrase.
 
     >>> from labkit import PThought, load
     >>> method = PThought(epochs=1).fit(load("captions").take(range(60)))

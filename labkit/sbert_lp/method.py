@@ -85,7 +85,7 @@ BATCH = 32
 
 @dataclass(frozen=True, kw_only=True)
 class SbertLpSettings(BasedSettings):
-    """Settings of SBERT-LP: base, number of neighbours and number of dimensions."""
+    """Settings of SBERT-LP: the base, and the numbers of neighbours and of dimensions."""
 
     neighbours: int = setting(
         15, "number of neighbours k that reconstruct each sentence", minimum=1, maximum=10_000, tune=(5, 50)
@@ -123,7 +123,7 @@ class SbertLp(Method):
 
     @classmethod
     def over(cls, base: Method, sentences: list[str], settings: SbertLpSettings, *, seed: int = 0) -> SbertLp:
-        """A method over a fitted base, with these sentences embedded together, ready to encode.
+        """A method over a fitted base, with these sentences embedded together; it can encode at once.
 
         Use it to try many neighbourhoods and dimensions without refitting the base; the settings `base` and `embedded`
         have no effect. For a base that is itself an SBERT-LP, its own base is used.

@@ -197,7 +197,7 @@ def near_and_far(corpus: Pairs) -> Pairs:
     if not (near | far).any():
         raise ValueError(
             f"corpus {corpus.name!r}: no grade is at least 80 % or at most 40 % of the top one ({top:g}). A pair loss "
-            "needs pairs that clearly mean the same or not"
+            "needs pairs that are clearly similar or different"
         )
     ends = corpus.take(np.flatnonzero(near | far).tolist())
     return replace(ends, values=near[near | far].astype(float).tolist(), graded=False)

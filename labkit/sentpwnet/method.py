@@ -158,7 +158,7 @@ class SentPWNet(TrainedReader):
 
 
 class Siamese(SentPWNet):
-    """The first baseline: every pair, with the contrastive loss (eq. 6).
+    """The first baseline, which trains on every pair with the contrastive loss (eq. 6).
 
     >>> from labkit import Siamese, load
     >>> method = Siamese(encoder="mean", epochs=2).fit(load("topics").take(range(60)))
@@ -171,7 +171,7 @@ class Siamese(SentPWNet):
 
 
 class Triplet(SentPWNet):
-    """The second baseline: the hardest pair of each kind, with the soft-margin triplet loss (eq. 4).
+    """The second baseline, which trains on the hardest pair of each kind with the soft-margin triplet loss (eq. 4).
 
     >>> from labkit import Triplet, load
     >>> method = Triplet(encoder="mean", epochs=2).fit(load("topics").take(range(60)))

@@ -25,7 +25,7 @@ MINERS = ("informative", "hardest", "random", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class PairSettings(EncoderTraining):
-    """Miner, loss, encoder, words and batches."""
+    """Settings of the miner, the loss, the encoder, the words and the batches."""
 
     epochs: int = setting(12, "passes through the training data; 0: no training", minimum=0, maximum=10_000)
     batch: int = setting(

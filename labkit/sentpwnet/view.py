@@ -320,7 +320,7 @@ def reason(examined: Examined, anchor: int, other: int) -> str:
     """Why the miner keeps or drops the pair, including the two numbers that it compares."""
     kind, miner = examined.batch.kind(anchor, other), examined.settings.miner
     if kind in ("itself", "unknown"):
-        return "not a pair, but the anchor itself" if kind == "itself" else "unknown whether both mean the same"
+        return "not a pair, but the anchor itself" if kind == "itself" else "unknown whether both mean the same thing"
     kept = bool(examined.kept[anchor, other])
     verdict = "kept" if kept else "dropped"
     if miner == "hardest":

@@ -107,7 +107,7 @@ def write_shards(
     """Write the triplets of corpora, JSONL files and dumps to a folder, with one file per `size` bytes of a dump.
 
     Arrow files are read from disk as needed; `ending="parquet"` takes less disk space but is read into memory. With a
-    `limit`, one process reads only the first articles of each source. The same call resumes an interrupted one.
+    `limit`, one process reads only the first articles of each source. Repeat an interrupted call to resume it.
     """
     plan, folder = plan or Plan(), Path(folder)
     if size < 1:

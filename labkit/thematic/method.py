@@ -60,7 +60,7 @@ class Attended:
 
 
 class Thematic(TrainedReader):
-    """One network, or two with concatenated outputs.
+    """A network trained on triplets from articles, or two such networks with concatenated outputs.
 
     >>> from labkit import Thematic, load
     >>> method = Thematic(epochs=1).fit(load("articles").take(range(12)))

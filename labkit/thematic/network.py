@@ -128,7 +128,7 @@ RULES = (*ONE_RULE, "both")
 
 @dataclass(frozen=True, kw_only=True)
 class ThematicSettings(EncoderTraining):
-    """Settings of triplets, network and loss."""
+    """Settings of the triplets, the network and the loss."""
 
     batch: int = setting(256, "triplets per step", minimum=2, maximum=100_000)
     neighbours: int = setting(16, "consecutive triplets kept in one batch; they share sentences", minimum=1)

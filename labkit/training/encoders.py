@@ -303,7 +303,7 @@ def ways_of(encoder: str) -> tuple[str, ...]:
 
 
 def vector_parts(encoder: Encoder, reader: Any, sentence: str, way: str, steps: int = 0) -> Parts:
-    """The unnormalised vector of one sentence, in parts by words."""
+    """Split the unnormalised vector of one sentence into the parts of its words."""
     encoder.eval()
     body = encoder.body
     spelled = reader.spelled(sentence)

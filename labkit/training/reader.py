@@ -160,7 +160,7 @@ def learned_pieces(texts: Iterable[str], vocab_size: int) -> Vocabulary:
 
 
 def unit_of(texts: Iterable[str]) -> str:
-    """Characters if most texts are places (address `<PAD>` name `<PAD>` code), else words."""
+    """Choose characters if most texts are places (address `<PAD>` name `<PAD>` code), otherwise words."""
     texts = list(texts)
     return "characters" if sum(PAD in text for text in texts) > len(texts) / 2 else "words"
 

@@ -137,7 +137,7 @@ def arrays_of(module: nn.Module) -> dict[str, np.ndarray]:
 
 
 def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
-    """Set parameters from arrays of the same names and shapes; raises ValueError if one does not fit."""
+    """Load arrays into the parameters with the same names; raises ValueError if a name or a shape differs."""
     try:
         module.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
     except RuntimeError as error:

@@ -162,7 +162,7 @@ class Transformer(nn.Module):
         return SentenceTransformer(modules=[first, *last, Normalize()], device="cpu").eval()
 
     def parts(self, reader: ModelReader, sentence: str, steps: int) -> Parts:
-        """The vector of one sentence in parts by words, computed with the model's own weights."""
+        """Split the vector of one sentence into the parts of its words, with the model's own weights."""
         lower, last = self.eval()._below
         embedded: Any = lower or self.above
 
@@ -325,7 +325,7 @@ def ways_of_model(model: Any) -> tuple[str, ...]:
 
 
 def parts_of_model(model: Any, sentence: str, steps: int = 0) -> Parts:
-    """The vector of one sentence from a sentence-transformers model, in parts by words.
+    """Split the vector of one sentence from a sentence-transformers model into the parts of its words.
 
     A prompt that the model adds to every sentence belongs to the rest.
     """
@@ -360,7 +360,7 @@ def _parts_of_table(static: Any, prompt: str, sentence: str) -> Parts:
 def parts_of_tokens(
     vectors: Callable[[Tensor], Tensor], words: nn.Module, reader: ModelReader, sentence: str, steps: int
 ) -> Parts:
-    """A vector, as a function of its token embeddings, in parts by words, on the path from padding to the tokens.
+    """Split a vector, as a function of its token embeddings, into parts of words along the path from padding to them.
 
     The special tokens at both ends stay fixed and belong to the rest (Möller, Nikolaev and Padó 2023).
     """

@@ -72,7 +72,7 @@ def bench(
     """Compare the methods that suit a corpus, fairly, in about `minutes`, and write report.html into `out`.
 
     Settings are chosen on dev, with the same number of trials for each method. Test is scored once, when they are
-    fixed. By default there is one worker process per core. The same call resumes an interrupted one. `tell` receives
+    fixed. By default there is one worker process per core. Repeat an interrupted call to resume it. `tell` receives
     the findings about the data and the plan before the first trial.
 
     >>> from labkit import bench, load
@@ -283,7 +283,7 @@ class _Comparison:
     progress: Progress
 
     def report(self, report: Report) -> Report:
-        """Search, test, and answer."""
+        """Search for settings, score them on test, and answer the questions of the report."""
         dear = sorted(self.plan.methods, key=lambda name: self.plan.costs[name].fit, reverse=True)  # the longest first
         given = {name: (ENTRIES[name], self.corpus, self.metric, self.folder, self.plan) for name in dear}
         told = _named(self.progress, "choosing settings on dev")

@@ -331,7 +331,7 @@ def _scale(corpus: Corpus) -> float:
 
 
 def false_negatives(corpus: Corpus) -> Finding | None:
-    """The number of in-batch negatives that mean the same as their anchor, for randomly drawn rows."""
+    """The number of in-batch negatives with the meaning of their anchor, for randomly drawn rows."""
     from scipy.stats import hypergeom
 
     if "train" not in corpus.sizes or (isinstance(corpus, Pairs) and corpus.graded):
@@ -354,7 +354,7 @@ def false_negatives(corpus: Corpus) -> Finding | None:
 
 
 def _owners(train: Corpus) -> np.ndarray:
-    """A number for each row that can be an anchor, shared by rows that mean the same; empty without such labels."""
+    """A number for each row that can be an anchor, shared by rows with the same meaning; empty without such labels."""
     if isinstance(train, Pairs | Triplets):
         texts, ends = train.numbered()
         ends = ends[train.labels == 1] if isinstance(train, Pairs) else ends

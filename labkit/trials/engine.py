@@ -59,7 +59,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of a trial by name, the main score first; or why the trial failed.
+    """The scores of a trial by name, with the main score first, or the reason why the trial failed.
 
     `notes` are further values, ready for JSON.
     """

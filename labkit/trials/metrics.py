@@ -46,7 +46,7 @@ TIMED = 500  # sentences encoded to measure the time
 
 @dataclass(frozen=True)
 class Metric:
-    """The metric of a comparison, by its name."""
+    """The metric that a comparison uses, given by its name."""
 
     name: str
 

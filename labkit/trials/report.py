@@ -67,7 +67,7 @@ class Report:
         return as_text(self)
 
     def to_json(self) -> dict[str, Any]:
-        """The whole report, ready for JSON."""
+        """Return the whole report in a form that can be written as JSON."""
         verdict, said = (self.verdict, verdict_sentence(self)) if self.lines else ("", "")
         return asdict(self) | {"verdict": verdict, "said": said}
 
@@ -128,7 +128,7 @@ def cells(line: Line) -> list[str]:
 
 
 def as_text(report: Report) -> str:
-    """The text for the terminal."""
+    """Return the report as text for the terminal."""
     parts = ["\n".join(f"{'! ' if each.level == 'warning' else '  '}{each.sentence}" for each in report.findings)]
     if report.lines:
         rows = [list(HEAD), *(cells(line) for line in report.lines)]
@@ -253,7 +253,7 @@ details { margin: .4rem 0 } summary { cursor: pointer }
 
 
 def as_html(report: Report) -> str:
-    """The page."""
+    """Return the report as an HTML page."""
     title = f"Which method for {escape(report.corpus)}?"
     state = (
         "" if report.finished else '<p class="warn">This comparison was stopped; repeat the command to resume it.</p>'
@@ -297,7 +297,7 @@ def _cut(cut: Threshold) -> list[str]:
     return [
         f"<p>{escape(str(cut))}</p>",
         _table(("same above", "precision", "recall"), curve),
-        f'<p class="quiet">Share of pairs that mean the same, by similarity, on {escape(cut.measured_on)}:</p>',
+        f'<p class="quiet">Share of pairs with the same meaning, by similarity, on {escape(cut.measured_on)}:</p>',
         _table(("mean similarity", "pairs", "share that means the same"), bins),
     ]
 

@@ -171,7 +171,7 @@ def _tunable(corpus: Corpus) -> Corpus:
 
 
 def _shortened(experiment: Experiment, tried: Mapping[str, Any], share: float) -> dict[str, Any]:
-    """The settings of a trial with this share of its epochs."""
+    """The settings of a trial, with its number of epochs multiplied by `share`."""
     settings = {**experiment.settings, **tried}
     whole = getattr(replace(experiment, settings=settings).unfitted().settings, "epochs", None)
     if whole and share < 1:

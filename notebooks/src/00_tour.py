@@ -159,7 +159,7 @@ recall("00.a", round(hit_at_1(V, labels), 3))
 # hint: The centre of a class is the mean of its rows: `V[labels == name].mean(0)`.
 # hint: Intra is the distance from each row to its own centre, averaged over all rows.
 # hint: Inter is the smallest distance from each centre to a centre of *another* class, averaged over the centres.
-# right: above 1, classes are farther apart than they are wide
+# right: if the ratio is above 1, classes are farther apart than they are wide
 # further: Multiply all vectors by 10. What happens to intra, and to the ratio?
 
 # %%
@@ -330,9 +330,9 @@ show(
 #
 # <details><summary>An answer</summary>
 #
-# Whether they are similar to these. Training and test posts come from one corpus, are about the same topics, and share
-# many words. Other topics, and other words for the same topics, were not tested. To test them, use a file of your own
-# with a test split.
+# You know whether they are similar to these. Training and test posts come from one corpus, are about the same topics,
+# and share many words. Other topics, and other words for the same topics, were not tested. To test them, use a file of
+# your own with a test split.
 #
 # </details>
 

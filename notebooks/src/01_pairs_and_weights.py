@@ -26,10 +26,10 @@ from labkit.course import answer, hint, predict, progress, recall, solve
 playground()
 
 # %% [markdown]
-# Each mark is a sentence, each colour a topic. Lines are pairs: the thicker the line, the more the loss cares about it.
-# Drag the temperature slowly to the left, then to the right, and watch the lines and the number under the slider. At
-# one end, a few pairs take all the weight; at the other, all pairs count nearly equally. Neither the sentences nor the
-# labels change, so what does the slider change?
+# Each mark is a sentence, and each colour is a topic. Lines are pairs: the thicker the line, the more the loss cares
+# about it. Drag the temperature slowly to the left, then to the right, and watch the lines and the number under the
+# slider. At one end, a few pairs take all the weight; at the other, all pairs count nearly equally. Neither the
+# sentences nor the labels change, so what does the slider change?
 #
 # ## 1. What a loss gets to see
 #
@@ -254,11 +254,12 @@ print(f"the worst possible triplet: {torch.sigmoid(torch.tensor(2.0)):.3f}")
 #
 # $$w_{ij} = \frac{e^{\beta(S_{ij} - \lambda)}}{1 + \sum_{k \in N_i} e^{\beta(S_{ik} - \lambda)}} = \frac{1}{\underbrace{e^{\beta(\lambda - S_{ij})}}_{\text{own}} + \underbrace{\textstyle\sum_{k \in N_i} e^{\beta(S_{ik} - S_{ij})}}_{\text{relative}}}$$
 #
-# - **own** is small if the pair itself is nearer than $\lambda$;
-# - **relative** is small if the anchor's *other* negatives are farther away than this one. The sum includes $k = j$, so
-#   it is never below 1.
+# - The **own** term is small if the similarity of the pair itself is above $\lambda$.
+# - The **relative** term is small if the anchor's *other* negatives are farther away than this one. The sum includes
+#   $k = j$, so it is never below 1.
 #
-# A negative has a large weight only if both are small: it is too near, and nearer than the rest. For positives, put
+# A negative has a large weight only if both are small: it is too near, and nearer than the other negatives. For
+# positives, put
 # $-\alpha$ in place of $\beta$ and $P_i$ in place of $N_i$. This reverses both comparisons: a positive has a large
 # weight if it is farther away than $\lambda$, and farther than the anchor's other positives.
 #
@@ -380,8 +381,8 @@ explore(
 )
 
 # %% [markdown]
-# A thin arrow is a weight, a thick one is the part of it along the sphere. Move the negative below 0.5: two losses let
-# go of it, but the triplet loss does not. Then move the positive to 1: it still has a weight, but nothing moves it.
+# A thin arrow is a weight, and a thick one is the part of it along the sphere. Move the negative below 0.5: two losses
+# let go of it, but the triplet loss does not. Then move the positive to 1: it still has a weight, but nothing moves it.
 #
 # **Exercise 01.5.** Write one step of training. The product $v_i \cdot v_j$ appears twice in $S$, as $S_{ij}$ and as
 # $S_{ji}$, so both weights act on $v_i$. With $\bar w_{ij} = w_{ij}$ for a negative and $-w_{ij}$ for a positive, the
@@ -389,7 +390,8 @@ explore(
 #
 # $$g_i = \frac{1}{m} \sum_j (\bar w_{ij} + \bar w_{ji}) \, v_j$$
 #
-# Remove the part of $g_i$ that points along $v_i$, step by `rate` against the rest, and divide each row by its length.
+# Remove the part of $g_i$ that points along $v_i$, step by `rate` against what remains, and divide each row by its
+# length.
 #
 # *6 minutes, medium. Why it matters: you train with six lines of code, and only the weights differ between losses.*
 #
@@ -397,7 +399,7 @@ explore(
 # gradients.
 # hint: How much of each gradient points along its vector? `(gradient * V).sum(dim=1, keepdim=True)`. Subtract that times V.
 # hint: `V = V - rate * along`, then `V / V.norm(dim=1, keepdim=True)`.
-# right: a gradient step without automatic differentiation: weights in, better vectors out
+# right: this gradient step turns weights into better vectors, without automatic differentiation
 # further: Leave out the line that removes the part along the vector. Since each row is divided by its length anyway,
 # does the line matter? Compare the two after one step with rate 0.1 and with rate 10.
 
@@ -526,12 +528,12 @@ for at in (0, 2, 5, 10, 40):
 #
 # </details>
 #
-# **2.** You double $\beta$. Which negatives of an anchor gain weight, and which lose?
+# **2.** You double $\beta$. Which negatives of an anchor gain weight, and which lose weight?
 #
 # <details><summary>An answer</summary>
 #
-# The ratio of two weights of one anchor is $e^{\beta (S_{ij} - S_{ik})}$, and doubling $\beta$ squares it: the nearest
-# negative gains weight relative to all others. If even the nearest is below $\lambda$, all of them lose.
+# The ratio of two weights of one anchor is $e^{\beta (S_{ij} - S_{ik})}$, and doubling $\beta$ squares it. The nearest
+# negative gains weight relative to all others. If even the nearest is below $\lambda$, all of them lose weight.
 #
 # </details>
 #

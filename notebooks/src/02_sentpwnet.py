@@ -75,7 +75,7 @@ print(texts[0], "->", sentences[0])
 # hint: `rows = list(dict.fromkeys(row for pair in some for row in pair))`; P is `~N & ~torch.eye(len(rows),
 # dtype=torch.bool)`.
 # right: every sentence in a batch is compared with every other: 64 pairs give about 15,000 comparisons
-# further: How many negatives in a batch of 64 pairs are pairs labelled 0? Read a few of the rest: are they really
+# further: How many negatives in a batch of 64 pairs are pairs labelled 0? Read a few of the others: are they really
 # negatives?
 
 # %%
@@ -410,7 +410,7 @@ largest = max(bases.figures, key=lambda variant: bases.spread(variant, "auc").me
 recall("02.d", float(largest.removeprefix("λ = ")))
 
 # %% [markdown]
-# One hyperparameter of one loss moves the AUC by 0.07, more than the choice of the loss did. And 0.9 was chosen for
+# One hyperparameter of one loss changes the AUC by 0.07, more than the choice of the loss did. And 0.9 was chosen for
 # this method alone, while the other two kept their initial values. A comparison is **fair** if all methods have the
 # same encoder, the same seeds and the same number of trials, and all settings are chosen on dev.
 #
@@ -419,7 +419,7 @@ recall("02.d", float(largest.removeprefix("λ = ")))
 #
 # *9 minutes, medium. Why it matters: you choose a setting, and test has no part in the choice.*
 #
-# hint: Three steps: train a network for each value, find the one with the best AUC on dev, and score it on test.
+# hint: Train a network for each value, find the one with the best AUC on dev, and score it on test.
 # hint: `networks = {value: train(value) for value in values}`, so that each is trained once.
 # hint: `best = max(values, key=lambda value: auc(networks[value], "dev"))`; return `best` and the AUC of its network on
 # "test".
@@ -443,8 +443,8 @@ value, on_test = tuned((0.3, 0.6, 0.9), lambda base: trained(base=base, epochs=3
 print(f"λ = {value}, chosen on dev: {on_test:.3f} on test")
 
 # %% [markdown]
-# Now the fair race. The Siamese network has the contrastive loss, the triplet network the soft triplet loss. Each was
-# trained with the usual values and again with values tuned in sixteen trials. All have the same encoder (a CNN) and
+# Now the fair race. The Siamese network uses the contrastive loss, and the triplet network the soft triplet loss. Each
+# was trained with the usual values and again with values tuned in sixteen trials. All have the same encoder (a CNN) and
 # five seeds. One more row shows a **bag of word pieces**, a mean of learned vectors without any network.
 #
 # **Predict 02.e.** Once all three are tuned, which one leads: `"SentPWNet"`, `"Siamese network"` or `"triplet

@@ -151,7 +151,7 @@ recall("03.a", funnel.left("sections") / funnel.read("sections"))
 # hint: `torch.nn.functional.cosine_similarity(a, p)` gives one cosine for each row.
 # hint: `near = scale * (1 - F.cosine_similarity(a, p))`, and `far` in the same way with n.
 # hint: `shares = torch.stack([near, far]).softmax(0)`; p(d⁺) is `shares[0]`, p(d⁻) is `shares[1]`.
-# right: the two shares add up to 1, so both terms are equal: the loss is 2 σ(d⁺ - d⁻), with σ the sigmoid
+# right: the two shares add up to 1, so both terms are equal and the loss is 2 σ(d⁺ - d⁻), where σ is the sigmoid
 # further: Show by hand that the loss is 2 σ(d⁺ - d⁻): divide numerator and denominator of the softmax by $e^{d^-}$.
 
 # %%
@@ -170,8 +170,8 @@ answer("03.2", ratio_loss)
 
 # %% [markdown]
 # How hard does this loss pull on a triplet? As in notebook 1, its slope is the weight of the triplet. Compare it with
-# two other losses: the **hinge** $[1 + d^+ - d^-]_+$, and **softplus** $\log(1 + e^{d^+ - d^-})$, a hinge with a
-# rounded corner.
+# two other losses: the **hinge** $[1 + d^+ - d^-]_+$, and **softplus** $\log(1 + e^{d^+ - d^-})$, which is a hinge with
+# a rounded corner.
 
 # %%
 from labkit.explore import show
@@ -317,7 +317,7 @@ explore(
 #
 # $$\langle s \rangle = \frac{1}{n} \sum_C \frac{S_C}{|C|}, \qquad S_C = \sum_{i, j \in C} S_{ij}$$
 #
-# Here $n$ is the number of sentences, and $|C|$ the number of those in cluster $C$.
+# Here $n$ is the number of sentences, and $|C|$ is the number of sentences in cluster $C$.
 #
 # **Exercise 03.4.** Compute $\langle s \rangle$. The sum includes the similarity of each sentence to itself.
 #
@@ -494,11 +494,11 @@ for measure, value in now.items():
 # | --- | --- | --- |
 # | section 4 | a loss of two terms | the terms are equal; it is $2 \sigma(d^+ - d^-)$ |
 # | section 4 | L1 distances of vectors with 600 numbers | they can differ by dozens, where this loss is flat; the package uses $1 - \cos$ and a scale |
-# | section 4 | "0.8 dropout" | dropped or kept? In the package it is a setting |
-# | section 5.1 | Iclust leads k-means | on vectors of length 1 both have one objective (Iclust at temperature 0); the lead is the search |
-# | section 5.1 | clusters of sentences | it does not say which; here, those that open a paragraph |
+# | section 4 | "0.8 dropout" | it does not say whether 0.8 is dropped or kept; in the package it is a setting |
+# | section 5.1 | Iclust leads k-means | on vectors of length 1 both have the same objective (Iclust at temperature 0); the lead comes from the search |
+# | section 5.1 | clusters of sentences | it does not say which; here, the first sentence of each paragraph is used |
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. Change `triplets_of` so that negatives come from any other section, train again, and compare both scores.
 # 2. In the app, go to Papers, *Try it* of Thematic, and look at a sentence in the wrong cluster. Whose mistake is it,
@@ -531,8 +531,8 @@ for measure, value in now.items():
 #
 # <details><summary>An answer</summary>
 #
-# Because the searches differ: where they start, how often, and in which local optimum they stop. Or the vectors were
-# not the same after all. Give both the same vectors, and compare the objective that they reach.
+# Their searches may differ in where they start, how often they start, and in which local optimum they stop. Or the
+# vectors were not the same after all. Give both the same vectors, and compare the objective that they reach.
 #
 # </details>
 #

@@ -73,7 +73,7 @@ explore(
 #
 # *8 minutes, medium. Why it matters: the method uses nothing but these weights.*
 #
-# hint: Three steps: G from the differences, one linear system, one division.
+# hint: Compute G from the differences, solve one linear system, and divide by the sum.
 # hint: `G = (near - x) @ (near - x).T`; add `reg * np.trace(G)` to its diagonal.
 # hint: `w = np.linalg.solve(G + reg * np.trace(G) * np.eye(len(G)), np.ones(len(G)))`, then `w / w.sum()`.
 # right: each sentence needs one small linear system, and nothing is trained
@@ -401,7 +401,8 @@ recall("04.c", round(of_weighted.spread("sif, LP placed", "hit@1").mean, 2))
 #
 # - **Plain means.** If all sentences are embedded together, LP is ahead of raw, 0.748 to 0.712, and the interval over
 #   seeds excludes 0. All-but-the-top is ahead of both, with 0.797.
-# - **SIF.** *LP together* is right on one or two more sentences than raw: open. PCA is ahead of raw, with 0.939.
+# - **SIF.** *LP together* is right on one or two more sentences than raw, which leaves the question open. PCA is ahead
+#   of raw, with 0.939.
 # - For **placed** sentences, Hit@1 falls a lot, from 0.75 to 0.56 and from 0.92 to 0.78. One reason may be that two
 #   similar new sentences are not part of each other's mixture.
 #
@@ -479,7 +480,7 @@ for column in stored().table("sbert-lp/1").columns:
 # | section 4.6.1 | a grid search, on an unnamed split | on dev |
 # | table 4 | only couples that were mended | some are spoilt as well |
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. In the app, go to Papers, *Try it* of SBERT-LP, with pairs of your own in a file. Which of them change their
 #    order?

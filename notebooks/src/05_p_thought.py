@@ -148,7 +148,7 @@ answer("05.1", paid)
 #
 # $$L = (1 - \lambda)\, \ell_\text{copy} + (1 + \lambda)\, \ell_\text{para}, \qquad 0 < \lambda < 1 \qquad \text{(eq. 10)}$$
 #
-# At λ = -1 only the copy would count, at λ = 1 only the paraphrase.
+# At λ = -1 only the copy would count, and at λ = 1 only the paraphrase would.
 #
 # **Exercise 05.2.** Write one step of training. Encode the sentences, compute both losses with `paid`, and let the
 # optimiser move the network against the gradient of $L$.
@@ -210,7 +210,7 @@ mine, history = trained(0.5)
 # hint: Use a loop. The decoder first reads `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
 # hint: In the loop: `x = torch.cat([net["words"](word), v[:, None]], 2)`, then `out, state = net[decoder](x, state)`.
 # hint: `word = net[decoder + " word"](out)[:, 0].argmax(1, keepdim=True)`; if it is 0, stop, else append `int(word)`.
-# right: each word is the likeliest at its place, but the sentence need not be the likeliest sentence
+# right: each word is the likeliest one at its place, but the sentence as a whole may not be the likeliest
 # further: Sample the next word according to its probability instead (`torch.multinomial`). Do the sentences get better?
 
 # %%
@@ -354,7 +354,7 @@ recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
 #
 # Nobody would do this on purpose. But a score that can be fooled can also choose the wrong network. The paper has three
 # forms of its encoder. *one-bi* has one layer that reads in both directions, *two-forward* has two layers that read
-# forwards, and *two-bi* has two layers that read in both. The package has trained each with three seeds.
+# forwards, and *two-bi* has two layers that read in both directions. The package has trained each with three seeds.
 #
 # **Predict 05.b.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
 
@@ -453,7 +453,7 @@ table("pthought-lambda")
 # | section 5.2 | test pictures do not overlap with training | according to table 1, training has all 123,287 pictures of COCO's 2017 training and validation parts, which include them |
 # | table A.8 | a "normalised Euclidean distance": 76.09, 75.51, 55.03 | undefined; divided by each group's own spread it is about $\sqrt{2 \cdot 5 \cdot 2400 / 4} = 77.5$ for *any* encoder |
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. If training did not depend on λ, $L$ would be a line in λ. Its value at 0 would be $\ell_\text{copy} +
 #    \ell_\text{para}$, and its slope $\ell_\text{para} - \ell_\text{copy}$. Which two losses give the line of table
@@ -478,8 +478,8 @@ table("pthought-lambda")
 #
 # <details><summary>An answer</summary>
 #
-# The mean cosine of unrelated sentences, and retrieval. If all vectors are near one direction, both cosines are close
-# to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
+# Ask for the mean cosine of unrelated sentences, and for retrieval. If all vectors point in nearly the same direction,
+# both cosines are close to 1. Lift shows that. Retrieval shows whether paraphrases are still nearest to each other.
 #
 # </details>
 #

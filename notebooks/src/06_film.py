@@ -8,9 +8,10 @@
 # %% [markdown]
 # # 6 · FILM: a metric you can read
 #
-# **Which words make two questions mean the same?** Most sentence encoders cannot tell you. FILM can: it learns a single
-# matrix with one column for each word, so every similarity is a sum over pairs of words. In this lesson you read such a
-# similarity, then learn the matrix yourself with a closed form of a few lines, and find out how many labels it needs.
+# **Which words make two questions mean the same thing?** Most sentence encoders cannot tell you. FILM can: it learns a
+# single matrix with one column for each word, so every similarity is a sum over pairs of words. In this lesson you read
+# such a similarity, then learn the matrix yourself with a closed form of a few lines, and find out how many labels it
+# needs.
 #
 # *75 minutes, 38 of them for five exercises. You need matrices, eigenvectors and a little numpy.*
 #
@@ -59,7 +60,8 @@ explore(
 # where $L_{:,u}$ is the column of word $u$. So a word of one sentence and a word of the other contribute the dot
 # product of their columns, times the importance of each word in its sentence.
 #
-# **Exercise 06.1.** List all these contributions, so that they add up to the cosine. Sort by absolute value, largest first.
+# **Exercise 06.1.** List all these contributions, so that they add up to the cosine. Sort them by absolute value,
+# largest first.
 #
 # *8 minutes, medium. Why it matters: you will read your own metric with this function.*
 #
@@ -156,7 +158,7 @@ recall("06.a", round(float(labelled), 2))
 # for each triplet.
 # hint: First give each anchor the sum of its share * (x_j - x_k): a matrix D like X. Then A = Xᵀ D.
 # hint: `for row, (i, j, k) in enumerate(triplets): D[i] += share[row] * (X[j] - X[k])`, then `A = X.T @ D`.
-# right: 30,000 triplets are now one matrix: from here on, nothing needs the triplets themselves
+# right: one matrix now sums up 30,000 triplets, and nothing below needs the triplets themselves
 # further: Replace the loop with a sparse matrix M with +share at (i, j) and -share at (i, k): then D = M @ X. How much
 # faster is it? (`scipy.sparse.coo_array` adds up entries at the same place.)
 
@@ -200,8 +202,8 @@ for u, v in (("bike", "bicycle"), ("bike", "bike"), ("bike", "cat")):
 #
 # hint: `values, vectors = np.linalg.eigh(A)`: the smallest eigenvalue comes first, and eigenvectors are columns.
 # hint: Take the last d columns and keep those whose eigenvalue is above 0.
-# hint: `np.sqrt(s)[:, None] * P.T`, with `s` the values kept and `P` their columns.
-# right: labels in, metric out, with one eigendecomposition
+# hint: `np.sqrt(s)[:, None] * P.T`, where `s` holds the values that you kept and `P` their columns.
+# right: one eigendecomposition turns labels into a metric
 # further: How many positive eigenvalues does A have? Plot them in descending order. Where would you cut?
 
 # %%
@@ -295,7 +297,7 @@ print(f"share of L in the columns of the 50 most frequent words: {held_by_freque
 recall("06.b", round(auc(similarity(L)), 3))
 
 # %% [markdown]
-# The gain is 0.10, from rescaling alone.
+# Rescaling alone gains 0.10.
 #
 # ## 4. Read your own metric
 
@@ -346,9 +348,9 @@ print(f"rows {rows_alike:.2f}, similarities of the test pairs {pairs_alike:.2f}"
 recall("06.c", round(float(rows_alike), 2))
 
 # %% [markdown]
-# The rows do not come back; the similarities do. Similarities depend on $L$ only through $L^\top L$, and $(QL)^\top (QL)$ is
-# the same for every rotation $Q$ of the rows. A few different labels are enough to rotate neighbouring rows into each
-# other. So trust what FILM says about a *pair*, and treat a row as one view among many.
+# The similarities come back, but the rows do not. Similarities depend on $L$ only through $L^\top L$, and $(QL)^\top
+# (QL)$ is the same for every rotation $Q$ of the rows. A few different labels are enough to rotate neighbouring rows
+# into each other. So trust what FILM says about a *pair*, and treat a row as one view among many.
 #
 # ## 5. What it costs in labels
 #
@@ -371,7 +373,7 @@ predict("06.d", guess)
 # hint: For each share, mix the dev scores and compute `roc_auc_score(dev_labels, mixed)`. Remember the best.
 # hint: A share of 1 is TF-IDF alone: `share * plain_dev + (1 - share) * learned_dev`.
 # hint: At the end `return best, best * plain_test + (1 - best) * learned_test`.
-# right: chosen on dev, reported on test: a share chosen on test would make the number too good by luck
+# right: choose the share on dev and report it on test, since a share chosen on test would make the number too good
 # further: Let the test pairs choose the share. How much too high is the AUC then at 5 % of the labels?
 
 # %%
@@ -418,7 +420,8 @@ recall("06.d", "yes" if low > 0 else "no" if high < 0 else "open")
 #
 # ## 6. What the paper does
 #
-# You have written *full rank, no hinge*. Here it is next to the method of the paper: AUC on test, means of three seeds.
+# You have written *full rank, no hinge*. Here is its AUC on test next to that of the paper's method, as means over
+# three seeds.
 
 # %%
 settings = kept("film-settings")

@@ -14,7 +14,8 @@
 # *55 minutes, 36 of them for five exercises. You need lesson 0 and one of lessons 1 to 6.*
 #
 # Here are eleven small methods on one corpus: pairs of questions, some of which ask the same thing. Each circle is a
-# run with a different seed, each diamond the mean of a method. The slider chooses the measure. Which method leads?
+# run with a different seed, and each diamond is the mean of a method. The slider chooses the measure. Which method
+# leads?
 
 # %%
 import numpy as np
@@ -77,7 +78,7 @@ explore(
 # hint: Take the differences seed by seed. You need their mean and its standard error.
 # hint: The standard error of a mean of n numbers is `d.std(ddof=1) / np.sqrt(n)`.
 # hint: `half = stats.t.ppf(0.975, n - 1) * error`; "first" if the mean is above half, "second" if it is below -half.
-# right: the interval covers other seeds; to cover other test sentences as well, it would have to be wider
+# right: the interval allows for other seeds; to allow for other test sentences as well, it would have to be wider
 # further: Draw three scores each for two methods from the same normal distribution, a thousand times. How often does
 # your rule name a leader? How often with ten scores each?
 
@@ -149,8 +150,8 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 # ## 3. A test that asks for something new
 #
 # Now use your own file: CSV, TSV, JSONL or Parquet with the columns `text,label`. Put its name into `FILE` at the top,
-# and run the notebook again from there. The file stays on this machine. If you have none, keep `topics`, posts about
-# fourteen topics.
+# and run the notebook again from there. The file stays on this machine. If you have none, keep `topics`, which contains
+# posts about fourteen topics.
 #
 # First split the rows into train and test. The split must not depend on the order of the rows, or one new row would
 # move others from test to train. It must also be the same every day. And it must keep rows together that belong
@@ -189,7 +190,7 @@ answer("07.3", split)
 # *8 minutes, medium. Why it matters: this score fits any file with one label for each text.*
 #
 # hint: Divide all rows by their lengths; then `asked @ known.T` gives a row of cosines for each test sentence.
-# hint: `np.argsort(-row)[:k]` are the k nearest, the nearest first. Their labels are the votes.
+# hint: `np.argsort(-row)[:k]` gives the row numbers of the k nearest sentences. Their labels are the votes.
 # hint: `max(votes, key=votes.count)` is the first label with the most votes, and so the one with the nearest voter.
 # right: this score needs no threshold and no training
 # further: Choose the label with the nearest mean vector instead of voting. For which methods is that better?
@@ -260,7 +261,7 @@ recall("07.b", round(score(tfidf, by_row), 2))
 # hint: Make the method inside the inner loop, `method = make()`, so that every seed begins with an untrained one.
 # hint: `values.append(train_and_score(method, seed))`, and at the end of the outer loop `found[name] =
 # np.array(values)`.
-# right: all methods have the same seeds, so you can take differences seed by seed
+# right: all methods use the same seeds, so you can take the differences seed by seed
 # further: Add the `bag`: `lambda: METHODS["bag"](dimension=50, patience=0)`. Where in the table does it rank?
 
 # %%
@@ -306,8 +307,8 @@ recall("07.c", {"first": "film", "second": "sentpwnet", "open": "open"}[verdict(
 pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the best"]).round(3)
 
 # %% [markdown]
-# `labkit bench mine.csv` does the same with more methods. It tunes each with the same number of trials, and its
-# intervals also cover other test sentences.
+# `labkit bench mine.csv` makes such a comparison with more methods. It tunes each with the same number of trials, and
+# its intervals also cover other test sentences.
 #
 # ## 5. What to use when
 #

@@ -16,7 +16,7 @@
 # logarithm are.*
 #
 # Each mark is the caption of a photograph; colour and shape show which of eight photographs it describes. Its vector is
-# made only of counts: which words occur near each other in other captions. The slider sets how many captions were
+# made only of counts of the words that occur near each other in other captions. The slider sets how many captions were
 # counted. When do the captions of one photograph come together?
 
 # %%
@@ -48,8 +48,8 @@ explore(
 # ## 1. Count
 #
 # *You shall know a word by the company it keeps* (J. R. Firth, 1957). So count how often two words occur near each
-# other. In *the cat sleeps*, the words *cat* and *sleeps* have distance 1, *the* and *sleeps* distance 2. Two words of
-# a sentence at distance $t$ count $1/t$, up to a largest distance, the **window**.
+# other. In *the cat sleeps*, the words *cat* and *sleeps* have distance 1, and *the* and *sleeps* have distance 2. Two
+# words of a sentence at distance $t$ count $1/t$, up to a largest distance, the **window**.
 #
 # **Exercise 08.1.** Write the table of counts.
 #
@@ -135,7 +135,7 @@ for word in ("dog", "kitchen"):
 # %% [markdown]
 # A row of this table is already a word vector, with one number for each other word, mostly zeros. A **singular value
 # decomposition** makes it shorter: we keep the 100 strongest directions of the table. The package's `ppmi_vectors` does
-# the same.
+# this, too.
 
 # %%
 U, sigma, _ = np.linalg.svd(information)
@@ -192,7 +192,7 @@ recall("08.a", names[nearest(V, number["dog"], 1)[0]])
 # hint: Begin with `np.zeros((len(sentences), d))`, where d is the length of a vector of the table.
 # hint: For each sentence collect the vectors of its known words: `[table[word] for word in sentence if word in table]`.
 # hint: If there is at least one, `found[row] = np.mean(known, axis=0)`.
-# right: a sentence vector without any training
+# right: this gives every sentence a vector without any training
 # further: Reverse the words of a sentence, then insert a *not*. How far does each change move its vector?
 
 # %%
@@ -295,7 +295,7 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 # ask the same thing in quite different words (*reworded*) have smaller cosines than pairs in which one detail changed
 # the question. The methods of this course have to learn the difference from labels.
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. Write six sentences about two topics into a CSV file with the columns `text,label`. Read it with
 #    `load("mine.csv")`, and draw your sentences as in the first picture.

@@ -48,9 +48,9 @@ print(topics.sizes, "sentences of", len(set(test.labels)), "topics")
 # vectors crowd together.*
 #
 # hint: Divide each row by its length. Then `unit @ unit.T` contains every cosine.
-# hint: n of its n² entries are a row with itself: leave the diagonal out.
-# hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, with S the cosines
-# right: near 1 all rows point the same way, near 0 they share no direction
+# hint: On the diagonal, each row is compared with itself. Leave out these n of the n² entries.
+# hint: `(S.sum() - len(S)) / (len(S) * (len(S) - 1))`, where S is the matrix of cosines
+# right: a value near 1 means that all rows point the same way, a value near 0 that they share no direction
 # further: Write it without the matrix of all cosines, from the squared length of the sum of the unit rows. How many
 # rows can you then use?
 
@@ -67,7 +67,7 @@ answer("09.1", mean_cosine)
 # %% [markdown]
 # For the second number, divide the rows by their lengths, subtract their mean, and look at the singular values
 # $\sigma_1 \ge \sigma_2 \ge \dots$: they say how wide the cloud is along each of its own axes. If $k$ of them are equal
-# and the rest are 0, the space uses $k$ directions. In general, turn them into shares, $p_k = \sigma_k / \sum_j
+# and the others are 0, the space uses $k$ directions. In general, turn them into shares, $p_k = \sigma_k / \sum_j
 # \sigma_j$, and take the exponential of their entropy. This is the **effective rank** (Roy and Vetterli, 2007):
 #
 # $$\exp\Big(-\sum_k p_k \log p_k\Big)$$
@@ -76,10 +76,11 @@ answer("09.1", mean_cosine)
 #
 # *10 minutes, medium. Why it matters: one number says how many directions a space uses.*
 #
-# hint: Unit rows, then `unit - unit.mean(axis=0)`. `np.linalg.svd(centred, compute_uv=False)` gives the singular values.
+# hint: Centre the unit rows: `unit - unit.mean(axis=0)`. `np.linalg.svd(centred, compute_uv=False)` gives the singular
+# values.
 # hint: The entropy of the shares is -Σ p log p, over the shares above 0; log 0 would be -∞.
 # hint: `p = sigma / sigma.sum()`, `p = p[p > 1e-12]`, and `np.exp(-(p * np.log(p)).sum())`
-# right: k equal values give k; one value alone gives 1
+# right: if k singular values are equal and the others are 0, the result is k
 # further: Take the shares of the squared singular values, the variances, instead. Does the number grow or shrink, and
 # why?
 
@@ -230,16 +231,16 @@ show(
 # ## 3. What is left of a pull
 #
 # A vector has length 1. Its anchor pulls it along the anchor's own vector (notebook 1, section 6). The part of that
-# pull along the vector itself only changes its length, which is reset to 1. Only the rest moves the vector.
+# pull along the vector itself only changes its length, which is reset to 1. Only the remaining part moves the vector.
 #
-# **Exercise 09.4.** Compute that rest, the part of each pull along the sphere.
+# **Exercise 09.4.** Compute this remaining part, which points along the sphere, for each pull.
 #
 # *8 minutes, medium. Why it matters: you will measure how much of a pull is left inside the needle.*
 #
 # hint: The part that goes along v itself only changes its length, which is reset to 1: subtract that part.
 # hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
 # hint: `pull - (pull * v).sum(1, keepdims=True) * v`
-# right: if pull and vector point the same way nothing is left, so a vector on top of its pair does not move
+# right: if pull and vector point the same way, nothing is left, so a vector at the same place as its pair does not move
 # further: Take two unit vectors at an angle of your choice and print the length of `across`. At which angle is it
 # longest?
 
@@ -338,10 +339,10 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 # nearly everything. This is fine for finding topics. For any other question, little room may be left, and no score
 # based on topics will tell you. The effective rank will.
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # 1. Break it in another way: `trained("...", margin=1.0)`, `batch=16`, or `encoder="cnn"`. Which signs come first?
-# 2. Find the largest step at which the broken settings do not collapse, for three seeds. Is it the same for each?
+# 2. For each of three seeds, find the largest step at which the broken settings do not collapse. Do the seeds agree?
 #
 # ## Further reading
 #
@@ -362,9 +363,9 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 #
 # <details><summary>An answer</summary>
 #
-# First the value itself: a triplet loss at its margin, or InfoNCE at the logarithm of its batch size, sees hardly any
-# difference between its pairs. Then the mean cosine and the histogram of cosines of held-out sentences. A curve says
-# that nothing changes any more, not why.
+# First ask for the value itself: a triplet loss at its margin, or InfoNCE at the logarithm of its batch size, sees
+# hardly any difference between its pairs. Then ask for the mean cosine and the histogram of cosines of held-out
+# sentences. A curve says that nothing changes any more, not why.
 #
 # </details>
 #

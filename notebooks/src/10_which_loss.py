@@ -98,7 +98,7 @@ explore(
 # hint: Loop over the rows. The pushes of anchor i are `W[i, N[i]]`.
 # hint: If their sum is 0, continue with the next row; otherwise append the largest push divided by the sum.
 # hint: `shares.append(push.max() / push.sum())`, and `sum(shares) / len(shares)` at the end.
-# right: near 1, only the nearest negative counts; at 1 divided by their number, all count equally
+# right: a share near 1 means that only the nearest negative counts; if all count equally, it is 1 / their number
 # further: Compute the effective number of negatives instead, `push.sum()**2 / (push**2).sum()`. Do the two agree on the
 # order of the losses?
 
@@ -203,7 +203,7 @@ answer("10.2", batches)
 # hint: `E = start.clone().requires_grad_()` and `optimiser = torch.optim.Adam([E], lr=rate)`, before the loop.
 # hint: For each batch: `V = F.normalize(C[rows] @ E, dim=1)`, then `value = loss(V @ V.T, *masks_from_labels(classes[rows]))`.
 # hint: Then `optimiser.zero_grad()`, `value.backward()`, `optimiser.step()`. At the end `return E.detach()`.
-# right: the loss is an argument: nothing else in this loop knows which one it is
+# right: the loss is an argument, and nothing else in this loop depends on which loss it is
 # further: Replace Adam with `torch.optim.SGD`. Which losses still learn at this rate, and how is that related to their scales?
 
 # %%
@@ -375,7 +375,8 @@ for size in (32, 256):
 # ## 5. A fair race
 #
 # In section 2 every loss had its usual hyperparameters, and all had one learning rate. A race is **fair** if every loss
-# gets the same number of trials, judged on dev. Here each gets six: three rates times two values of a hyperparameter.
+# gets the same number of trials and dev alone decides which trial is best. Here each loss gets six trials: three rates
+# times two values of a hyperparameter.
 #
 # **Exercise 10.5.** For each loss, try all its options, and keep the one with the best score on dev.
 #
@@ -460,18 +461,19 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 #
 # <details><summary>An answer</summary>
 #
-# Only in the size of the steps, which the learning rate can undo. An optimiser such as Adam even divides the factor away. What
-# makes losses differ is how they divide the weight among pairs.
+# They differ only in the size of their steps, which the learning rate can undo. An optimiser such as Adam even divides
+# the factor away. What makes losses differ is how they divide the weight among pairs.
 #
 # </details>
 #
-# **2.** A paper says that its loss benefits from large batches, and compares six epochs of 32 with six epochs of 512.
+# **2.** A paper says that its loss benefits from large batches, and compares six epochs with batches of 32 and of 512.
 # What is missing?
 #
 # <details><summary>An answer</summary>
 #
-# A comparison with equal steps. With equal epochs the larger batch takes a sixteenth of the steps; with equal steps it sees
-# sixteen times the data. A fair table has both, and chooses the learning rate on dev for each size.
+# A comparison with equal steps is missing. With equal epochs the larger batch takes a sixteenth of the steps; with
+# equal steps it sees sixteen times the data. A fair table shows both comparisons, each with the learning rate that is
+# best for its batch size on dev.
 #
 # </details>
 #

@@ -16,8 +16,9 @@
 # *60 minutes, 37 of them for five exercises. You need notebook 1, and should know what a mean and a standard deviation
 # are.*
 #
-# In Play, choose scene 9, *Learned by heart*, and drag the number of training sentences. Filled points are sentences that
-# the model was trained on, rings are new ones. How many sentences does it take until the rings find their topic, too?
+# In Play, choose scene 9, *Learned by heart*, and drag the number of training sentences. Filled points are sentences
+# that the model was trained on, and rings are new ones. How many sentences does it take until the rings find their
+# topic, too?
 
 # %%
 from labkit import load, playground
@@ -186,7 +187,7 @@ show(
 # hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share
 # `gone = before / (before - after)` of the way between the two points.
 # hint: `np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))`, and `np.inf` after the loop.
-# right: this is the value of the other method's head start, in labels
+# right: this is how many labels the other method's head start is worth
 # further: Where does your bag reach our *static vectors* with as many labels each? Interpolate our curve at your counts.
 
 # %%
@@ -283,7 +284,7 @@ gains.round(3).to_frame()
 #
 # A program made these questions, with a vocabulary of its own. That favours a method that learns its words. Here are
 # two more corpora: `places` contains names and addresses of shops as people type them, and STS-B contains pairs of
-# sentences written by people, with grades of their similarity.
+# sentences written by people, with a grade for the similarity of each pair.
 #
 # **Predict 11.d.** On `places` with all labels, which start has the best Hit@1: `"bag"`, `"static vectors"` or
 # `"MiniLM and a map"`?
@@ -317,11 +318,12 @@ recall("11.d", max(starts, key=lambda start: kept("start-places").spread(f"{star
 # %% [markdown]
 # Three corpora give three answers to the question of this lesson.
 #
-# - **Questions.** About 2,000 labels by our curve. Your curve said about 1,700, and its interval contains 2,000.
-# - **Places.** None: the bag is ahead *before the first label*. Two shops differ by a street, a misspelt name or a row of
-#   digits, and a model has read little about these.
-# - **STS-B.** More than exist (`inf`): the model without labels beats the bag with all 5,749. If people write your
-#   sentences, expect this answer.
+# - **Questions.** The bag needs about 2,000 labels by our curve. Your curve said about 1,700, and its interval contains
+#   2,000.
+# - **Places.** It needs none, because the bag is ahead *before the first label*. Two shops differ by a street, a
+#   misspelt name or a row of digits, and a model has read little about these.
+# - **STS-B.** It needs more than exist (`inf`): the model without labels beats the bag with all 5,749. If people write
+#   your sentences, expect this answer.
 #
 # ## 6. Is it worth it?
 #
@@ -388,8 +390,8 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # <details><summary>An answer</summary>
 #
-# MiniLM with labels: training a map on top takes seconds, and the map deserves as many trials on dev as the bag had. So
-# far, the bag had labels and trials, and MiniLM had neither.
+# MiniLM with labels is missing. Training a map on top takes seconds, and the map deserves as many trials on dev as the
+# bag had. So far, the bag had labels and trials, and MiniLM had neither.
 #
 # </details>
 #
@@ -398,8 +400,8 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 #
 # <details><summary>An answer</summary>
 #
-# How many labels they have. A start is worth a certain number of labels. Far above that number the start matters little; far
-# below it, hardly anything else matters.
+# Both leave out how many labels they have. A start is worth a certain number of labels. Far above that number the start
+# matters little; far below it, hardly anything else matters.
 #
 # </details>
 #

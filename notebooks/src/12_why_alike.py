@@ -100,7 +100,7 @@ predict("12.a", guess)
 # *6 minutes, easy. Why it matters: it explains every model, even one behind a web service.*
 #
 # hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
-# hint: The loss is the similarity of all words minus the similarity of the rest.
+# hint: The loss is the similarity with all words minus the similarity without this word.
 # hint: Loop over `range(len(words))` and append `whole - alike(rest)`; return `np.array(lost)`.
 # right: this explanation needs nothing from the model but similarities
 # further: How many similarities does it need for a post of 40 words? How many to leave out each pair of words?
@@ -173,7 +173,7 @@ show(
 # hint: `(np.arange(steps) + 0.5) / steps` are the midpoints of the steps.
 # hint: Add up `slope(t * x)` in `total = np.zeros_like(x)`. The part of a word is the sum over its d numbers: `(total /
 # steps * x).sum(1)`.
-# right: the sum of these parts is the change of the similarity on the way
+# right: these parts add up to the change in similarity along the way
 # further: Start from the mean of all word vectors instead of zeros. Which parts change most? What is their sum now?
 
 # %%
@@ -247,7 +247,7 @@ recall("12.b", tops.count(most))
 # If the words with the largest parts make the posts similar, the similarity must fall when these words are gone.
 #
 # **Exercise 12.3.** Take the words out one after the other, starting with the largest part. Return the similarity of
-# the whole post, then the one after each removal.
+# the whole post, followed by the similarity after each removal.
 #
 # *8 minutes, medium. Why it matters: an explanation can fail this test.*
 #
@@ -256,7 +256,7 @@ recall("12.b", tops.count(most))
 # hint: The other words stay in their order: `[word for at, word in enumerate(words) if at not in out]`.
 # hint: For each `count in range(len(words))`, use `out = set(order[:count])`, then `alike` of the words that are left.
 # right: the steeper the curve falls, the more the words named first mattered
-# further: Put words into an empty post instead, the largest part first. How is that curve related to this one?
+# further: Start with an empty post and add the words, the largest part first. How are the two curves related?
 
 # %%
 def falling(alike, words, parts):
@@ -294,7 +294,7 @@ predict("12.c", guess)
 
 # %% [markdown]
 # One pair says little. The next figure shows five networks with a hundred pairs each. Two of its lines use no network:
-# the rarest words first, and any order.
+# one takes out the rarest words first, the other takes out words in random order.
 
 # %%
 from labkit.course.ablation import kept
@@ -344,9 +344,9 @@ recall("12.d", "ahead" if low > 0 else "behind" if high < 0 else "open")
 means_of("below_chance", "replaced", "first")
 
 # %% [markdown]
-# *below_chance* is the area when words are taken out, *replaced* the area when they are replaced. The areas in the
-# second column are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is gone. By
-# both judges, integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
+# *below_chance* is the area when words are taken out, and *replaced* is the area when they are replaced. The areas in
+# the second column are much smaller, so some of the fall was due to the gaps. Attention's lead over leaving out is
+# gone. By both judges, integrated gradients are ahead of leaving out, and leaving out is ahead of the gradient.
 #
 # **Its second error:** a judge favours its own kind. The column *first* shows how much similarity is lost with the
 # first word. Leaving out must be best there, because it has tried every word and named the one that costs most. A judge
@@ -510,7 +510,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # Change `mine` and run the cell again. With many tries you will come close, because the judge helps you to search. Only
 # your *first* list was your own explanation.
 #
-# ## To try on your own
+# ## Try it yourself
 #
 # The page `docs/why.md` tests explanations with pairs of sentences in which one word was exchanged. Does leaving out do
 # better or worse there?

@@ -547,7 +547,7 @@ def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str
     statuses = sorted(status for status, _, _ in found)
     assert set(statuses) <= {0, 2} if more else statuses == [0] + [2] * 7
     for status, _, said in found:  # who comes late enough finds it finished, which is what --resume asks for
-        assert status == 2 or ", into r" in said or "is already finished in r" in said
+        assert status == 2 or "will be saved in r" in said or "is already finished in r" in said
     assert not any("Traceback" in said for _, _, said in found)
-    assert sum(status == 0 and ", into r" in said for status, _, said in found) == 1
+    assert sum(status == 0 and "will be saved in r" in said for status, _, said in found) == 1
     assert contents("r") == contents("alone")
