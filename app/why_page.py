@@ -90,8 +90,9 @@ def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space | N
             return choosing.run_in(run.folder, run.name)
         st.markdown(NO_FILM.format(corpus=frame.plain(opened.in_code)))
         label = LEARN.format(corpus=frame.plain(opened.in_code))
-        if not st.button(label, type="primary", icon=":material/model_training:", key="film"):
-            return None
+        into_address = {"on_click": st.query_params.update, "args": ({"film": "true"},)}  # the notice then goes
+        st.button(label, type="primary", icon=":material/model_training:", key="film", **into_address)
+        return None
     frame.keep_in_address("film", "true")
     rows = st.slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", width=260, **frame.KEEP)
     return choosing.fitted(opened, "film", dimension=rows)

@@ -291,8 +291,8 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
     rows = [row for curve in curves for row in curve.rows()]
     frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=lambda: rows)
     st.caption(
-        "Each mark is a pair of the anchor. The line shows the weight that its hardest positive or negative would have at "
-        "other similarities, with all other pairs unchanged. Weights below one millionth are drawn at the lower edge."
+        "Each mark is a pair of the anchor. The line shows the weight that its hardest positive or negative would have "
+        "at other similarities, with all other pairs unchanged. Weights below one millionth are at the lower edge."
     )
     code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 

@@ -341,10 +341,15 @@ def test_beta_has_growing_steps_and_a_link_may_name_another(opened: Opened) -> N
     assert fine(opened("why_page", **PAIRS | {"beta": "1e309"}).run()).select_slider(key="beta").value == 10
 
 
-def test_films_rows_without_a_run_are_trained_by_one_button(opened: Opened) -> None:
+def test_films_rows_without_a_run_are_trained_by_one_button(opened: Opened, shown: Opened) -> None:
     page = fine(opened("why_page", view="FILM's rows").run())
     assert not charts(page)  # those of another corpus are no answer
     assert "topics" in page.button(key="film").label
+    rows = "".join(f"a {word} thing {n},{word}\n" for word in ("red", "blue", "green") for n in range(12))
+    page = with_file(shown("why_page", view="FILM's rows", **OWN), b"text,label\n" + rows.encode())
+    fine(page.button(key="film").click().run())
+    assert charts(page)
+    assert "film" not in [button.key for button in page.button]  # the notice and its button are gone
 
 
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
