@@ -261,10 +261,10 @@ def show(
                 st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
                 for line in weight_in_latex(examined, anchor, other):
                     st.latex(line)
-    with st.expander("The weight that each loss gives"):
-        show_losses(examined, anchor, code)
     with st.expander("The whole batch"):
         show_matrix(examined, anchor, how["split"], code)
+    with st.expander("The weight that each loss gives"):
+        show_losses(examined, anchor, code)
     LINKED(key="linked", data={"anchor": anchor})
 
 
@@ -284,7 +284,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         return
     curves = anchor_curves(examined, anchor, losses=losses)
     if not curves:
-        st.info("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
+        st.caption("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
         return
     shown = ", ".join(NAMES[loss] for loss in losses)
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."

@@ -108,6 +108,6 @@ def test_an_import_brings_in_what_was_asked_for_alone(what: str) -> None:
 @pytest.mark.whole
 def test_commands_corpora_and_evaluation_start_without_torch() -> None:
     modules = "labkit.corpora, labkit.shipped.runs, labkit.cli.main, labkit.evaluation"
-    program = f"import sys, {modules}; print('labkit.methods' in sys.modules or 'torch' in sys.modules)"
+    program = f"import sys, {modules}; print('labkit.method' in sys.modules or 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

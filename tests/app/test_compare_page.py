@@ -87,7 +87,7 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
             assert len(highest) == 1
             continue
         assert max(highest, key=lambda name: highest[name]) == "best"  # nobody who is behind has the highest score
-        for verdict, against in zip(table["verdict"], table["against the best, 95 %"], strict=True):
+        for verdict, against in zip(table["verdict"], table["difference from the best, 95 %"], strict=True):
             ends = re.findall(r"[-+][\d.]+", against)[1:]
             if verdict in ("behind", "open: not shown to be behind"):
                 assert (ends[0][0] == ends[1][0]) == (verdict == "behind")  # the interval that is shown decides

@@ -26,7 +26,6 @@ BOTH = {"corpus": "captions", "how": "PCA", "left": "TF-IDF", "right": "SIF", "r
 PAIRS = {"view": "The words", "vectors": "TF-IDF"}
 PLACES = {  # page: address, button, corpus, methods
     "space_page": (BOTH, "why-left-read-2", "captions", ("tfidf", "sif")),
-    "papers_page?try=sbert-lp": ({"base": "LSA", "most": "100"}, "why-pair", "relatedness", ("lsa",)),
 }
 
 
