@@ -433,7 +433,7 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     view.goto(room)
     assert view.locator("body").inner_text().strip() == classroom.MISSING
     listener.complaints.clear()  # of the refusal
-    view.goto(f"{room}/train_page?preset=Another+method&method=sentpwnet&{small}&token={TOKEN}")
+    view.goto(f"{room}/train_page?view=Train&preset=Another+method&method=sentpwnet&{small}&token={TOKEN}")
     view.get_by_role("button", name="Train", exact=True).wait_for()
     listener.settle()
     assert TOKEN not in view.url + view.content()
