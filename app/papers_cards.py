@@ -220,7 +220,7 @@ def show_tables_button(name: str, title: str) -> None:
 
 
 def open_panel(name: str, card: Card) -> None:
-    """Open the panel of a card in the place of the cards, on the corpus that shows what the paper claims."""
+    """Replace the cards with the panel of one of them, on the corpus that shows what the paper claims."""
     close_panel()
     st.query_params.update({TRY: name, "corpus": card.panel.CORPUS})
 
