@@ -16,9 +16,8 @@ from typer.main import get_command
 from labkit.cli.output import choose, show_result
 from labkit.methods import METHODS, SUMMARIES
 
-Shown: TypeAlias = tuple[
-    Any, str
-]  # what a command returns: a record to print with --json, and a text to print otherwise
+# What a command returns: a record to print with --json, and a text to print otherwise.
+Shown: TypeAlias = tuple[Any, str]
 
 
 def _heard(option: CallbackParam, given: bool) -> None:
