@@ -190,7 +190,8 @@ TABLE_2 = Table(
     "the training pairs (MRPC). Here it comes from pairs that are neither learned from nor scored. Word vectors are "
     "made of the corpus (PPMI), where the paper has GloVe. A logistic regression learns from |u - v| and u · v of the "
     "training pairs; its strength is chosen on dev. The row in which MiniLM reads both sentences at once is the "
-    "exception to equal trials: it has the settings usual for fine-tuning. " + CHOSEN_ANEW + DEVIATIONS.format(SHORT["epochs"]),
+    "exception to equal trials: it has the settings usual for fine-tuning. "
+    + CHOSEN_ANEW + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_PAIR_COLUMNS),
         Claim("every network trained for the task leads all general-purpose embeddings", _TRAINED, GENERAL,
