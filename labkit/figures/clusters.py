@@ -434,7 +434,12 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     gaps = np.full((len(rows), 2), np.nan)
     ends = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32)
     marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 1}}
-    about = {"mode": "lines+markers", "name": f"{outcome} ({len(rows):,})", "marker": marker, "hoverinfo": "skip"}
+    about: Entries = {
+        "mode": "lines+markers",
+        "name": f"{outcome} ({len(rows):,})",
+        "marker": marker,
+        "hoverinfo": "skip",
+    }
     return draw.curve(*ends.T, colour, dash, 1.5, opacity=0.7, unselected={"marker": {"opacity": 1}}, **about)
 
 
