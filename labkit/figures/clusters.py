@@ -432,7 +432,7 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     """Return a line for each of these rows: from its earlier point, which has a mark, to its current point."""
     colour, dash, mark = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
-    ends = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32)
+    x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
     marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 1}}
     about: Entries = {
         "mode": "lines+markers",
@@ -440,7 +440,7 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
         "marker": marker,
         "hoverinfo": "skip",
     }
-    return draw.curve(*ends.T, colour, dash, 1.5, opacity=0.7, unselected={"marker": {"opacity": 1}}, **about)
+    return draw.curve(x, y, colour, dash, 1.5, opacity=0.7, unselected={"marker": {"opacity": 1}}, **about)
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
