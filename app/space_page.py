@@ -59,7 +59,7 @@ LAYOUT = f"""<style>
 .labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
-.labkit-away {{fill-opacity: 0.12 !important; stroke-opacity: 0.12 !important}}
+.labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
 [class*=st-key-tall] :is(.stPlotlyChart, .js-plotly-plot) {{overflow: visible !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
@@ -96,9 +96,12 @@ preserve all distances, so each metric is given twice, for the embedding space a
 * **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
   each class.
 
+A sentence **moved** if its nearest neighbour is of another class than before. In the lists of those that moved, **own
+of 10** is the number of its 10 nearest neighbours that are of its own class, before and now.
+
 Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
-space that are also among its 5 nearest neighbours in the picture. **What moved** is the share of its 10 nearest
-neighbours that changed from the left space to the right one, or since the first epoch.
+space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
+neighbours that are other ones in the right space than in the left one, or than at the first epoch.
 
 **PCA** is linear: points that are far apart in the picture are far apart in the space. **t-SNE**, **UMAP** and **LLE**
 keep neighbours together, but the sizes of clusters and the gaps between them mean little. All vectors have length one,

@@ -253,11 +253,8 @@ def show_reading(
         show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
         for _, each in typed:
             st.caption(PLACED.format(how=each.where.how) if each.where else "")
-        asked = []
-        for side in sides if row is not None else ():
-            for at in rows_with_same_text([row], first.shown.texts, side.shown.texts):
-                asked.append(Asked(side.shown.texts[at], side.vectors()[0][[at]], side, at))
-        show_neighbours(asked, opened)
+        if row is not None:
+            show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
             show_panels(sides, opened, first.shown.texts[row], line)
         show_classes(sides, look, measured)
@@ -281,7 +278,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         placeholder="click a point or choose here",
         label_visibility="collapsed",
         key=marking.READ,
-        on_change=marking.on_chosen,
+        on_change=lambda: marking.select_row(st.session_state.get(marking.READ)),
     )
     if row is not None:
         label = shown.labels[row]
@@ -407,6 +404,16 @@ def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> Non
             with column, st.container(gap=None):
                 st.markdown(f"**{frame.plain(each.side.space.name)}**")
                 list_neighbours(each, nearest[number], seen[len(asked) - 1 - number], MARK[number], others, opened)
+
+
+def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | None) -> None:
+    """The nearest neighbours of a sentence of the first side in the space of each side that shows it."""
+    asked = [
+        Asked(side.shown.texts[at], side.vectors()[0][[at]], side, at)
+        for side in sides
+        for at in rows_with_same_text([row], sides[0].shown.texts, side.shown.texts)
+    ]
+    show_neighbours(asked, opened)
 
 
 def list_neighbours(

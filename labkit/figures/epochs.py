@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures import drawing as draw
-from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
+from labkit.figures.clusters import CLASS, colouring, fixed, names_in, traces
 from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
@@ -54,7 +54,7 @@ def clusters_over_epochs(
     points = journey.pictures[at].points
     moving: list[Entries] = []
     groups: list[np.ndarray] = []
-    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
+    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | draw.on(1))
