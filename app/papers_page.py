@@ -97,7 +97,9 @@ def show_tables(paper: str) -> None:
     table = named[name]
     start = table.columns.index(next(iter(ours[name]), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}. Numbers are in the unit of the table.")
+    caption = frame.plain(table.table.caption).removesuffix(".")
+    end = "" if caption.endswith("?") else "."
+    st.markdown(f"**{table.table.title}.** {caption}{end} Numbers are in the unit of the table.")
     if any(AS_PRINTED in row for row in table.rows):
         st.caption(TWICE)
     rows = printed_beside_ours(table)
