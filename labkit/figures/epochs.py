@@ -205,7 +205,7 @@ def kept_epoch(history: History) -> int | None:
     return int(max(history.rows, key=lambda row: row.get(dev[0], -np.inf))["epoch"])
 
 
-ABREAST, KEPT = 3, 16  # panels per row; pixels of the mark of the kept epoch
+ABREAST, KEPT = 3, 14  # panels per row; pixels of the mark of the kept epoch
 LINE, AROUND = 15, 90  # pixels from one label to the next, and of what is above and below the panels
 
 
@@ -242,7 +242,7 @@ def training_curves(
     rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
     if rows > 1:  # many panels need short names
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
-    gap = (0.22 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
+    gap = (0.3 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
@@ -265,7 +265,7 @@ def _end_labels(histories: Mapping[str, History], column: str, panel: int, heigh
     values = [value for line in points.values() for _, value in line] or [0.0]
     scale = (height - AROUND) / ((max(values) - min(values)) or 1.0)  # pixels for 1
     labels, lowest, axes = [], float("inf"), draw.on(panel)
-    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 10}
     ends = [(*line[-1], name) for name, line in points.items() if line]
     for epoch, value, name in sorted(ends, key=lambda end: -end[1]):
         lowest = min(scale * value, lowest - LINE)
