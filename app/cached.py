@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +28,7 @@ from labkit.corpora import Corpus, Labelled, load
 from labkit.corpora.relations import class_order, counted, points
 from labkit.projection.arrange import STARTED
 from labkit.runs import read_record, settings_of
+from labkit.scale import one_thread
 from labkit.shipped import Origin, pictured
 from labkit.shipped.pictures import known_origin
 from labkit.untrusted import SECONDS, busy, corpus_apart, embeddings_apart
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from choosing import Space
 
     from labkit.explanation import Explanation
-    from labkit.film.reading import RowEnds, WordRow
+    from labkit.film.reading import RowOfPair
     from labkit.method import Method
     from labkit.papers.bundled_report import TableResult
     from labkit.sentpwnet.view import SentenceBatch
@@ -116,7 +118,9 @@ def fitted_method(opened: Opened, name: str, **settings: Any) -> Method:
     from labkit.methods import METHODS
 
     method = METHODS[name](**settings)
-    method.fit(opened.corpus)
+    # many small products of matrices, as in FILM, wait for threads on a busy machine
+    with one_thread() if name == "film" else nullcontext():
+        method.fit(opened.corpus)
     return method
 
 
@@ -257,24 +261,19 @@ def batch_similarities(space: Space, texts: tuple[str, ...]) -> np.ndarray:
 
 # --- FILM rows ---------------------------------------------------------------------------------------------------
 
-
-@keep("Rotating the rows …")
-def film_rows(space: Space, rotated: bool) -> tuple[WordRow, ...]:
-    """The rows of L in words."""
-    from labkit.film.reading import word_rows
-
-    return word_rows(film_matrix(space, rotated).astype(np.float64), space.method.words, top=10)
+REFITS, MOST_READ = 2, 5000  # refits behind a stability; sentences whose numbers on a row are averaged
 
 
 @keep("Taking the similarity apart …")
-def film_pair(space: Space, rotated: bool, a: str, b: str) -> tuple[Explanation, np.ndarray]:
-    """A similarity as a sum over the rows of L, largest parts first, and the numbers of both sentences, (2, d)."""
+def film_pair(space: Space, rotated: bool, a: str, b: str) -> tuple[Explanation, tuple[RowOfPair, ...]]:
+    """A similarity as a sum over the rows of L, and the words of the pair on each row, largest parts first."""
     film = copy.copy(space.method)
     film.L = film_matrix(space, rotated)
-    return film.explain(a, b), unit(film.vectorizer.transform([a, b]) @ film.L.T.astype(np.float64))
+    return film.explain(a, b), film.pair_rows(a, b)
 
 
 @keep("Rotating the rows …")
+@one_thread()
 def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     """L (d, D), as learned or turned by varimax."""
     from labkit.film.reading import readable
@@ -283,13 +282,23 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L
 
 
-@keep("Finding sentences for the rows …")
-def film_ends(space: Space, rotated: bool, opened: Opened, most: int) -> tuple[RowEnds, ...]:
-    """The sentences with the highest and lowest values on each row of L."""
-    from labkit.film.reading import row_ends
+@keep("Refitting FILM to see which rows return …")
+@one_thread()
+def film_stability(space: Space, rotated: bool, opened: Opened) -> np.ndarray:
+    """How well each row of L recurs in refits, (d,)."""
+    return np.asarray(copy.copy(space.method).measure_stability(opened.corpus, rounds=REFITS, rotated=rotated))
 
-    texts = tuple(points(opened.corpus, classes=60, most=most).texts)
-    return row_ends(film_matrix(space, rotated), space.method.vectorizer.transform(texts), texts)
+
+@keep("Reading the rows …")
+def film_classes(space: Space, rotated: bool, opened: Opened) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """The classes that are apart on each row of L, in sentences that FILM was not fitted to; none without classes."""
+    from labkit.film.reading import classes_apart
+
+    corpus, L = opened.corpus, film_matrix(space, rotated)
+    if not corpus.CLASSES or "test" not in corpus.splits:
+        return ((),) * len(L)
+    shown = points(corpus.part("test"), classes=len(corpus), most=MOST_READ)
+    return classes_apart(unit(space.method.vectorizer.transform(shown.texts) @ L.T), shown.labels)
 
 
 # --- Compare -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from labkit.figures.comparison import (
     seed_dots,
 )
 from labkit.figures.epochs import clusters_over_epochs, cosine_ridges, training_curves
-from labkit.figures.film import mutual_rule_curves, row_words
+from labkit.figures.film import mutual_rule_curves, row_of_pair
 from labkit.figures.pairs import (
     anchor_bars,
     pull_and_push,

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures import drawing as draw
-from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
+from labkit.figures.clusters import CLASS, colouring, fixed, names_in, traces
 from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
@@ -34,6 +34,7 @@ def clusters_over_epochs(
     journey: Journey,
     *,
     at: int | None = None,
+    kept: int | None = None,
     by: str = CLASS,
     most: int | None = None,
     order: Sequence[str] = (),
@@ -47,14 +48,15 @@ def clusters_over_epochs(
     """Draw a run's probe over the epochs: points that move within fixed axes, above curves of inter / intra.
 
     The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
-    by default the last, and its button plays all epochs. Everything else is as in `clusters`.
+    by default the last, and its button plays all epochs. It says which is the `kept` epoch, that of the saved weights.
+    Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []
     groups: list[np.ndarray] = []
-    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
+    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | draw.on(1))
@@ -79,11 +81,16 @@ def clusters_over_epochs(
         for picture in journey.pictures
     ]
     longest = max(map(len, written))
-    texts = [_texts(journey, place, names, height, longest) for place, names in enumerate(written)]
+    texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
     font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
     looks: Entries = {"textfont": font, "textposition": ["bottom right", *["middle center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
+    if kept in journey.epochs:
+        place = journey.epochs.index(kept)
+        star = {"symbol": "star", "size": 13, "color": INK}
+        ends = [values[place] for values in ratios]
+        drawing.append(draw.marks([kept] * 2, ends, star, name="kept", hoverinfo="skip") | draw.on(2))
     layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
         layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
@@ -123,14 +130,16 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
     }
 
 
-def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int) -> Entries:
+def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:
     """Return the epoch in the corner and the names of classes, which travel with their points.
 
     They are not annotations, which would stay until the picture rests. Each frame has `longest` names, some empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
     pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
-    said = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    said = f"{journey.unit} {journey.epochs[place]}" + {0: " (before training)", kept: " (kept)"}.get(
+        journey.epochs[place], ""
+    )
     none = longest - len(names)
     return {
         "x": [left, *(name["x"] for name in names), *[left] * none],
@@ -184,7 +193,19 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
     return minimised + [name for name in columns if name.startswith(DEV)]
 
 
-ABREAST = 3  # panels per row
+def kept_epoch(history: History) -> int | None:
+    """Return the epoch whose weights a run keeps, the first with the best dev score; None if that is not known.
+
+    >>> kept_epoch(History(tuple({"epoch": at, "loss": 1.0, "dev_auc": auc} for at, auc in enumerate((0.5, 0.9, 0.9)))))
+    1
+    """
+    dev = [name for name in history.columns if name.startswith(DEV)]
+    if len(dev) != 1 or "loss" not in history.columns:  # the last iterate of FILM counts, whatever its dev score
+        return None
+    return int(max(history.rows, key=lambda row: row.get(dev[0], -np.inf))["epoch"])
+
+
+ABREAST, KEPT = 3, 14  # panels per row; pixels of the mark of the kept epoch
 LINE, AROUND = 15, 90  # pixels from one label to the next, and of what is above and below the panels
 
 
@@ -193,7 +214,8 @@ def training_curves(
 ) -> go.Figure:
     """Draw a panel for each column and a line for each run; a run without a column is missing from its panel.
 
-    If there is room, a label at the end of a line shows its last value (one run) or its run's name (one panel).
+    If there is room, a label at the end of a line shows its last value (one run) or its run's name (one panel). The
+    largest mark of a line is at the epoch whose weights are kept.
     """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
@@ -202,20 +224,25 @@ def training_curves(
             "columns"
         )
     traces: list[Entries] = []
-    alone, room = len(histories) == 1, LINE * len(histories) <= height - AROUND
-    labels = alone or (len(columns) == 1 and room)  # else a legend
+    alone, fits = len(histories) == 1, LINE * len(histories) <= height - AROUND
+    labels = alone or (len(columns) == 1 and fits)  # else a legend
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
             shared = {"legendgroup": name, "showlegend": not labels and panel == own[0][0]} | draw.on(panel)
             points = history.column("epoch"), history.column(column)
-            traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
-    epochs = max(len(history) for history in histories.values())
-    x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
+            line = draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared)
+            line["marker"]["size"] = [KEPT if epoch == kept_epoch(history) else 8 for epoch in points[0]]
+            traces.append(line)
+    epochs = [row["epoch"] for history in histories.values() for row in history.rows]
+    first, last = min(epochs), max(epochs)
+    room = 0.04 * (last - first) or 0.5
+    x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round((last - first) / 8)), "tick0": 0}
+    x["range"] = [first - room, last + room]
     rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
     if rows > 1:  # many panels need short names
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
-    gap = (0.12 if rows == 1 else 0.1, 0.5 / rows)
+    gap = (0.3 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
@@ -238,7 +265,7 @@ def _end_labels(histories: Mapping[str, History], column: str, panel: int, heigh
     values = [value for line in points.values() for _, value in line] or [0.0]
     scale = (height - AROUND) / ((max(values) - min(values)) or 1.0)  # pixels for 1
     labels, lowest, axes = [], float("inf"), draw.on(panel)
-    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 10}
     ends = [(*line[-1], name) for name, line in points.items() if line]
     for epoch, value, name in sorted(ends, key=lambda end: -end[1]):
         lowest = min(scale * value, lowest - LINE)

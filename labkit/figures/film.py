@@ -14,31 +14,38 @@ from labkit.figures import drawing as draw
 from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
-    from labkit.film.reading import WordRow
+    from labkit.film.reading import RowOfPair
     from labkit.film.rule import Rule
 
 
 # --- rows of L ---------------------------------------------------------------------------------------------------
 
+WORDS = 4  # of each sentence; the others are one bar
 
-SMALL = 300  # pixels; a picture of smaller height is one of many
 
-
-def row_words(row: WordRow, *, height: int = 420) -> go.Figure:
-    """Draw the words that pull a row up or down, and the effect of each, `L[l, w] · rms(x_w)`.
-
-    A small picture has no title below its axis.
-    """
-    entries = [*row.positive, *((word, -effect) for word, effect in reversed(row.negative))]
-    effects = [effect for _, effect in entries]
-    marker = {"color": [POSITIVE if effect > 0 else NEGATIVE for effect in effects]}
-    small = height < SMALL
-    places = [f"{place}" for place in range(len(entries))]
-    names = draw.ticks([word for word, _ in entries], 24)
+def row_of_pair(row: RowOfPair, *, height: int = 270) -> go.Figure:
+    """Draw the words of a and b that make their two numbers on a row; grey bars are the numbers, the sums of all."""
+    entries: list[tuple[str, float, str]] = []
+    ends = []
+    for side, number, words in zip("ab", row.numbers, row.words, strict=True):
+        entries += [(word, value, POSITIVE if value > 0 else NEGATIVE) for word, value in words[:WORDS]]
+        rest = [value for _, value in words[WORDS:]]
+        if rest:
+            entries.append((f"{len(rest)} other words", sum(rest), POSITIVE if sum(rest) > 0 else NEGATIVE))
+        entries.append((f"sum: {side}", number, INK))
+        ends.append(len(entries) - 0.5)
+    values = [value for _, value, _ in entries]
+    marker = {"color": [colour for *_, colour in entries]}
+    text = {"text": [f"{value:+.2f}" for value in values], "textposition": "outside", "cliponaxis": False}
+    hover = "%{customdata}: %{x:+.4f}<extra></extra>"
+    names = draw.ticks([name for name, *_ in entries], 18)
+    room = 0.3 * max(map(abs, values), default=1.0)
+    bars = draw.bars(values, list(range(len(entries))), marker, orientation="h", hovertemplate=hover, **text)
     return draw.figure_of(
-        [draw.bars(effects, places, marker, hovertemplate="effect %{x:+.4g}<extra></extra>", orientation="h")],
-        xaxis={"title": None if small else "pulls down   ←   effect   →   pulls up", "zerolinecolor": INK},
-        yaxis=names | {"autorange": "reversed", "tickfont": {"size": 12 if small else 15}},
+        [bars | {"customdata": names["ticktext"], "textfont": {"size": 12, "color": INK}}],
+        shapes=[draw.stroke((0, 1), (ends[0], ends[0]), {"color": INK, "width": 0.6}, xref="x domain")],
+        xaxis={"zerolinecolor": INK, "range": [min(0, *values) - room, max(0, *values) + room], "nticks": 5},
+        yaxis=names | {"autorange": "reversed", "tickfont": {"size": 12}, "showgrid": False},
         height=height,
         bargap=0.25,
     )

@@ -26,7 +26,17 @@ from labkit.corpora.records import Corpus
 from labkit.evaluation.neighbours import nearest_others
 from labkit.evaluation.scores import selection
 from labkit.explanation import LEFT_OUT, Explanation, Parts
-from labkit.film.reading import Terms, WordRow, film_explanation, film_parts, readable, row_stability, word_rows
+from labkit.film.reading import (
+    RowOfPair,
+    Terms,
+    WordRow,
+    film_explanation,
+    film_parts,
+    readable,
+    row_stability,
+    rows_of_pair,
+    word_rows,
+)
 from labkit.film.solvers import SOLVERS, learn
 from labkit.film.triplets import FilmSource, Recipe, fitted_vectorizer, new_vectorizer, source_of
 from labkit.method import Embeddings, History, Keeper, Method, Settings, setting
@@ -191,9 +201,16 @@ class Film(Method):
             return word_rows(readable(L, self.words), self.words, top=top, min_count=min_count)
         return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
-    def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0) -> np.ndarray:
-        """Refit on four fifths of the anchors `rounds` times, and return how well each row of L recurs, 0 to 1,
-        (d,)."""
+    def pair_rows(self, a: str, b: str) -> tuple[RowOfPair, ...]:
+        """The rows of L for two sentences: their numbers, and the words that make them; the largest part first."""
+        one, other = (parts_of_counts(self.vectorizer, text) for text in self._one_each(a, b))
+        return rows_of_pair(one, other, self.L, self.share)
+
+    def measure_stability(self, corpus: Corpus, *, rounds: int = 3, seed: int = 0, rotated: bool = False) -> np.ndarray:
+        """Refit on four fifths of the anchors `rounds` times, and return how well each row of L recurs, 0 to 1, (d,).
+
+        With `rotated`, the rows are those of the readable view, and the result is not stored.
+        """
         self._known()
         source = source_of(corpus.part("train"))
         X = self.vectorizer.transform(source.texts)
@@ -203,7 +220,10 @@ class Film(Method):
         for _ in range(rounds):
             kept = random.choice(anchors, max(1, int(0.8 * len(anchors))), replace=False)
             refitted.append(learn(X, triplets[np.isin(triplets[:, 0], kept)], self.settings, seed=seed)[0])
-        self.stability = row_stability(self.L.astype(np.float64), refitted, self.words)
+        L = self.L.astype(np.float64)
+        if rotated:
+            return row_stability(readable(L, self.words), [readable(each, self.words) for each in refitted], self.words)
+        self.stability = row_stability(L, refitted, self.words)
         return self.stability
 
     # --- on disk ------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Explain L by words: the words that move each row (`word_rows`), and the parts of a similarity (`film_explanation`).
+"""Explain L: the words that move each row (`word_rows`), the classes that it separates (`classes_apart`), the parts of
+a similarity (`film_explanation`), and the words that make a pair's numbers on each row (`rows_of_pair`).
 
 `L[l, w]` is the change of y_l per unit of word w's TF-IDF. This favours rare words, which seldom reach one unit, so
 words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.optimize import linear_sum_assignment
 
 from labkit.arrays import unit
@@ -60,22 +61,30 @@ class WordRow:
         return f"row {self.number} ({size}): + {ends[0]} | - {ends[1]}"
 
 
-@dataclass(frozen=True)
-class RowEnds:
-    """The sentences with the highest and lowest values on one row of L, none on the wrong side of 0."""
-
-    highest: tuple[str, ...]
-    lowest: tuple[str, ...]
+LEVEL = 0.05  # of the tests of all classes on all rows together
+FEWEST = 5  # sentences of a class that can be tested
+COMPARABLE = 1 / 3  # share of the largest distance from the other classes that a named class has at least
 
 
-def row_ends(L: np.ndarray, X: sparse.csr_matrix, texts: Sequence[str], *, count: int = 2) -> tuple[RowEnds, ...]:
-    """The `count` sentences with the largest and smallest `(x Lᵀ)_l / |x Lᵀ|` on each row of L (d, D); X (n, D)."""
-    Y = unit(X @ L.T.astype(np.float64))  # (n, d)
+def classes_apart(Y: np.ndarray, classes: Sequence[str]) -> tuple[tuple[tuple[str, float], ...], ...]:
+    """For each column of Y (n, d), the classes that are apart from the other sentences, the farthest first.
 
-    def ends(values: np.ndarray) -> tuple[str, ...]:
-        return tuple(texts[i] for i in np.argsort(-values, kind="stable")[:count] if values[i] > 0)
-
-    return tuple(RowEnds(ends(values), ends(-values)) for values in Y.T)
+    Each comes with its mean minus the mean of all others. A class counts if Welch's t-test finds it apart, with a level
+    of 5 % divided by the number of tests, and if it is at least a third as far away as the farthest one. Give it
+    sentences that were not used to learn L, because the classes of training sentences are always apart.
+    """
+    labels, found = np.asarray(classes), list[list[tuple[str, float]]]([] for _ in range(Y.shape[1]))
+    tested = [(name, labels == name) for name in dict.fromkeys(classes)]
+    tested = [(name, mask) for name, mask in tested if FEWEST <= mask.sum() <= len(labels) - FEWEST]
+    for name, mask in tested:
+        (one, *own), (rest, *others) = ((S.mean(axis=0), S.std(axis=0, ddof=1), len(S)) for S in (Y[mask], Y[~mask]))
+        with np.errstate(all="ignore"):  # a constant row gives NaN, which is not below the level
+            chance = stats.ttest_ind_from_stats(one, *own, rest, *others, equal_var=False).pvalue
+        apart = one - rest
+        for row in np.flatnonzero(chance < LEVEL / (len(tested) * Y.shape[1])):
+            found[row].append((name, float(apart[row])))
+    ranked = [sorted(each, key=lambda entry: -abs(entry[1])) for each in found]
+    return tuple(tuple(one for one in each if abs(one[1]) >= COMPARABLE * abs(each[0][1])) for each in ranked)
 
 
 def effects(L: np.ndarray, words: Terms) -> np.ndarray:
@@ -137,7 +146,6 @@ def row_stability(L: np.ndarray, others: Sequence[np.ndarray], words: Terms) -> 
 
     Partners maximise the total. 1: the row recurs in every fit.
     """
-
     own = unit(effects(L, words))
     returned = np.zeros((len(others), len(L)))
     for number, other in enumerate(others):
@@ -164,6 +172,45 @@ def film_parts(counts: Parts, L: np.ndarray, share: float) -> Parts:
     ends = np.arange(0, numbers.size + 1, d + 1)
     rows = sparse.csr_array((numbers.ravel(), places.ravel(), ends), (len(weights), D + d))
     return Parts.of_sum(counts.names, rows, unknown=counts.unknown)
+
+
+@dataclass(frozen=True)
+class RowOfPair:
+    """One row of L for a pair: the numbers of a and b, whose product is the row's part of their similarity.
+
+    A number is the sum over the words of its sentence; `words` are those of a and of b, the largest first.
+    """
+
+    number: int
+    numbers: tuple[float, float]
+    words: tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]]
+
+    @property
+    def part(self) -> float:
+        """The part of the similarity."""
+        return self.numbers[0] * self.numbers[1]
+
+    def turned(self) -> RowOfPair:
+        """The row times -1, which leaves its part."""
+        a, b = (tuple((word, -value) for word, value in side) for side in self.words)
+        return RowOfPair(self.number, (-self.numbers[0], -self.numbers[1]), (a, b))
+
+
+def rows_of_pair(counts_a: Parts, counts_b: Parts, L: np.ndarray, share: float) -> tuple[RowOfPair, ...]:
+    """All rows of L for a pair, those with the largest parts first.
+
+    The number of a on row l is `√(1 - share) ŷ_al`, to which word u adds `√(1 - share) L_lu x_au / |y_a|`.
+    """
+    sides = [film_parts(counts, L, share) for counts in (counts_a, counts_b)]
+    tables = [parts.rows.tocsc()[:, L.shape[1] :].toarray() for parts in sides]  # (words, d)
+
+    def ranked(side: int, row: int) -> tuple[tuple[str, float], ...]:
+        values = zip(sides[side].names, tables[side][:, row].tolist(), strict=True)
+        return tuple(sorted(values, key=lambda entry: -abs(entry[1])))
+
+    numbers = zip(*(table.sum(axis=0).tolist() for table in tables), strict=True)
+    rows = [RowOfPair(row, pair, (ranked(0, row), ranked(1, row))) for row, pair in enumerate(numbers)]
+    return tuple(sorted(rows, key=lambda row: -abs(row.part)))
 
 
 def film_explanation(

@@ -49,7 +49,7 @@ from .conftest import (
     with_file,
 )
 
-FILM = {"corpus": "questions", "dimension": "10", "film": "true", "vectors": "TF-IDF", "view": "FILM's rows"}
+FILM = {"corpus": "questions", "vectors": "TF-IDF", "view": "FILM's rows"}
 RULE = {"film": "trained here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
@@ -62,7 +62,7 @@ VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
     ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
-    ("papers_page?try=thematic", {}, 1),
+    ("papers_page?try=thematic", {}, 3),
 ]
 
 
@@ -341,15 +341,15 @@ def test_beta_has_growing_steps_and_a_link_may_name_another(opened: Opened) -> N
     assert fine(opened("why_page", **PAIRS | {"beta": "1e309"}).run()).select_slider(key="beta").value == 10
 
 
-def test_films_rows_without_a_run_are_trained_by_one_button(opened: Opened, shown: Opened) -> None:
+def test_films_rows_are_there_without_a_button_and_say_what_they_separate(opened: Opened, shown: Opened) -> None:
     page = fine(opened("why_page", view="FILM's rows").run())
-    assert not charts(page)  # those of another corpus are no answer
-    assert "topics" in page.button(key="film").label
+    assert len(charts(page)) == 4  # three rows, and all of them step by step
+    topics = set(load("topics").labels)
+    named = [set(re.findall(r"\*\*([a-z]+)\*\*", text.value)) for text in page.markdown if "It returns" in text.value]
+    assert sum(bool(each & topics) for each in named) >= 2  # varimax gives nearly every topic a row of its own
+    assert not [button for button in page.button if "Train" in button.label]
     rows = "".join(f"a {word} thing {n},{word}\n" for word in ("red", "blue", "green") for n in range(12))
-    page = with_file(shown("why_page", view="FILM's rows", **OWN), b"text,label\n" + rows.encode())
-    fine(page.button(key="film").click().run())
-    assert charts(page)
-    assert "film" not in [button.key for button in page.button]  # the notice and its button are gone
+    assert charts(with_file(shown("why_page", view="FILM's rows", **OWN), b"text,label\n" + rows.encode()))
 
 
 def test_the_pair_is_explained_with_its_own_numbers(opened: Opened) -> None:
@@ -370,7 +370,6 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
     if not DEMONSTRATIONS["film-questions"].here:
         pytest.skip("needs the bundled runs")
     page = fine(opened("why_page", corpus="questions", vectors="TF-IDF", view="FILM's rows").run())
-    assert "film" not in page.query_params
     film = load_run(DEMONSTRATIONS["film-questions"].folder)
     boxes = (page.selectbox(key="anchor-choice"), page.selectbox(key="other-choice"))
     pair = [box.options[box.value].split(" · ", 1)[1] for box in boxes]
@@ -379,26 +378,46 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
         y = unit(film.vectorizer.transform(pair) @ L.T)
         parts = (1 - film.share) * y[0] * y[1]
         assert parts.sum() == pytest.approx(sum(part for _, part in film.explain(*pair).rows), abs=1e-6)
-        written = [re.findall(r"\*\*Row (\d+)\*\*.*\*\*([+-][\d.]+)\*\*", text.value) for text in page.markdown]
-        cards = [(int(row) - 1, float(part)) for found in written for row, part in found]
-        assert [row for row, _ in cards] == np.argsort(-np.abs(parts), kind="stable")[:8].tolist()
-        assert [part for _, part in cards] == pytest.approx([parts[row] for row, _ in cards], abs=6e-4)
+        number = r"([+-][\d.]+)"
+        card = rf"\*\*Row (\d+)\*\*.*\*\*{number}\*\* = {number} \(a\) × {number} \(b\)"
+        cards = [[float(value) for value in found] for text in page.markdown for found in re.findall(card, text.value)]
+        assert [row - 1 for row, *_ in cards] == np.argsort(-np.abs(parts), kind="stable")[:3].tolist()
+        for at, (row, part, *numbers) in enumerate(cards):
+            assert part == pytest.approx(parts[int(row) - 1], abs=6e-4)
+            assert numbers == pytest.approx(np.sqrt(1 - film.share) * y[:, int(row) - 1], abs=6e-3)
+            (bars,) = figure(page, at)["data"]  # in the chart, the same two numbers: each is the sum of its words
+            sums = [place for place, name in enumerate(bars["customdata"]) if name.startswith("sum")]
+            assert [bars["x"][place] for place in sums] == pytest.approx(numbers, abs=6e-3)
+            words = [bars["x"][: sums[0]], bars["x"][sums[0] + 1 : sums[1]]]
+            assert [sum(each) for each in words] == pytest.approx([bars["x"][place] for place in sums])
         fine(page.toggle(key="varimax").set_value(not rotated).run())
-    shown = next(text.value for text in page.text if text.value.startswith("▲"))
-    sentence = shown.splitlines()[0].removeprefix("▲ ").removesuffix(" …")
-    assert any(text.startswith(sentence) for text in load("questions").sentences())
+
+
+@pytest.mark.parametrize(
+    ("stability", "classes", "safe"),
+    [(0.9, (("red", 0.5), ("blue", -0.4)), True), (0.3, (("red", 0.5),), False), (0.9, (), False)],
+)
+def test_a_row_is_read_only_if_it_returns_and_a_class_is_apart(
+    opened: Opened, stability: float, classes: tuple[tuple[str, float], ...], safe: bool
+) -> None:
+    opened("why_page")
+    from why_film import reading
+
+    said = reading(stability, classes)
+    assert ("No safe reading" in said) is not safe
+    assert all((f"**{name}**" in said) is safe for name, _ in classes)
 
 
 def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) -> None:
     page = opened("why_page", **FILM)
-    film = METHODS["film"](dimension=10)
-    film.fit(load("questions"))
+    film = load_run(DEMONSTRATIONS["film-questions"].folder)
     a, b = "How can I learn the <b>guitar</b>?", "Is the qzxv guitar hard to learn?"
     page.session_state["anchor-choice"], page.session_state["other-choice"] = a, b
     fine(page.run())
     expected = film.explain(a, b)
     of_rows = sum(part for _, part in expected.rows)
-    assert f"{of_rows:.4f} from the rows of L + {expected.shared:.4f} from words in common" in texts(page)
+    said = f"{expected.similarity:.3f} is {of_rows:.3f} from the rows of L + {expected.shared:.3f} from words in common"
+    assert said in texts(page)
     assert of_rows + expected.shared == pytest.approx(expected.similarity, abs=1e-6)
     assert any("qzxv" in text.value for text in page.text)
     assert "guitar" not in str(page.query_params)
@@ -426,6 +445,10 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
     assert next(text.value for text in page.markdown if "couples of pairs" in text.value) != said
     grades = page.dataframe[0].value["grade"].to_numpy().reshape(-1, 2)
     assert (grades[:, 0] - grades[:, 1] > 3).all()
+    fine(page.selectbox(key="pair").set_value(page.selectbox(key="pair").options[-1]).run())
+    pair = page.dataframe[0].value.iloc[-1]
+    fine(page.button(key="why-order").click().run())
+    assert f"a · {pair['sentence 0']}" in texts(page)  # its words are explained
 
 
 @pytest.mark.parametrize(("slider", "number"), [("k", 4), ("p", 8)])
@@ -489,9 +512,11 @@ def test_the_ribbon_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
     page = fine(shown("papers_page?try=thematic", article="2").run())
     table = page.dataframe[0].value.set_index("algorithm")
     assert table.loc["Iclust", "mean similarity"] >= table.loc["k-means", "mean similarity"] - 1e-6  # one objective
-    sections = sectioned(load("articles").part("test").articles[2]).sections
-    assert max(table["clusters"]) <= len(sections)
-    before = figure(page)
+    article = sectioned(load("articles").part("test").articles[2])
+    assert max(table["clusters"]) <= len(article.sections)
+    before, *squares = (figure(page, number) for number in range(3))
+    counted = [sum(int(note["text"][3:-4]) for note in square["layout"]["annotations"]) for square in squares]
+    assert counted == [len(article.sentences)] * 2
     fine(page.slider(key="temperature").set_value(0.5).run())
     hot = page.dataframe[0].value.set_index("algorithm")
     assert hot.loc["Iclust", "clusters"] <= table.loc["Iclust", "clusters"]

@@ -8,7 +8,7 @@ import pytest
 
 from labkit import figures
 from labkit.explanation import Parts
-from labkit.film.reading import WordRow, film_explanation
+from labkit.film.reading import film_explanation, rows_of_pair
 from labkit.film.rule import Rule, curves
 from labkit.sentpwnet.view import Examined, anchor_curves
 from tests.figures.examples import ALL, EVIL, texts_of
@@ -28,7 +28,7 @@ def all_figures(found: Examined) -> dict[str, go.Figure]:
 
     counts = Parts.of_sum((EVIL, "w"), sparse.csr_array(np.diag([0.6, 0.8])))
     told = film_explanation((EVIL, EVIL), counts, counts, np.eye(2), 0.5)
-    row = WordRow(7, 0.5, ((EVIL, 0.2),), (("w", 0.1),), 2.0, 0.5)
+    row = rows_of_pair(counts, counts, np.eye(2), 0.5)[1]
     rates = curves(np.array([1, 2, 3, 1]), np.array([1, 1, 0, 0]), most=3)
     rule = Rule(rates, np.ones(3), np.ones(3), 2, 4, False)
     return {
@@ -36,7 +36,7 @@ def all_figures(found: Examined) -> dict[str, go.Figure]:
         "weight": figures.weight_heatmap(found),
         "anchor": figures.anchor_bars(found, 0, other=2),
         "curves": figures.weight_curves(anchor_curves(found, 0)),
-        "words": figures.row_words(row),
+        "words": figures.row_of_pair(row),
         "rows": figures.explained_rows(told),
         "of words": figures.explained_words(told),
         "word pairs": figures.word_pairs(told),

@@ -61,6 +61,9 @@ def test_stability_is_measured_and_kept(fitted, questions, tmp_path) -> None:
     assert ((found >= 0) & (found <= 1)).all()
     fitted.save(tmp_path / "run")
     assert Film().load(tmp_path / "run").rows()[0].stability == found[0]
+    rotated = fitted.measure_stability(questions, rounds=1, rotated=True)
+    assert ((rotated >= 0) & (rotated <= 1)).all()
+    assert (fitted.stability == found).all()
 
 
 # --- bad input ---------------------------------------------------------------------------------------------------

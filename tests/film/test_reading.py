@@ -11,12 +11,13 @@ from scipy import sparse
 from labkit.explanation import Explanation, Parts
 from labkit.film.reading import (
     Terms,
+    classes_apart,
     effective_words,
     effects,
     film_explanation,
     readable,
-    row_ends,
     row_stability,
+    rows_of_pair,
     varimax,
     word_rows,
 )
@@ -125,9 +126,38 @@ def test_each_part_by_plain_loops(random) -> None:
         assert part == pytest.approx(sum(value for (s, _), value in pairs.items() if s == word) / 2, abs=1e-14)
 
 
-def test_row_ends_are_the_sentences_furthest_along_each_row() -> None:
-    L = np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.0]])
-    X = sparse.csr_matrix(np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))
-    first, second = row_ends(L, X, ["plus", "other", "minus", "both"], count=2)
-    assert (first.highest, first.lowest) == (("plus", "both"), ("minus",))  # 1 and 1/√5; nothing on the wrong side
-    assert (second.highest, second.lowest) == (("other", "both"), ())
+def test_the_words_of_a_pair_make_its_numbers_on_each_row(random) -> None:
+    L, x, y = random.standard_normal((3, 8)), np.array([0.6, 0, 0.3, 0, 0, 0, 0.1, 0]), np.eye(8)[2] + np.eye(8)[5]
+    for row in rows_of_pair(counted(x), counted(y), L, 0.25):
+        for sentence, number, words in zip((x, y), row.numbers, row.words, strict=True):
+            length = np.linalg.norm(L @ sentence)
+            wanted = {
+                WORDS[u]: np.sqrt(0.75) * L[row.number, u] * sentence[u] / length for u in np.flatnonzero(sentence)
+            }
+            assert dict(words) == pytest.approx(wanted, abs=1e-14)
+            assert [word for word, _ in words] == sorted(wanted, key=lambda word: -abs(wanted[word]))
+            assert number == pytest.approx(sum(wanted.values()), abs=1e-14)
+        assert row.turned().part == row.part
+        assert row.turned().words[0][0][1] == -row.words[0][0][1]
+    found = rows_of_pair(counted(x), counted(y), L, 0.25)
+    told = film_explanation(("a", "b"), counted(x), counted(y), L, 0.25)
+    assert [row.number for row in found] == [number for number, _ in told.rows]
+    assert [row.part for row in found] == pytest.approx([part for _, part in told.rows], abs=1e-14)
+    assert rows_of_pair(counted(np.zeros(8)), counted(y), L, 0.25)[0].part == 0
+
+
+def test_only_classes_that_are_apart_beyond_chance_are_named(random) -> None:
+    labels = np.repeat(list("abcd"), 30)
+    Y = 0.1 * random.standard_normal((120, 3))
+    Y[labels == "b", 0] += 0.9
+    Y[labels == "c", 0] -= 0.5
+    Y[labels == "d", 0] += 0.08  # surely there, but small beside b
+    high, none, constant = classes_apart(np.column_stack([Y[:, :2], np.ones(120)]), labels.tolist())
+    assert [name for name, _ in high] == ["b", "c"]
+    assert high[0][1] == pytest.approx(Y[labels == "b", 0].mean() - Y[labels != "b", 0].mean())
+    assert none == constant == ()
+    assert classes_apart(Y[:9], labels[:9].tolist()) == ((), (), ())  # one class
+    shuffled = [
+        classes_apart(random.standard_normal((120, 10)), random.permutation(labels).tolist()) for _ in range(40)
+    ]
+    assert sum(any(rows) for rows in shuffled) <= 6  # 5 % of such corpora name any class at all

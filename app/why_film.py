@@ -1,0 +1,113 @@
+"""Panel of the Why page: FILM's rows that matter to a pair, what they separate, and the words behind their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import shorten
+
+import cached
+import choosing
+import frame
+import streamlit as st
+import why
+
+from labkit import figures
+from labkit.film.reading import RowOfPair
+from labkit.shipped import DEMONSTRATIONS
+
+CARDS = 3  # rows that are shown
+ROWS_WITHOUT_CLASSES = 30
+RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
+VARIMAX = "Rotates the rows so that each depends on few words. All similarities stay as they are."
+ROW = (
+    "A row gives every sentence one number, and the product of the two numbers is its part: equal signs pull the pair "
+    "together. The cards show the {count} largest of {of} rows, {share:.0f} % of all parts."
+)
+NO_RETURN = (
+    "**No safe reading:** the row does not return when FILM is fitted again ({stability:.2f}). Its words explain only "
+    "this fit."
+)
+NONE_APART = "**No safe reading:** on this row, no class is apart from the others. "
+IT_RETURNS = "It returns when FILM is fitted again ({stability:.2f})."
+
+
+def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space:
+    """The chosen vectors if they are FILM's, the bundled run on this corpus, or FILM fitted to it.
+
+    Classes need one row fewer than there are classes; without classes, there are as many rows as in the bundled run.
+    """
+    if chosen.method.name == "film":
+        return chosen
+    names = choosing.lab_runs("film", opened.corpus.name)
+    if names:
+        run = DEMONSTRATIONS[names[0]]
+        return choosing.run_in(run.folder, run.name)
+    classes = len(cached.classes_of_corpus(opened)[0]) if opened.corpus.CLASSES else ROWS_WITHOUT_CLASSES + 1
+    return choosing.fitted(opened, "film", dimension=min(max(1, classes - 1), ROWS_WITHOUT_CLASSES))
+
+
+def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
+    """The pair as a sum over rows, and the rows with the largest parts: what they separate, and why by words."""
+    film = film_of(chosen, opened)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        headline = st.container(width="stretch")
+        rotated = st.toggle("Varimax", True, key="varimax", help=VARIMAX, **frame.KEEP)
+    explained, rows = cached.film_pair(film, rotated, a, b)
+    why.say_unknown(explained.unknown)
+    if not explained.word_pairs:
+        st.info(why.NOT_KNOWN)
+        return
+    of_rows, parts = sum(row.part for row in rows), [abs(row.part) for row in rows]
+    carried = sum(parts[:CARDS]) / (sum(parts) or 1.0)
+    headline.markdown(
+        f"**The similarity {explained.similarity:.3f} is {of_rows:.3f} from the rows of L + {explained.shared:.3f} "
+        f"from words in common.** {ROW.format(count=min(CARDS, len(rows)), of=len(rows), share=100 * carried)}"
+    )
+    stable, classes = (read(film, rotated, opened) for read in (cached.film_stability, cached.film_classes))
+    for column, row in zip(st.columns(CARDS), rows, strict=False):
+        with column, st.container(border=True):
+            apart = classes[row.number]
+            show_row(row.turned() if apart and apart[0][1] < 0 else row, stable[row.number], apart)
+    alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
+    with st.expander("All rows, step by step"):
+        frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
+    lines = (TURNED if rotated else "") + PAIR_CODE
+    choosing.show_code(lines, film, opened if "corpus" in film.code else None, "by rows", a=a, b=b)
+
+
+def show_row(row: RowOfPair, stability: float, classes: Sequence[tuple[str, float]]) -> None:
+    """A row: its part, what it separates, and the words that make the two numbers. The first class is its high end."""
+    st.markdown(
+        f"**Row {row.number + 1}** {'pulls together' if row.part > 0 else 'pushes apart'}: "
+        f"**{row.part:+.3f}** = {row.numbers[0]:+.2f} (a) × {row.numbers[1]:+.2f} (b)"
+    )
+    st.markdown(reading(stability, classes))
+    alt = f"Bars: the words of a and b that make their numbers {row.numbers[0]:+.2f} and {row.numbers[1]:+.2f}."
+    bare = {"displayModeBar": False}
+    st.plotly_chart(figures.row_of_pair(row), key=f"row-{row.number}", alt=alt, config=bare)
+
+
+def reading(stability: float, classes: Sequence[tuple[str, float]]) -> str:
+    """What a row separates, or why that cannot be read."""
+    if stability < RETURNS:
+        return NO_RETURN.format(stability=stability)
+    high = [name for name, apart in classes if apart * classes[0][1] > 0]
+    low = [name for name, _ in classes if name not in high]
+    ends = [f"{end} for **{listed(names)}**" for end, names in (("high", high), ("low", low)) if names]
+    return (f"The row is {', '.join(ends)}. " if ends else NONE_APART) + IT_RETURNS.format(stability=stability)
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(frame.plain(shorten(name, 40, placeholder=" …")) for name in names[:3]) + more
+
+
+TURNED = """\
+from labkit.film.reading import readable
+method.L = readable(method.L.astype(float), method.words)
+"""
+PAIR_CODE = """\
+from labkit.figures import explained_rows
+explained_rows(method.explain({a!r}, {b!r})).show()
+"""
