@@ -41,7 +41,8 @@ FORMULAS = (
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
 VIEWS = [WEIGHT, WORDS, ROWS]
 LAYOUT = """<style>
-.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 23.5rem)}
+.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(21rem, 100vh - 27rem); margin-top: 0 !important}
+.st-key-tall-pair .stPlotlyChart .modebar-container {top: 0 !important}
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
 TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."

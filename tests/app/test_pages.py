@@ -332,6 +332,20 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(
     assert weight != was
 
 
+def test_the_pinned_weight_is_the_first_until_another_is_pinned(opened: Opened) -> None:
+    def pinned(beta: float) -> str:
+        fine(page.select_slider(key="beta").set_value(beta).run())
+        return "".join(re.findall(r"Pinned \(β (\d+)\): (\d+) %", texts(page))[0])
+
+    page = fine(opened("why_page").run())
+    (share,) = re.findall(r"has (\d+) %", texts(page))
+    assert "Pinned" not in texts(page)
+    assert pinned(15.0) == pinned(30.0) == f"10{share}"
+    page.button(key="pin").click().run()
+    assert "Pinned" not in texts(page)
+    assert pinned(20.0).startswith("30")
+
+
 def test_beta_has_growing_steps_and_a_link_may_name_another(opened: Opened) -> None:
     page = fine(opened("why_page", **PAIRS | {"beta": "52"}).run())
     assert page.select_slider(key="beta").value == 52
