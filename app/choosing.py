@@ -39,15 +39,19 @@ NO_EPOCHS = (
     "saves the vectors of a fixed sample of sentences, the probe:"
 )
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
-NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences. Your data stays on this machine."
+NO_FILE = (
+    "Upload a file above, drop one anywhere on this page, or paste sentences. A link to a view of somebody's own file "
+    "does not contain that file: upload it to see the view."
+)
 FORMATS = (
     "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
 )
 OWN_FILE = (
-    "Your file is deleted after training. The run keeps its vocabulary and some of its sentences. {} can see them."
+    "Training copies your file to the disk of the machine that runs this app. The copy is deleted once the run is "
+    "finished, or removed if it was stopped. The run itself keeps the vocabulary and some sentences; {} can see them."
 )
-READERS = "Everybody who uses this app", "Only you and the teacher (or everybody, if you share the run)"
+READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}

@@ -17,9 +17,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import classroom
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
@@ -66,17 +67,18 @@ LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
+LARGER, TYPE = 1.3, 13  # for a projector, times the size of type in a picture; pixels where the picture has none
 PRESENT = "Enlarge the pictures and hide the controls, for example to use a projector."
 PRESENTED = """
 html {font-size: 20px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
 .stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
-.stPlotlyChart :is(.xtick, .ytick, .legend, .annotation, .textpoint) text {font-size: 16px !important}
 .labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {height: calc(100vh - 17rem - var(--less, 0px)) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
 """
+HERE = ("127.0.0.1", "localhost", "::1")  # the names by which only this machine reaches itself
 KEEP = {"bind": "query-params"}  # for a widget whose value is kept in the page's address, under its key
 BUTTONS = f"<script>{(Path(__file__).parent / 'play_stop.js').read_text('utf-8')}</script>"  # of a moving picture
 
@@ -195,6 +197,36 @@ def save_button(name: str, key: str) -> Any:
     return st.popover(name, icon=":material/download:", type="tertiary", key=f"{key}-save")
 
 
+def enlarged(figure: go.Figure) -> go.Figure:
+    """The figure; if the page is presented, with larger type, and with margins and a height that grow with it."""
+    if not st.session_state.get("present"):
+        return figure
+    layout, legend = figure.layout, figure.layout.legend
+    sides = layout.margin.to_plotly_json()
+    figure.update_layout(
+        height=layout.height and LARGER * layout.height,
+        margin={side: LARGER * size for side, size in sides.items()},
+        font_size=_larger(layout.font.size),
+        legend_font_size=_larger(legend.font.size),
+    )
+    if legend.entrywidth and legend.entrywidthmode != "fraction":
+        legend.entrywidth *= LARGER
+    for each_axis in (figure.for_each_xaxis, figure.for_each_yaxis):
+        each_axis(lambda axis: axis.update(tickfont_size=_larger(axis.tickfont.size)))
+        each_axis(lambda axis: axis.update(title_font_size=_larger(axis.title.font.size)))
+    for note in layout.annotations:
+        shifts = {name: LARGER * (note[name] or 0) for name in ("xshift", "yshift")}
+        note.update(font_size=_larger(note.font.size), **shifts)
+    for trace in figure.data:
+        if "textfont" in trace and trace.textfont.size is not None:
+            trace.textfont.size = np.multiply(LARGER, trace.textfont.size)
+    return figure
+
+
+def _larger(size: float | None) -> float:
+    return LARGER * (size or TYPE)
+
+
 def picture(
     figure: go.Figure,
     *,
@@ -211,6 +243,7 @@ def picture(
     buttons if they are not below the picture.
     """
     kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(key)
+    enlarged(figure)
     figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
     config = {
         "displaylogo": False,  # it links to another site
@@ -284,12 +317,29 @@ def save_model(folder: Path, key: str) -> None:
     download("Model as ZIP", content, f"{folder.name}.zip", "application/zip", key)
 
 
+README = """\
+# {name}
+
+A sentence-embedding model, trained with labkit. Install labkit, then run this next to the folder:
+
+```python
+from labkit import load_run
+model = load_run("{name}")
+print(model.encode(["A sentence.", "Another one."]).shape)
+```
+
+`run.json` has the settings, the corpus and the scores. The folder contains the vocabulary of the training data and can
+contain some of its sentences (`probe.csv`).
+"""
+
+
 def zipped(folder: Path) -> bytes:
-    """A run as a ZIP file: the folder that `labkit.load_run` opens."""
+    """A run as a ZIP file: the folder that `labkit.load_run` opens, with a README."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.iterdir() if path.is_file()):
             archive.write(path, f"{folder.name}/{path.name}")
+        archive.writestr(f"{folder.name}/README.md", README.format(name=folder.name))
     return file.getvalue()
 
 
@@ -317,12 +367,15 @@ def show_link(*, own_file: bool) -> None:
     settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
+        opens = "It works for runs that you share." if classroom.is_on() else ""
+        if urlsplit(where).hostname in HERE:
+            opens = "**It opens on this machine only.** For others, choose *Picture as HTML* under *Save*: one file."
         st.caption(
-            "The link contains your settings but not your file: anyone who opens it is asked to upload one."
+            "The link contains your settings but not your file: anyone who opens it is asked to upload one. "
             if own_file
-            else "The link contains your settings and the selected row, but no searches, typed sentences or marks. It "
-            + ("works for runs that you share." if classroom.is_on() else "works on this machine.")
+            else "The link contains your settings and the selected row, but no searches, typed sentences or marks. "
         )
+        st.caption(opens)
 
 
 def number_in_address(key: str, count: int, default: int) -> int:
@@ -357,6 +410,10 @@ def address_changed(key: str) -> bool:
     return bool(st.query_params.get_all(key) != st.session_state.get(f"{key}-said", []))
 
 
+KEPT_FILE = (
+    "Your file is in the memory of the machine that runs this app, at the latest until the app is stopped. No other "
+    "visitor can see it. Only a training run writes a copy to the disk."
+)
 GONE = "Your file is no longer in the app's memory. Upload it again."
 REFUSED = "Your files can use up to {most} in total. If an upload fails (error 413), remove a file or close other tabs."
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of pasted text, and its maximum length
@@ -397,7 +454,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         file: File | None = st.session_state.get(key)
         if file is not None:
             with st.popover(plain(file.name), icon=":material/draft:"):
-                st.markdown("This file is available on every page until you close the app.")
+                st.markdown(KEPT_FILE)
                 st.button("Remove the file", key=f"{key}-forget", on_click=st.session_state.pop, args=(key,))
     if isinstance(st.session_state[widget], DeletedFile):
         st.error(GONE)

@@ -191,7 +191,7 @@ def show_card(name: str, card: Card) -> None:
     rows = tuple(row for row in dict.fromkeys((*card.rows, *decide)) if row in table.rows)
     picture = figures.ours_beside_paper(table, card.column, rows=rows, points=True)
     alt = f"{card.title}, {card.column} of {len(rows)} methods: the paper's values and ours. {verdict}."
-    st.plotly_chart(picture, key=f"card-{name}", alt=alt, config={"displayModeBar": False})
+    st.plotly_chart(frame.enlarged(picture), key=f"card-{name}", alt=alt, config={"displayModeBar": False})
     st.caption(f"{card.differs} Source: {table.table.title} of the paper.")
     with st.container(horizontal=True):
         if card.panel:

@@ -56,9 +56,8 @@ ABOUT_BENCH = (
 )
 USUAL = 20  # minutes
 EXAMPLE = (
-    "**There is no comparison yet.** Its result will look like this picture, which shows existing scores on the "
-    "test split with their intervals. These methods were not tuned with equal numbers of trials, as they would be "
-    "in a comparison."
+    "##### Example: what a result looks like\n\nThere is no comparison yet. The pale picture shows existing scores "
+    "of methods that were not tuned with equal numbers of trials, so it does not tell which is best."
 )
 
 
@@ -95,20 +94,17 @@ def show_which(queue: Queue, opened: cached.Opened | None) -> None:
 
 def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> None:
     """One run or comparison, with its progress and results; then the other jobs."""
-    jobs = train_queue.jobs_shown(queue, bench=bench)
-    if not jobs and not bench:
-        st.info("There is no run yet. Choose what to train and click Train.")
-    elif not jobs and opened is not None and "test" in opened.corpus.sizes:
-        st.markdown(EXAMPLE)
-        train_runs.show_example(opened)
-    elif jobs:
-        job = jobs[0]
+    job, others = train_queue.jobs_shown(queue, opened, bench=bench)
+    if job is not None:
         train_queue.show_head(queue, job)
-        if bench:
-            show_report(job)
-        else:
-            train_queue.show_growth(job, opened)
-        train_queue.show_others(queue, jobs[1:])
+        show_report(job) if bench else train_queue.show_growth(job, opened)
+    elif not bench:
+        st.info("There is no run on this corpus yet. Choose what to train and click Train.")
+    elif opened is not None and "test" in opened.corpus.sizes:
+        with st.container(border=True):
+            st.markdown(EXAMPLE)
+            train_runs.show_example(opened)
+    train_queue.show_others(queue, others)
 
 
 def show_report(job: Job) -> None:

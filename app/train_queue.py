@@ -25,7 +25,7 @@ from labkit.arrays import unit
 from labkit.atomic import amount, sentence_of
 from labkit.corpora import Labelled
 from labkit.figure_names import spoken
-from labkit.figures.epochs import curve_columns
+from labkit.figures.epochs import curve_columns, kept_epoch
 from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.projection.epochs import epochs
@@ -34,14 +34,15 @@ from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run
 EACH = 2  # runs in the queue per visitor of a classroom
 DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
 MOST = 12  # runs listed
-SHOWN = "shown-training"  # in the session: the id of the job shown
+SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the id of the job shown, and the corpus chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
 FEW = 100  # dev rows, below which a single one is seen in the curve
 EARLY = (
     "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
-    "{patience} epochs. The weights of epoch {best} are kept."
+    "{patience} epochs. "
 )
+BEST = "The largest mark is epoch {best}, the best on dev so far: the model keeps its weights."
 ICONS = {
     "waiting": ":material/hourglass_empty:",
     "running": ":material/play_arrow:",
@@ -110,16 +111,26 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 
-def jobs_shown(queue: Queue, *, bench: bool) -> list[Job]:
-    """The runs or comparisons that this visitor sees; the one started or changed last comes first."""
+def jobs_shown(queue: Queue, opened: Opened | None, *, bench: bool) -> tuple[Job | None, list[Job]]:
+    """The run or comparison to show, if there is one on this corpus, and the others that this visitor sees.
+
+    Of those on the corpus, it is the one started or changed last. One that the visitor asks for is shown in any case.
+    """
     if st.session_state["followed"] != bool(queue.live):
         st.rerun()  # rerun the whole page once, because updates now start or stop
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
     if others := sum(not is_shown(queue, job) for job in queue.live):
         st.caption(f"Other visitors' runs in the queue: {others}.")
-    seen = [job for job in queue.jobs() if job.is_bench == bench and is_shown(queue, job)]
-    return sorted(seen, key=lambda job: job.id != st.session_state.get(SHOWN))
+    here = opened.in_code if opened is not None else None
+    if st.session_state.setdefault(BESIDE, here) != here:
+        st.session_state[BESIDE] = here
+        st.session_state.pop(SHOWN, None)
+    wanted = st.session_state.get(SHOWN)
+    jobs = [job for job in queue.jobs() if job.is_bench == bench and is_shown(queue, job)]
+    jobs.sort(key=lambda job: (job.id != wanted, job.corpus != here))
+    first = next((job for job in jobs[:1] if job.id == wanted or here in (None, job.corpus)), None)
+    return first, [job for job in jobs if job is not first]
 
 
 def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
@@ -230,13 +241,22 @@ def show_space(job: Job, opened: Opened | None) -> None:
         if job.state in ENDED:
             st.caption("This run has no picture because it does not learn in epochs or ended too early.")
         return
-    picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[-1]
+    at, best = len(kept.epochs) - 1, kept_epoch(history(job.folder))
+    if job.state == "finished" and best in kept.epochs.tolist():
+        at = kept.epochs.tolist().index(best)
+    picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[at]
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
-    epoch = int(kept.epochs[-1])
+    epoch = int(kept.epochs[at])
     when = when or (f" after epoch {epoch}" if epoch else " before training")
-    st.markdown(f"**Its space{when}**: {len(kept.texts)} dev sentences")
-    order = cached.classes_of_corpus(opened)[0] if opened is not None else ()  # the colours of Space
+    weights = ", whose weights are kept" * (job.state == "finished" and epoch == best)
+    origin = ""
+    if opened is not None:
+        split = "dev" if "dev" in opened.corpus.sizes else "train"
+        origin = f" from {split}; all splits have {sum(opened.corpus.sizes.values()):,} rows"
+    st.markdown(f"**Its space{when}**{weights}: {len(kept.texts)} sentences{origin}")
+    corpus = opened or corpus_of(job)
+    order = cached.classes_of_corpus(corpus)[0] if corpus is not None else sorted(set(kept.labels))  # Space's colours
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
@@ -244,6 +264,14 @@ def show_space(job: Job, opened: Opened | None) -> None:
     alt = f"The space of {job.name}{when}, by PCA: {len(kept.texts)} sentences of dev{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
     frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
+
+
+def corpus_of(job: Job) -> Opened | None:
+    """The corpus of a run, if it is bundled or a file of this visitor."""
+    if not job.own:
+        return cached.lab_corpus(job.corpus)
+    file = st.session_state.get(f"file-of-{job.id}")
+    return cached.uploaded_corpus(file) if file is not None else None
 
 
 def planned(job: Job) -> tuple[int, int]:
@@ -309,8 +337,10 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     drawn = figures.training_curves({job.name: past}, columns, height=CURVES)
     frame.picture(drawn, key="training_curves", alt=alt, rows=lambda: [*map(dict, past.rows)])
     most, patience = planned(job)
-    if job.state == "finished" and patience and len(past) < most:
-        st.markdown(EARLY.format(last=len(past), most=most, patience=patience, best=len(past) - patience))
+    stopped = job.state == "finished" and patience and len(past) < most
+    early = EARLY.format(last=len(past), most=most, patience=patience) if stopped else ""
+    if best := kept_epoch(past):
+        st.markdown(early + BEST.format(best=best))
     if opened is not None and (dev := opened.corpus.sizes.get("dev", 0)):
         few = f", where one row is {1 / dev:.3f}" if dev < FEW else ""
         st.caption(f"Dev has {dev:,} rows{few}. The score that counts is on test, at the end.")

@@ -34,8 +34,8 @@ NO_ORDER = "{figure} describes a space without judging it, so no run is ranked a
 NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
 OTHER_MEASURE = (
     "{metric} here and the test scores in Runs are different measures on different sentences, so the two views can "
-    "order the runs differently. Training keeps the epoch that is best on dev. Losses of different methods cannot be "
-    "compared."
+    "order the runs differently. The largest mark of a line is the epoch that is best on dev, whose weights are kept. "
+    "Losses of different methods cannot be compared."
 )
 INTERVALS = (
     "Each line is the 95 % interval of the difference from the best. If it reaches the dotted line at the best "
@@ -46,8 +46,8 @@ INTERVALS = (
 # --- which runs --------------------------------------------------------------------------------------------------
 
 
-def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> dict[str, Path]:
-    """Name -> folder of the runs to compare, chosen from those trained on this corpus."""
+def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None], place: Any) -> dict[str, Path]:
+    """Name -> folder of the runs to compare, chosen in a place from those trained on this corpus."""
     runs, elsewhere = offered
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
@@ -56,22 +56,29 @@ def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     if others:  # the selection belongs to the previous corpus
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = st.multiselect(
+    names = place.multiselect(
         "Runs to compare", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP
     )
     return {name: runs[name] for name in names}
+
+
+def many(number: int, what: str) -> str:
+    """A number of things in words."""
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 # --- scores ------------------------------------------------------------------------------------------------------
 
 
 def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
-    """The verdict, the leaderboard, and the table behind it."""
+    """The verdict, the leaderboard, and the table behind it; the choices are behind a button."""
     from labkit.evaluation.leaderboard import leaderboard
 
-    runs = chosen_runs(opened, offered)
-    left, right = st.columns([5, 3], vertical_alignment="bottom")
-    baselines = left.multiselect(
+    verdict = st.container()
+    with st.container(horizontal=True, vertical_alignment="center", key="chosen"):
+        choices, said = st.popover("Choose", icon=":material/tune:", key="compare"), st.container()
+    runs = chosen_runs(opened, offered, choices)
+    baselines = choices.multiselect(
         "Baselines, fitted here without labels",
         list(choosing.VECTORS),
         BASELINES,
@@ -85,10 +92,11 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
         st.info(NO_RUN)
         return
     names = list(dict.fromkeys(name for result in results for name in result.scores.figures))
-    figure = right.selectbox(
+    figure = choices.selectbox(
         "Metric", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    lines = show_leaders(leaderboard(results, figure), opened)
+    said.caption(f"{many(len(runs), 'run')}, {many(len(baselines), 'baseline')}, {spoken(figure)}")
+    lines = show_leaders(leaderboard(results, figure), opened, verdict)
     with st.expander("As a table, with every metric"):
         frame.table(
             [row_of(line, names) for line in lines],
@@ -100,12 +108,12 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     frame.code(CODE.format(corpus=opened.in_code, folders=lines_of(folders), figure=figure))
 
 
-def show_leaders(lines: Sequence[Line], opened: cached.Opened) -> list[Line]:
-    """Show the verdict and the picture; return its lines in order, with those that are not judged at the end."""
+def show_leaders(lines: Sequence[Line], opened: cached.Opened, verdict: Any) -> list[Line]:
+    """Show the verdict, in its place, and the picture; return its lines in order, those that are not judged last."""
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in lines]
     lines.sort(key=lambda line: line.saw_test)
     figure, names = lines[0].figure, list(lines[0].means)
-    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
+    verdict.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
@@ -122,11 +130,14 @@ def show_leaders(lines: Sequence[Line], opened: cached.Opened) -> list[Line]:
 
 
 def show_example(opened: cached.Opened) -> None:
-    """The verdict and the picture of the first runs on a corpus and of the usual baselines."""
+    """A pale picture of the first runs on a corpus and of the usual baselines, which is no comparison's result."""
     from labkit.evaluation.leaderboard import leaderboard
 
     runs = choosing.runs_on(opened, "")[0]
-    show_leaders(leaderboard(results_of({name: runs[name] for name in [*runs][:FIRST]}, BASELINES, opened)), opened)
+    lines = leaderboard(results_of({name: runs[name] for name in [*runs][:FIRST]}, BASELINES, opened))
+    example = figures.leader_dots(lines).update_traces(opacity=0.35)
+    alt = f"An example of the picture of a comparison, with {len(lines)} methods."
+    st.plotly_chart(frame.enlarged(example), key="example", alt=alt, config={"displayModeBar": False})
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
@@ -213,8 +224,7 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
 def show_histories(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
     """One metric of every run's history over the epochs."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with left:
-        runs = chosen_runs(opened, offered)
+    runs = chosen_runs(opened, offered, left)
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:

@@ -6,11 +6,12 @@ In: the lines of a leaderboard, a `TableResult` of a paper, or the `Figures` of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figure_names import SAW, VERDICTS, spoken
+from labkit.figure_names import VERDICTS, spoken
 from labkit.figures import drawing as draw
 from labkit.figures.drawing import Entries
 from labkit.palette import COLOURS, DASHES, INK
@@ -36,7 +37,7 @@ def _in_rows(
 
 # --- the best on top ---------------------------------------------------------------------------------------------
 
-LEADER_HEIGHT, LEADERS_LEAST = 52, 200  # pixels of a line, and of the whole figure
+LEADER_HEIGHT, LEADERS_LEAST = 46, 200  # pixels of a line, and of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
     "open": (COLOURS[5], "circle-open"),
@@ -50,8 +51,8 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     """Draw a mark for each line at the mean of the score that judges it, and a tick for every seed.
 
     The line through a mark is the 95 % interval of its difference from the best, whose score is dotted. If the line
-    reaches the dotted one, it is open which of the two is better. Score, name and difference are above the mark, so
-    that the marks can use the full width even on a phone.
+    reaches the dotted one, it is open which of the two is better. Name, score and difference are left of the mark, in
+    two short lines that leave room even on a phone. A rule separates the lines that are not judged.
     """
     figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
@@ -74,12 +75,15 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     judged = any(line.lead for _, line in shown)
     values = [each for trace in traces for each in trace["x"]]
     cut = "; the axis does not start at 0" if min(values) > 0.1 * max(values) else ""
+    shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
+    ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
+    shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
+    names = {"tickvals": [place for place, _ in shown], "ticktext": [_said(line) for _, line in shown]}
     return draw.figure_of(
         traces,
-        annotations=[draw.annotation(_said(line), 0, place - 0.2, size=14, **OVER) for place, line in shown],
-        shapes=[draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else [],
-        xaxis={"title": spoken(figure) + cut},
-        yaxis=draw.EMPTY | {"range": [len(lines) - 0.6, -0.8]},
+        shapes=shapes,
+        xaxis={"title": spoken(figure) + cut, "showgrid": False},
+        yaxis=names | {"range": [len(lines) - 0.5, -0.5], "automargin": True, "tickfont": {"size": 13}},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
         showlegend=True,
@@ -94,17 +98,19 @@ def _ends(line: Line, best: float) -> tuple[float, float]:
 
 
 def _said(line: Line) -> str:
-    """Return score, name and difference from the best in words."""
-    said = f"<b>{line.mean:.3f}</b>  {draw.short(line.name, 44)}" + f" · {SAW}" * line.saw_test
+    """Return the name of a line above its score and its difference from the best."""
+    said = f"{draw.short(line.name, 26)}<br><b>{line.mean:.3f}</b>"
+    if line.saw_test:
+        return f"{said} saw test"
     if line.lead is None:
         return said
-    return f"{said}  {-line.lead.lead:+.3f} [{', '.join(f'{-end:+.3f}' for end in line.lead.interval()[::-1])}]"
+    return f"{said} {-line.lead.lead:+.3f} [{', '.join(f'{-end:+.3f}' for end in line.lead.interval()[::-1])}]"
 
 
 # --- next to the paper -------------------------------------------------------------------------------------------
 
 TABLE_ROW, TABLE_LEAST = 32, 220  # pixels of a row, and of the whole figure
-CARD_ROW, LONG = 54, 12  # pixels of a row below its name; rows from which the axis is on top, too
+WORDS, LONG = 42, 12  # letters in a line of a row's name above the row; rows from which the axis is on top, too
 
 
 def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = (), points: bool = False) -> go.Figure:
@@ -141,18 +147,21 @@ def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = 
     if not ours:  # a trace without points would be missing from the legend
         own = draw.marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
     remarked = {figure.row for figure in ours if figure.why}
-    names = [draw.short(row, 34 if points else 42) + " *" * (row in remarked) for row in place]
+    names = [draw.short(row, 42) + " *" * (row in remarked) for row in place]
     shared: Entries = {"legend": draw.ABOVE, "showlegend": True, "margin": draw.margin(30)}
     if points:
-        values: dict[str, str] = dict.fromkeys(place, "")
+        above = {row: draw.hover_lines(row + " *" * (row in remarked), width=WORDS, most=2) + "<br>" for row in place}
         for sign, trace, of in (("◇", theirs, printed), ("●", own, ours)):
             for figure, x in zip(of, trace["x"], strict=False):
-                values[figure.row] += f"  {sign} <b>{x:.1f}</b>"
-        above = [name + values[row] for name, row in zip(names, place, strict=True)]
-        notes = [draw.annotation(said, 0, row - 0.2, size=13, **OVER) for row, said in enumerate(above)]
-        y = {"tickvals": [*range(len(names))], "showticklabels": False, "range": [len(names) - 0.5, -0.7]}
+                above[figure.row] += f"{sign} <b>{x:.1f}</b>  "
+        notes = [
+            draw.annotation(said, 0, row - 0.15, size=13, align="left", **OVER)
+            for row, said in enumerate(above.values())
+        ]
+        lines = 1 + max(said.count("<br>") for said in above.values())
+        y = {"tickvals": [*range(len(names))], "showticklabels": False, "range": [len(names) - 0.65, -0.95]}
         shared |= {"xaxis": {"title": f"{column} × 100", "nticks": 5}, "yaxis": y, "annotations": notes}
-        return draw.figure_of([theirs, own], height=100 + CARD_ROW * len(names), **shared)
+        return draw.figure_of([theirs, own], height=100 + (24 + 18 * lines) * len(names), **shared)
     traces, height = [theirs, own], max(TABLE_LEAST, AROUND + TABLE_ROW * len(place))
     if len(place) > LONG:
         traces.append(draw.marks([None], [None], {}, xaxis="x2", showlegend=False))

@@ -184,7 +184,19 @@ def curve_columns(histories: Mapping[str, History]) -> list[str]:
     return minimised + [name for name in columns if name.startswith(DEV)]
 
 
-ABREAST = 3  # panels per row
+def kept_epoch(history: History) -> int | None:
+    """Return the epoch whose weights a run keeps, the first with the best dev score; None if that is not known.
+
+    >>> kept_epoch(History(tuple({"epoch": at, "loss": 1.0, "dev_auc": auc} for at, auc in enumerate((0.5, 0.9, 0.9)))))
+    1
+    """
+    dev = [name for name in history.columns if name.startswith(DEV)]
+    if len(dev) != 1 or "loss" not in history.columns:  # the last iterate of FILM counts, whatever its dev score
+        return None
+    return int(max(history.rows, key=lambda row: row.get(dev[0], -np.inf))["epoch"])
+
+
+ABREAST, KEPT = 3, 16  # panels per row; pixels of the mark of the kept epoch
 LINE, AROUND = 15, 90  # pixels from one label to the next, and of what is above and below the panels
 
 
@@ -193,7 +205,8 @@ def training_curves(
 ) -> go.Figure:
     """Draw a panel for each column and a line for each run; a run without a column is missing from its panel.
 
-    If there is room, a label at the end of a line shows its last value (one run) or its run's name (one panel).
+    If there is room, a label at the end of a line shows its last value (one run) or its run's name (one panel). The
+    largest mark of a line is at the epoch whose weights are kept.
     """
     columns = curve_columns(histories) if columns is None else list(columns)
     if not columns:
@@ -202,20 +215,25 @@ def training_curves(
             "columns"
         )
     traces: list[Entries] = []
-    alone, room = len(histories) == 1, LINE * len(histories) <= height - AROUND
-    labels = alone or (len(columns) == 1 and room)  # else a legend
+    alone, fits = len(histories) == 1, LINE * len(histories) <= height - AROUND
+    labels = alone or (len(columns) == 1 and fits)  # else a legend
     for number, (name, history) in enumerate(histories.items()):
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
             shared = {"legendgroup": name, "showlegend": not labels and panel == own[0][0]} | draw.on(panel)
             points = history.column("epoch"), history.column(column)
-            traces.append(draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared))
-    epochs = max(len(history) for history in histories.values())
-    x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round(epochs / 8)), "tick0": 0}
+            line = draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared)
+            line["marker"]["size"] = [KEPT if epoch == kept_epoch(history) else 8 for epoch in points[0]]
+            traces.append(line)
+    epochs = [row["epoch"] for history in histories.values() for row in history.rows]
+    first, last = min(epochs), max(epochs)
+    room = 0.04 * (last - first) or 0.5
+    x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round((last - first) / 8)), "tick0": 0}
+    x["range"] = [first - room, last + room]
     rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
     if rows > 1:  # many panels need short names
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
-    gap = (0.12 if rows == 1 else 0.1, 0.5 / rows)
+    gap = (0.22 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]

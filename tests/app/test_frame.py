@@ -7,12 +7,14 @@ import gc
 import json
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
@@ -73,11 +75,46 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(frame: ModuleType) 
     assert not re.search(r'<(script|link|img)[^>]*(src|href)="?(https?:)?//', saved)
 
 
+def test_a_presented_picture_has_room_for_its_larger_type() -> None:
+    def page() -> None:
+        import frame
+        import streamlit as st
+
+        from labkit.figures.drawing import annotation, below, figure_of, marks
+
+        note, legend = annotation("a note", 0, 0, size=10, yshift=-10), below(-0.2)
+        dots = marks([1], [2], {}, text=["dot"], textfont={"size": 10}, mode="markers+text", name="dots")
+        drawn = figure_of([dots], height=200, annotations=[note], legend=legend, xaxis={"title": "x"})
+        st.session_state["present"] = st.session_state.get("present", False)
+        frame.picture(drawn, key="dots", alt="A dot", rows=list)
+
+    page = AppTest.from_function(page, default_timeout=HANG)
+    usual, _ = _pixels(fine(page.run()))
+    page.session_state["present"] = True
+    larger, type_sizes = _pixels(fine(page.run()))
+    assert len(set(larger / usual)) == 1  # height, margins, shifts and type grow alike
+    assert larger[0] > usual[0]
+    assert min(type_sizes) > 12
+
+
+def _pixels(page: AppTest) -> tuple[np.ndarray, list[float]]:
+    """The pixels of a picture that type depends on, and the sizes of type that are not stated before."""
+    spec = json.loads(page.get("plotly_chart")[0].proto.spec)
+    layout, (trace,) = spec["layout"], spec["data"]
+    (note,) = layout["annotations"]
+    pixels = [layout["height"], layout["margin"]["l"], note["yshift"], note["font"]["size"], trace["textfont"]["size"]]
+    fonts = layout.get("legend", {}).get("font", {}), layout["xaxis"].get("tickfont", {}), layout["font"]
+    return np.array(pixels, float), [font.get("size", 0.0) for font in fonts]
+
+
 def test_a_saved_model_is_a_folder_that_opens(frame: ModuleType, run: Path, tmp_path: Path) -> None:
     (tmp_path / "model.zip").write_bytes(frame.zipped(run / "small"))
     shutil.unpack_archive(tmp_path / "model.zip", tmp_path)
     sentences = ["the oven is hot", "a bishop on the board"]
     assert (load_run(tmp_path / "small").encode(sentences) == load_run(run / "small").encode(sentences)).all()
+    (code,) = re.findall("```python\n(.+?)```", (tmp_path / "small" / "README.md").read_text(), re.DOTALL)
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("(2, ")  # two vectors
 
 
 def test_a_mistake_is_its_sentence_and_the_page_stays() -> None:

@@ -32,7 +32,8 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
     best, tie, behind, dots = figure.data
     assert (best.x[0], tie.x[0], behind.x[0]) == pytest.approx((0.91, 0.89, 0.4))
     assert (best.y[0], tie.y[0], behind.y[0]) == (0, 1, 2)
-    assert [name.text.split()[1] for name in figure.layout.annotations] == ["a", "c", "b"]
+    named = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
+    assert [named[place].partition("<br>")[0] for place in (0, 1, 2)] == ["a", "c", "b"]  # each beside its mark
     low, high = lines[1].lead.interval()
     reach = tie.x[0] - tie.error_x.arrayminus[0], tie.x[0] + tie.error_x.array[0]
     assert reach == pytest.approx((0.91 - high, 0.91 - low))
@@ -41,8 +42,10 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
     assert sorted(dots.x) == pytest.approx([0.90, 0.91, 0.92])
     described = leader_dots(leaderboard([result("a", 0, 9), result("b", 0, 8)], "intra"))
     assert [list(trace.x) for trace in described.data] == [[0.5, 0.5]]  # larger is neither better nor worse
-    told = leader_dots(leaderboard([result("sbert-lp", 0, 90, embedded="all")])).layout.annotations[0].text
-    assert "test" in told  # which it has seen
+    judged_and_not = [*lines, *leaderboard([result("sbert-lp", 0, 90, embedded="all")])]
+    apart = leader_dots(judged_and_not)
+    assert "test" in apart.layout.yaxis.ticktext[-1]  # which it has seen
+    assert [(rule.y0, rule.y1) for rule in apart.layout.shapes[1:]] == [(2.5, 2.5)]
     for wrong in (lambda: leader_dots(leaderboard([result("a", 0, 9)], "none")), lambda: leader_dots([])):
         with pytest.raises(ValueError, match="lines"):
             wrong()

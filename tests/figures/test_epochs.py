@@ -28,6 +28,10 @@ def test_curves_are_the_histories() -> None:
     ]
     assert [trace.showlegend for trace in figure.data] == [True, False, True]
     assert figure.data[0].line.dash != figure.data[2].line.dash
+    sizes = [list(trace.marker.size) for trace in figure.data]
+    assert [len(set(each)) for each in sizes] == [2, 2, 1]  # film's last iterate counts, whatever its score
+    assert sizes[0][1] > sizes[0][0]  # the weights of epoch 2, the better one, are kept
+    assert 2 < figure.layout.xaxis.range[1] < 2.5
     with pytest.raises(ValueError, match="histories"):
         training_curves({"tfidf": History()})
 
