@@ -265,14 +265,14 @@ def show(
             else f" Pinned ({told(pinned, settings)}): {100 * before[other] / (before.sum() or 1):.0f} %."
         )
         st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
-        show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
             show_formula(examined, anchor, other)
-            if examined.batch.kind(anchor, other) in ("positive", "negative"):
-                with curve:
-                    show_curve(examined, anchor, other, pinned)
+        show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
+    if examined.batch.kind(anchor, other) in ("positive", "negative"):
+        with curve:
+            show_curve(examined, anchor, other, pinned)
     with st.expander("The whole batch"):
         show_matrix(examined, anchor, how["split"], code)
     with st.expander("The weight that each loss gives"):
@@ -340,7 +340,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
     """The whole batch, linked with the bars above by the anchor's frame and by clicks."""
-    kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
+    kept = [f"{100 * examined.share_kept(kind):.0f} % of the {kind}" for kind in ("positive", "negative")]
     st.markdown("Click a cell of the matrix to choose its pair.")
     st.caption(
         f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"

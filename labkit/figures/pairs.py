@@ -200,7 +200,7 @@ def _vanished(examined: Examined, anchor: int) -> list[Entries]:
     ):
         share = weight[kept].sum() / (weight.sum() or 1.0)
         if kept.any() and share < VANISHED and weight.any():
-            said = f"All {kept.sum()} {name} have vanished: {100 * share:.1g} % of the weight"
+            said = f"All {kept.sum()} {name} together: less than {100 * VANISHED:g} % of the weight"
             font = {"color": dict(KINDS)[kind], "size": 14, "weight": 600, "shadow": "auto"}
             place = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "right", "yanchor": "top"}
             notes.append(draw.annotation(said, 1, 1, font=font, **place))
@@ -227,11 +227,17 @@ def weight_over(
     traces = [draw.curve(values, weights, colour, hovertemplate=hover)]
     notes = []
     for value, marker, name in marked:
-        high = float(weights[int(np.argmin(np.abs(np.asarray(values) - value)))])
+        high = float(weights[list(values).index(value)])
         traces.append(draw.marks([value], [high], marker, hovertemplate=hover))
         font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
         where = {"yshift": 13} | ({"x": math.log10(value)} if log else {})
-        said = name if name == "pinned" else f"now {written(high)}"
+        said, place = name if name == "pinned" else f"now {written(high)}", list(values).index(value)
+        free = (
+            place < 0.75 * len(values) and weights[place + 1] < high
+        )  # the curve falls, so the label stands on its right
+        side = {"xanchor": "left", "xshift": 6} if free else {"xanchor": "right", "xshift": 6}
+        where = side | {"yshift": 13} | ({"x": math.log10(value)} if log else {})
+        font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
         notes.append(draw.annotation(said, value, high, font=font) | where)
     most = float(weights.max()) or 1.0
     small = {"tickfont": {"size": 12}}
