@@ -321,7 +321,7 @@ class DotMap {
     gl.uniform2f(this.uniform('middle'), view.x, view.y);
     gl.uniform2f(this.uniform('scale'), 2 * pixels / width, 2 * pixels / height);
     gl.uniform1f(this.uniform('size'), size * ratio);
-    for (const [only, share] of this.chosen ? [[0, 0.12], [1, 1.4]] : [[-1, 1]]) {
+    for (const [only, share] of this.chosen ? [[0, 0.35], [1, 1.4]] : [[-1, 1]]) {
       gl.uniform1i(this.uniform('only'), only);
       gl.uniform1f(this.uniform('opacity'), Math.min(1, opacity * share));
       gl.drawArrays(gl.POINTS, 0, count);

@@ -202,7 +202,7 @@ def enlarged(figure: go.Figure) -> go.Figure:
     if not st.session_state.get("present"):
         return figure
     layout, legend = figure.layout, figure.layout.legend
-    sides = layout.margin.to_plotly_json()
+    sides = {side: size for side, size in layout.margin.to_plotly_json().items() if side in ("l", "r", "t", "b")}
     figure.update_layout(
         height=layout.height and LARGER * layout.height,
         margin={side: LARGER * size for side, size in sides.items()},

@@ -228,9 +228,9 @@ def equip_pictures(count: int) -> None:
     PICTURES(key="pictures", on_clicked_change=clicked)
 
 
-def on_chosen() -> None:
-    """Handle a choice in the list of sentences; without a choice, the clicked sentence is no longer marked, either."""
-    row, state = st.session_state.get(READ), state_of_marks()
+def select_row(row: int | None) -> None:
+    """Select a sentence from outside a picture; without one, the clicked sentence is no longer marked, either."""
+    state = state_of_marks()
     set_read_row(row)
     if row is not None:
         state.clicked = False

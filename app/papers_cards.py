@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cached
@@ -30,12 +30,16 @@ LEAD = re.compile(  # what decides a claim, as labkit.papers.claims writes it
     r"(?P<column>.+): (?P<row>.+) (?P<mine>\S+) against (?P<other>.+) (?P<theirs>\S+) "
     r"\((?P<lead>[^%]+)(?P<share>%?) \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]"
 )
-ALL_TOGETHER = (
-    "The claim is undecided although this interval excludes 0. It depends on several comparisons. Among many "
-    "intervals, some exclude 0 by chance, and taken together these do not decide the claim."
+SEEDS, METHODS, CLOSE, MORE = (  # what an undecided claim lacks: see labkit.papers.claims
+    "needs more seeds",
+    "not all of its methods were measured",
+    "too close to call",
+    "needs more seeds or test data",
 )
-FEW_SEEDS = "The claim is undecided because it was measured with too few seeds."
-NOT_ALL = "The claim is undecided because not all of the methods that it names were measured."
+ALL_TOGETHER = (
+    "The interval excludes 0, but the claim makes several comparisons or asks for a lead of some size. Taken together, "
+    "they do not decide it yet."
+)
 EXPLANATIONS = "why"  # not a paper: our own measurements
 
 
@@ -64,8 +68,8 @@ CARDS = {
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
         ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"),
-        "Our scores are lower because our networks are smaller and learn from fewer pairs, with word vectors "
-        "trained on these pairs instead of GloVe.",
+        "QQP are pairs of Quora questions that are duplicates or not. Our scores are lower because our networks are "
+        "smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
     ),
     "thematic": Card(
         "Thematic",
@@ -74,8 +78,8 @@ CARDS = {
         "the triplet network leads every other method, the paper's network",
         "accuracy",
         ("mean-vectors", "triplets-sen (the paper's network, smaller)", "triplets-sen (ours)"),
-        "Our copy of its network is half as wide, and the network and its word vectors learn from only some of the "
-        "triplets.",
+        "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
+        "Our copy of the paper's network is half as wide, and it and its word vectors learn from only some triplets.",
         papers_thematic,
     ),
     "sbert-lp": Card(
@@ -86,7 +90,8 @@ CARDS = {
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "STS-B",
         ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
-        "The paper's models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
+        "LP is the paper's locality-preserving projection, and STS-B grades how similar two sentences are. The paper's "
+        "models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
     ),
     "pthought": Card(
@@ -96,6 +101,7 @@ CARDS = {
         "both forms with two layers lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
+        "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
         "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
     ),
@@ -131,6 +137,14 @@ def tally(claims: Sequence[tuple[Any, Any]]) -> str:
     return ", ".join(said)
 
 
+def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
+    """A bar with a part for each verdict, as long as its share of the claims, and the numbers."""
+    counts = Counter(claim.ours for claim, _ in claims)
+    parts = (f"<i class={colour} style='flex:{counts[found]}'></i>" for found, (colour, _) in VERDICTS.items())
+    st.html(f"<div class=labkit-tally aria-hidden=true>{''.join(parts)}</div>")
+    st.caption(tally(claims))
+
+
 def result_of(claim: Any, table: Any) -> str:
     """What decides a claim here, in one sentence. Shares are counted in points, of which the largest score has 100."""
     found = LEAD.match(claim.ours_why)
@@ -146,18 +160,31 @@ def result_of(claim: Any, table: Any) -> str:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
     size, low, high = (format(each, ".1f" if unit else ".3g") for each in (abs(lead), low, high))
-    way = f"{size}{unit} {'ahead of' if lead > 0 else 'behind'} {found['other']}"
+    ahead, behind = "ahead of", "behind"
+    if "minutes" in column.name:
+        unit, ahead, behind = " minutes", "faster than", "slower than"
+        size, low, high = (format(float(each), ".2f") for each in (size, low, high))
+    way = f"{size}{unit} {ahead if lead > 0 else behind} {found['other']}"
     return f"{found['row']} is {way} ({found['column']}, 95 %: {low} to {high}{seeds})."
 
 
-def reason_of(claim: Any) -> str:
-    """Why a claim is undecided although its interval leaves out 0; empty if it does not."""
+def missing_of(claim: Any) -> str:
+    """What an undecided claim lacks, in a few words; empty for any other."""
     found = LEAD.match(claim.ours_why)
-    if claim.ours != "open" or found is None or float(found["low"]) * float(found["high"]) <= 0:
+    if claim.ours != "open" or found is None:
         return ""
     if "seeds, expected" in claim.ours_why:
-        return FEW_SEEDS
-    return NOT_ALL if float(found["lead"]) > 0 and "; without" in claim.ours_why else ALL_TOGETHER
+        return SEEDS
+    if float(found["low"]) * float(found["high"]) <= 0:
+        return CLOSE
+    return METHODS if float(found["lead"]) > 0 and "; without" in claim.ours_why else MORE
+
+
+def badge_of(claim: Any) -> str:
+    """The verdict on a claim, and what an undecided one lacks."""
+    colour, verdict = VERDICTS[claim.ours]
+    missing = missing_of(claim)
+    return f":{colour}-badge[{verdict}{f': {missing}' if missing else ''}]"
 
 
 # --- the cards ---------------------------------------------------------------------------------------------------
@@ -178,18 +205,19 @@ def show_card(name: str, card: Card) -> None:
 
     table = cached.paper_tables()[card.table]
     claim = next(claim for claim in table.claims if claim.text == card.judged)
-    colour, verdict = VERDICTS["not measured" if claim.asked_here else claim.ours]  # of the paper's own claims
-    st.markdown(f"#### {card.title} :{colour}-badge[{verdict}]", help=PAPERS[name].citation)
-    st.caption(tally(claims_of(name, asked_here=False)))
+    own_claim = replace(claim, ours="not measured") if claim.asked_here else claim  # a badge is on the paper's claims
+    st.markdown(f"#### {card.title} {badge_of(own_claim)}", help=PAPERS[name].citation)
+    show_tally(claims_of(name, asked_here=False))
     st.markdown(card.claim)
     own = f"Our own variant {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
     st.markdown(f"**Here:** {own}{frame.plain(result_of(claim, table))}")
-    if reason := reason_of(claim):
-        st.caption(reason)
+    if missing_of(claim) == MORE:
+        st.caption(ALL_TOGETHER)
     found = LEAD.match(claim.ours_why)
     decide = (found["row"], found["other"]) if found and found["column"] == card.column else ()
     rows = tuple(row for row in dict.fromkeys((*card.rows, *decide)) if row in table.rows)
     picture = figures.ours_beside_paper(table, card.column, rows=rows, points=True)
+    verdict = VERDICTS[own_claim.ours][1]
     alt = f"{card.title}, {card.column} of {len(rows)} methods: the paper's values and ours. {verdict}."
     st.plotly_chart(frame.enlarged(picture), key=f"card-{name}", alt=alt, config={"displayModeBar": False})
     st.caption(f"{card.differs} Source: {table.table.title} of the paper.")
@@ -206,7 +234,8 @@ def show_explanations() -> None:
     """What is not a paper's: our own measurements of explanations."""
     claims = claims_of(EXPLANATIONS, asked_here=True)
     st.markdown("#### Explanations")
-    st.caption(f"Our own questions instead of a paper's claims: {tally(claims)}.")
+    st.caption("Our own questions instead of a paper's claims:")
+    show_tally(claims)
     st.markdown("When one word of a sentence is changed, does the explanation of a method find that word?")
     show_tables_button(EXPLANATIONS, "Explanations")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -15,10 +16,20 @@ from labkit import figures
 from labkit.papers.records import AS_PRINTED
 
 EVERY = "All papers"
-APART = ".st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}"  # it is no paper
+LOOK = """
+.st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}  /* it is no paper */
+.labkit-tally {display: flex; height: 0.5rem; border-radius: 0.25rem; overflow: hidden}
+.labkit-tally .green {background: #009E73} .labkit-tally .red {background: #D55E00}
+.labkit-tally .blue {background: #56B4E9} .labkit-tally .gray {background: #B8B8B8}
+@media (max-width: 640px) {  /* a card for each claim */
+  [data-testid=stTable] :is(table, tbody, tr, td) {display: block; border: 0}
+  [data-testid=stTable] thead {display: none}
+  [data-testid=stTable] tr {padding: 0.5rem 0; border-bottom: 1px solid #B8B8B8}
+}
+"""
 UNDECIDED = (
-    "The comparison that is farthest from a claim is shown. A claim can be undecided although its interval leaves out "
-    "0: it needs several comparisons at once, a lead of some size, more seeds, or methods that were not measured."
+    "Of each claim, the comparison that is farthest from it is shown. A claim that makes several comparisons, or asks "
+    "for a lead of some size, can be undecided although this interval excludes 0."
 )
 TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
@@ -49,7 +60,7 @@ def show_claims(paper: str) -> None:
         claims = papers_cards.claims_of(paper, asked_here=asked_here)
         rows = [
             {
-                "verdict": ":{}-badge[{}]".format(*papers_cards.VERDICTS[claim.ours]),
+                "verdict": papers_cards.badge_of(claim),
                 "claim" if not asked_here else "our question": frame.plain(claim.text),
                 "here": frame.plain(papers_cards.result_of(claim, table)),
                 "in": table.table.title,
@@ -57,7 +68,7 @@ def show_claims(paper: str) -> None:
             for claim, table in claims
         ]
         if rows and not asked_here:
-            st.markdown(f"##### {papers_cards.tally(claims)}")
+            papers_cards.show_tally(claims)
             st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
             st.caption(UNDECIDED)
         elif rows:
@@ -86,7 +97,9 @@ def show_tables(paper: str) -> None:
     table = named[name]
     start = table.columns.index(next(iter(ours[name]), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    st.markdown(f"**{table.table.title}.** {frame.plain(table.table.caption)}. Numbers are in the unit of the table.")
+    caption = frame.plain(table.table.caption).removesuffix(".")
+    end = "" if caption.endswith("?") else "."
+    st.markdown(f"**{table.table.title}.** {caption}{end} Numbers are in the unit of the table.")
     if any(AS_PRINTED in row for row in table.rows):
         st.caption(TWICE)
     rows = printed_beside_ours(table)
@@ -100,15 +113,36 @@ def show_tables(paper: str) -> None:
     )
     for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(note)}")
-    for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
-        if line:
-            st.caption(frame.plain(line))
     if not table.evidence:
         st.caption(
             "Our models were trained less than the paper's, or not at all, so this is not evidence for or against "
             "the paper."
         )
+    with st.expander("Data, settings and source of this table"):
+        for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
+            if line:
+                st.markdown(frame.plain(line))
     frame.code(PAPER_CODE.format(table=name, column=column))
+    show_leads(table)
+    if papers[paper].observations:
+        with st.expander("What the paper says about itself"):
+            for each in papers[paper].observations:
+                st.markdown(f"- {frame.plain(each.text)} **{each.verdict}**: {frame.plain(each.why)}")
+
+
+def show_leads(table: Any) -> None:
+    """What remains of each lead once the settings of both sides are chosen on dev."""
+    leads = table.leads
+    if not leads:
+        return
+    rows = [
+        {"claim": claim, "settings": settings} | asdict(lead)
+        for claim, before, after in leads
+        for settings, lead in (("as printed", before), ("chosen on dev", after))
+    ]
+    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning."
+    with st.expander("Leads with the printed settings and with those chosen on dev"):
+        frame.picture(figures.leads_before_and_after(leads), key="leads", alt=alt, rows=lambda: rows)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
@@ -141,7 +175,7 @@ def spoken_figure(figure: Any) -> str:
 
 def page() -> None:
     frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
-    st.html(f"<style>{APART}</style>")
+    st.html(f"<style>{LOOK}</style>")
     names = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_cards.EXPLANATIONS}
     hidden: Any = {"label_visibility": "collapsed", "on_change": papers_cards.close_panel, **frame.KEEP}
     title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))

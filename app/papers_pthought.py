@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -123,6 +124,13 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
                 st.caption(name)
                 for one in result.written[decoder]:
                     st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
+    written = [
+        {"decoder": decoder, "search": name} | asdict(one)
+        for decoder in read.written
+        for name, result in results.items()
+        for one in result.written[decoder]
+    ]
+    frame.csv_button(lambda: written, "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 

@@ -11,6 +11,7 @@ import cached
 import choosing
 import frame
 import streamlit as st
+import why
 from keeping import once
 
 from labkit import figures
@@ -79,7 +80,12 @@ def show(opened: cached.Opened) -> None:
     if changes.examples:
         alt = "The clearest couples: two pairs each, their sentences, grades, and cosines before and after."
         formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
-        frame.table(changes.rows(), alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
+        rows = list(changes.rows())
+        frame.table(rows, alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            names = [f"{row['what']}, {row['should be']}" for row in rows]
+            row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]
+            why.button("order", (chosen,), opened, row["sentence 0"], row["sentence 1"])
     choosing.show_code(CODE, chosen, opened, k=k, p=p, most=most, least=least)
 
 

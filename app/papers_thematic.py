@@ -74,6 +74,12 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
     alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
     frame.table(measured, alt, formats=formats, heads=HEADS)
+    for column, found in zip(st.columns(2), (themes.kmeans, themes.iclust), strict=True):
+        with column:
+            st.markdown(f"**{found.name}**: {found.used} of {k} clusters")
+            alt = f"A square of {k} sections and clusters of {found.name}: sentences of each section in each cluster."
+            picture = figures.section_counts(themes, found, height=min(430, 90 + 34 * k))
+            frame.picture(picture, key=f"counts-{found.name}", alt=alt, rows=themes.rows)
     code(CLUSTERS_CODE, temperature=temperature)
 
 

@@ -19,33 +19,44 @@ from cached import Opened
 from choosing import Space
 from keeping import once
 from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
-from space_reading import clear_button
-from space_sides import WIDTHS, Side, opened_side, picture_rows, show_side, words_on
+from space_reading import clear_button, show_neighbours_of
+from space_sides import Side, opened_side, picture_rows, show_side, words_on
 
 from labkit import figures
-from labkit.evaluation.neighbours import MovedTogether, Movement, moved_rows, moved_together, movement
-from labkit.figures.clusters import MOVED, TRUST, WAYS, with_column
+from labkit.evaluation.neighbours import (
+    BETTER,
+    NEITHER,
+    OUTCOMES,
+    WORSE,
+    Movement,
+    Moves,
+    moved_rows,
+    moved_together,
+    movement,
+    moves,
+)
+from labkit.figures.clusters import MOVED, TRUST, with_column
+from labkit.palette import STYLES
 from labkit.projection import laid_over, trust
 
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 NEAREST = 10  # neighbours that determine which sentences moved
-RANKED = 100  # sentences of the list
+WIDTHS = [3, 2]  # of the picture and of the lists
+LINES = 30  # lines of a list; more would hide one another
+GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
-SUMMARY = "On average, {new:.1f} of a sentence's {k} nearest neighbours change from **{before}** to **{after}**."
-RIGHT = (
-    "For {right:,} sentences, the nearest neighbour is now from the same class but was not before (✓). For {wrong:,} "
-    "sentences, it was but no longer is (✗)."
+VERDICT = (
+    "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is now of another class. That is better (✓) if "
+    "it is their own class, and worse (✗) if the old one was."
 )
-LISTED = 8  # sentences next to the picture
-LINES = (
-    "The picture of {before} is rotated to match that of {after}. For {which}, a line leads from the old position (a "
-    "small ring) to the new one. Neighbours are found in the spaces, not in this picture."
+SIGNS = {WORSE: "✗", BETTER: "✓", NEITHER: "○"}
+SHOWN = (
+    "Lines lead from the old positions, which have a mark, to the new ones: {which}. The picture of {before} is "
+    "rotated to match that of {after}. On average, {new:.1f} of the {k} nearest neighbours changed."
 )
-SUGGESTED = "These groups of sentences moved from one class to another. Click a group to mark it:"
-NONE_TOGETHER = "No sentence moved from the neighbourhood of one class to that of another."
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
 
 
@@ -85,57 +96,101 @@ def who_moved(before: Side, after: Side) -> Movement:
 
 
 def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """The two spaces overlaid, the sentences that moved most, and the groups that moved together."""
+    """The two spaces overlaid, and lists of the sentences that moved: for the worse, for the better, and neither."""
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
     left, right = st.columns(WIDTHS)
-    with right:
-        clear_button()
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
-    marking.update_marks(key, ("who", look.how, *(space.key for space in chosen.values())), look, len(shown))
+    arranged = ("who", look.how, st.session_state.get("list"), *(space.key for space in chosen.values()))
+    marking.update_marks(key, arranged, look, len(shown))
     with left:
         before, after = (opened_side(name, space, shown, key, look) for name, space in chosen.items())
-    old, new = laid_over(before.picture, after.picture)
-    marked = marking.state_of_marks().now
-    rows = marked.inside(new.points).tolist() if marked else None
-    with right:
         if not may_measure(after):
             return
-        moved = who_moved(before, after)
-        labels = labels_of_groups(before, after)
-        hit = [np.array(labels)[near[:, 0]] == np.array(labels) for near in (moved.before, moved.after)]
-        ranked = moved.ranked if rows is None else moved.ranked[np.isin(moved.ranked, rows)]
-        groups = moved_together(moved, labels)
-        if rows is not None:
+    old, new = laid_over(before.picture, after.picture)
+    with right:
+        labels, moved = labels_of_groups(before, after), who_moved(before, after)
+    found = moves(moved, labels)
+    verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)))
+    with right:
+        outcome = choose_list(found, after.name)
+        marked = marking.state_of_marks().now
+        rows = marked.inside(new.points) if marked else np.empty(0, np.int64)
+        row = marking.read_row(len(shown))
+        many = len(rows) > 1  # a click on a single point selects it
+        listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
+        if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-            for row in ranked[:LISTED].tolist():
-                sign = {(False, True): "✓ ", (True, False): "✗ "}.get((bool(hit[0][row]), bool(hit[1][row])), "")
-                st.markdown(f"* {sign}**{frame.plain(labels[row])}** {frame.plain(shown.texts[row])}")
-        show_suggestions(groups, after.name)
-    names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
-    said = SUMMARY.format(**names, k=moved.k, new=moved.new.mean())
-    verdict.markdown(f"{said} {RIGHT.format(right=(hit[1] & ~hit[0]).sum(), wrong=(hit[0] & ~hit[1]).sum())}")
-    lines = None if rows is None and len(shown) <= WAYS else ranked[:WAYS]
+        list_sentences(moved_rows(moved, found, shown.texts, labels, listed), moved.k, outcome)
+        if row is not None:
+            st.text(f"{shown.texts[row]}\n— {labels[row]}")
+            show_neighbours_of(row, [before, after], opened)
+    drawn, which = listed[:LINES], f"{'marked' if many else outcome}, at most {LINES}"
+    if outcome == WORSE and not many:
+        better = next((group.rows for group in moved_together(found) if group.outcome == BETTER), drawn)
+        drawn, which = np.union1d(drawn, better), f"{which}, and the largest group for the better"
+    drawn = np.union1d(drawn, [] if row is None else [row]).astype(np.int64)
+    if many:
+        look = replace(look, most=STYLES)  # so that all of their classes have colours
     with left:
         marking.equip_pictures(len(shown))
         side = replace(in_colour(after, look, before, after), picture=new)
-        drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT, "chosen": lines}
-        ring = marking.state_of_marks().ring(side.name, marking.read_row(len(shown)))
-        figure = figures.clusters(new, side.shown, ring=ring, **drawing)
+        drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
+        drawing["ways"] = {each: drawn[found.outcome[drawn] == each] for each in OUTCOMES}
+        ring = marking.state_of_marks().ring(side.name, row)
+        figure = figures.clusters(new, side.shown, ring=ring, chosen=rows if many else None, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
-        st.caption(LINES.format(**names, which="each sentence" if lines is None else f"{len(lines):,} sentences"))
-    frame.table(
-        moved_rows(moved, shown.texts, labels, ranked[:RANKED]),
-        "Sentences ranked by how much their neighbourhood changed, with their neighbours' classes before and after.",
-        formats={"changed": "%.2f"},
-        widths={"row": "small", "class": "small", "neighbours before": "medium", "neighbours after": "medium"},
-        height=min(300, 38 * (len(ranked) + 1)),
-    )
+        names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
+        st.caption(SHOWN.format(**names, which=which, k=moved.k, new=moved.new.mean()))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
+
+
+def choose_list(found: Moves, side: str) -> str:
+    """The choice of a list, and its largest groups, each with a button that marks it in the picture of this side."""
+    options: Any = {"key": "list", "required": True, "label_visibility": "collapsed"}
+    with st.container(horizontal=True):
+        outcome = str(
+            st.segmented_control(
+                "Sentences that moved",
+                OUTCOMES,
+                default=WORSE,
+                format_func=lambda each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}",
+                **options,
+            )
+        )
+        clear_button()
+    with st.container(horizontal=True, gap="xsmall", key="suggested"):
+        for number, group in enumerate([each for each in moved_together(found) if each.outcome == outcome][:GROUPS]):
+            name = f"{len(group.rows):,} from **{frame.plain(group.source)}** to **{frame.plain(group.target)}**"
+            mark = partial(marking.mark_rows, side, group.rows.tolist())
+            st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
+    return outcome
+
+
+def list_sentences(lines: Sequence[dict[str, Any]], k: int, outcome: str) -> None:
+    """Sentences that moved, as a table; a row selects its sentence."""
+    if not lines:
+        return
+    key, own = f"moved-{outcome}-{marking.state_of_marks().cleared}", f"own of {k}"
+
+    def choose() -> None:
+        rows = st.session_state[key].selection.rows
+        marking.select_row(lines[rows[0]]["row"] if rows else None)
+
+    frame.table(
+        [{own if name == "own class" else name: value for name, value in line.items()} for line in lines],
+        "Sentences that moved, with the class of their nearest neighbour before and now.",
+        widths={"sentence": 150, "class": 80, "before": 80, "now": 80, own: 58},
+        column_order=["sentence", "class", "before", "now", own],
+        height=min(225, 37 * (len(lines) + 1)),
+        key=key,
+        on_select=choose,
+        selection_mode="single-row",
+    )
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
@@ -145,16 +200,6 @@ def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
     st.caption(ABOUT_FOUND)
     regions = words_on(before, fine=True)
     return [regions.names[code] or f"cluster {code + 1}" for code in regions.codes.tolist()]
-
-
-def show_suggestions(groups: Sequence[MovedTogether], side: str) -> None:
-    """The groups that moved together, each with a button that marks it."""
-    st.caption(SUGGESTED if groups else NONE_TOGETHER)
-    with st.container(gap=None, key="suggested"):
-        for number, group in enumerate(groups):
-            name = f"{len(group.rows):,} moved from **{frame.plain(group.source)}** to **{frame.plain(group.target)}**"
-            mark = partial(marking.mark_rows, side, group.rows.tolist())
-            st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
 
 
 # --- the code of what is measured ----------------------------------------------------------------------------------
@@ -167,7 +212,7 @@ MOVED_CODE = """\
 from labkit.evaluation import movement
 from labkit.figures.clusters import with_column
 rows = [each.encode(shown.texts, normalize_embeddings=True) for each in (before, after)]
-shown = with_column(shown, "what moved", movement(*rows).change)"""
+shown = with_column(shown, "neighbours changed", movement(*rows).change)"""
 EPOCHS_CODE = """\
 from dataclasses import replace
 from labkit.arrays import unit
@@ -186,16 +231,17 @@ CODE_OF_LABELS = {
     NO_LABELS: "",
 }
 WHO_CODE = """\
-from labkit.evaluation import moved_together, movement
+from labkit.evaluation import moved_together, movement, moves
 from labkit.figures import clusters
 from labkit.projection import laid_over, project
 {shown}
 spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
-moved = movement(*spaces)
-for group in moved_together(moved, shown.labels):
+found = moves(movement(*spaces), shown.labels)
+for group in moved_together(found):
     print(group)
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
-clusters(new, shown, before=old.points, named=True).show()
+ways = {{outcome: found.rows(outcome) for outcome in ("worse", "better", "neither")}}
+clusters(new, shown, before=old.points, ways=ways, named=True).show()
 """
 
 

@@ -42,7 +42,7 @@ from labkit.projection.placement import SimilarSentence, matching, neighbours, u
 LISTED = 500  # sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
-SHARES = "Share of sentences whose nearest neighbour is of the same class. {sides}"
+SHARES = "Share of a class's n sentences whose nearest neighbour is of the same class. {sides}"
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
@@ -189,7 +189,10 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=22), named.column: st.column_config.Column(width=112)}
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=22), named.column: st.column_config.Column(width=96)}
+    if by_class:
+        table["n"] = [len(rows_of(named, name)) for name in names]
+        columns["n"] = st.column_config.Column(width=40)
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
         columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52)
@@ -253,11 +256,8 @@ def show_reading(
         show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
         for _, each in typed:
             st.caption(PLACED.format(how=each.where.how) if each.where else "")
-        asked = []
-        for side in sides if row is not None else ():
-            for at in rows_with_same_text([row], first.shown.texts, side.shown.texts):
-                asked.append(Asked(side.shown.texts[at], side.vectors()[0][[at]], side, at))
-        show_neighbours(asked, opened)
+        if row is not None:
+            show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
             show_panels(sides, opened, first.shown.texts[row], line)
         show_classes(sides, look, measured)
@@ -281,7 +281,7 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         placeholder="click a point or choose here",
         label_visibility="collapsed",
         key=marking.READ,
-        on_change=marking.on_chosen,
+        on_change=lambda: marking.select_row(st.session_state.get(marking.READ)),
     )
     if row is not None:
         label = shown.labels[row]
@@ -407,6 +407,16 @@ def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> Non
             with column, st.container(gap=None):
                 st.markdown(f"**{frame.plain(each.side.space.name)}**")
                 list_neighbours(each, nearest[number], seen[len(asked) - 1 - number], MARK[number], others, opened)
+
+
+def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | None) -> None:
+    """The nearest neighbours of a sentence of the first side in the space of each side that shows it."""
+    asked = [
+        Asked(side.shown.texts[at], side.vectors()[0][[at]], side, at)
+        for side in sides
+        for at in rows_with_same_text([row], sides[0].shown.texts, side.shown.texts)
+    ]
+    show_neighbours(asked, opened)
 
 
 def list_neighbours(

@@ -110,8 +110,7 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
 
 def show_leaders(lines: Sequence[Line], opened: cached.Opened, verdict: Any) -> list[Line]:
     """Show the verdict, in its place, and the picture; return its lines in order, those that are not judged last."""
-    lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in lines]
-    lines.sort(key=lambda line: line.saw_test)
+    lines = in_order(lines)
     figure, names = lines[0].figure, list(lines[0].means)
     verdict.markdown(f"##### {frame.plain(verdict_of(lines))}")
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
@@ -129,13 +128,19 @@ def show_leaders(lines: Sequence[Line], opened: cached.Opened, verdict: Any) -> 
     return lines
 
 
+def in_order(lines: Sequence[Line]) -> list[Line]:
+    """The lines with the names of this page, those that are not judged last."""
+    named = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in lines]
+    return sorted(named, key=lambda line: line.saw_test)
+
+
 def show_example(opened: cached.Opened) -> None:
     """A pale picture of the first runs on a corpus and of the usual baselines, which is no comparison's result."""
     from labkit.evaluation.leaderboard import leaderboard
 
     runs = choosing.runs_on(opened, "")[0]
     lines = leaderboard(results_of({name: runs[name] for name in [*runs][:FIRST]}, BASELINES, opened))
-    example = figures.leader_dots(lines).update_traces(opacity=0.35)
+    example = figures.leader_dots(in_order(lines)).update_traces(opacity=0.35)
     alt = f"An example of the picture of a comparison, with {len(lines)} methods."
     st.plotly_chart(frame.enlarged(example), key="example", alt=alt, config={"displayModeBar": False})
 

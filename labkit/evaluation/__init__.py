@@ -8,7 +8,7 @@ from labkit.evaluation.classes import Agreement, clustering_agreement, inter_int
 from labkit.evaluation.coherence import Coherence, p_coherence
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.iclust import iclust
-from labkit.evaluation.neighbours import moved_together, movement, nearest
+from labkit.evaluation.neighbours import moved_together, movement, moves, nearest
 from labkit.evaluation.pairs import (
     Reversal,
     Reversals,

@@ -12,7 +12,6 @@ of the whole cloud. `movement` compares the neighbours of the same sentences in 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from labkit.arrays import Vectors, classes, same_length, vectors, whole
+from labkit.arrays import Vectors, classes, vectors, whole
 from labkit.progress import lasting, note
 
 BLOCK = 2**24  # entries of a block of scores: 64 MB in float32
@@ -207,7 +206,7 @@ def _squared_distances(queries: Vectors, base: Vectors, near: np.ndarray) -> np.
 
 # --- who moved ---------------------------------------------------------------------------------------------------
 
-TOGETHER = 10  # number of groups suggested
+OUTCOMES = WORSE, BETTER, NEITHER = "worse", "better", "neither"  # for a sentence that moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,16 +238,39 @@ class Movement:
 
 
 @dataclass(frozen=True, eq=False)
+class Moves:
+    """Which of n sentences moved: those whose nearest neighbour is of another class than before.
+
+    outcome   (n,): "better" if the new class is the sentence's own, "worse" if the old one was, "neither" if none is;
+              "" for a sentence that did not move
+    source    (n,): the class of its nearest neighbour before        target    (n,): and after
+    own       (n, 2): how many of its k neighbours are of its own class, before and after
+    """
+
+    outcome: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    own: np.ndarray
+
+    def rows(self, outcome: str) -> np.ndarray:
+        """The sentences with this outcome, from the largest loss of neighbours of the own class, or from the largest
+        gain if they moved for the better; ties by row."""
+        gain = self.own[:, 1] - self.own[:, 0]
+        order = np.argsort(-gain if outcome == BETTER else gain, kind="stable")
+        return order[self.outcome[order] == outcome]
+
+
+@dataclass(frozen=True, eq=False)
 class MovedTogether:
-    """Sentences that moved from neighbours of one class to those of another; `change` is their mean change."""
+    """Sentences that moved from the neighbourhood of one class to that of another, with the same outcome."""
 
     source: str
     target: str
+    outcome: str
     rows: np.ndarray
-    change: float
 
     def __str__(self) -> str:
-        return f"{len(self.rows):,} moved from {self.source} to {self.target}"
+        return f"{len(self.rows):,} moved from {self.source} to {self.target} ({self.outcome})"
 
 
 def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
@@ -281,34 +303,50 @@ def majority(seen: np.ndarray) -> np.ndarray:
     return np.asarray(np.take_along_axis(seen, often.argmax(axis=1)[:, None], 1)[:, 0])
 
 
-def moved_together(moved: Movement, labels: Sequence[str]) -> tuple[MovedTogether, ...]:
-    """Group sentences by the majority classes of their neighbours before and after, if the two differ.
+def moves(moved: Movement, labels: Sequence[str]) -> Moves:
+    """Find which sentences moved, and whether for the better or for the worse.
 
-    Groups are in order of decreasing size · mean change, and the sentences of a group in order of decreasing change.
+    >>> found = moves(Movement(np.array([[1], [0], [1]]), np.array([[2], [2], [1]]), np.ones(3)), ["a", "a", "b"])
+    >>> found.outcome.tolist(), found.source.tolist(), found.target.tolist()
+    (['worse', 'worse', ''], ['a', 'a', 'a'], ['b', 'b', 'a'])
     """
     codes = classes("labels", labels, count=len(moved.change))
-    names = list(dict.fromkeys(map(str, labels)))
-    source, target = (majority(codes[near]) for near in (moved.before, moved.after))
-    members: dict[tuple[int, int], list[int]] = {}
-    for row in moved.ranked[source[moved.ranked] != target[moved.ranked]].tolist():
-        members.setdefault((source[row], target[row]), []).append(row)
-    groups = [
-        MovedTogether(names[old], names[new], np.array(rows), float(moved.change[rows].mean()))
-        for (old, new), rows in sorted(members.items())
-    ]
-    return tuple(sorted(groups, key=lambda group: -len(group.rows) * group.change)[:TOGETHER])
+    names = np.array([*dict.fromkeys(map(str, labels))], object)
+    near = [codes[rows] for rows in (moved.before, moved.after)]
+    source, target = near[0][:, 0], near[1][:, 0]
+    outcome = np.select([source == target, source == codes, target == codes], ["", WORSE, BETTER], NEITHER)
+    own = np.stack([(each == codes[:, None]).sum(axis=1) for each in near], axis=1)
+    return Moves(outcome, names[source], names[target], own)
+
+
+def moved_together(found: Moves) -> tuple[MovedTogether, ...]:
+    """Group the sentences that moved by outcome, old class and new class: first those for the worse, then those for the
+    better, each from the largest group to the smallest."""
+    members: dict[tuple[str, str, str], list[int]] = {}
+    for outcome in OUTCOMES:
+        for row in found.rows(outcome).tolist():
+            members.setdefault((outcome, found.source[row], found.target[row]), []).append(row)
+    order = sorted(members, key=lambda way: (OUTCOMES.index(way[0]), -len(members[way]), way))
+    return tuple(
+        MovedTogether(source, target, outcome, np.array(members[outcome, source, target]))
+        for outcome, source, target in order
+    )
 
 
 def moved_rows(
-    moved: Movement, texts: Sequence[str], labels: Sequence[str], among: Sequence[int] | np.ndarray
+    moved: Movement, found: Moves, texts: Sequence[str], labels: Sequence[str], among: Sequence[int] | np.ndarray
 ) -> list[dict[str, float | str]]:
-    """Return a table row for each of these sentences: its change, and the most frequent classes of its neighbours."""
-    same_length("labels", np.asarray(labels, object), len(moved.change))
-    table = []
-    for row in np.asarray(among, np.int64).tolist():
-        line: dict[str, float | str] = {"row": row, "changed": float(moved.change[row]), "class": str(labels[row])}
-        for when, near in (("before", moved.before), ("after", moved.after)):
-            counts = Counter(labels[at] for at in near[row]).most_common(3)
-            line[f"neighbours {when}"] = ", ".join(f"{name} {count}" for name, count in counts)
-        table.append(line | {"sentence": texts[row]})
-    return table
+    """Return a table row for each of these sentences: the class of its nearest neighbour before and now, how many of
+    its k neighbours are of its own class, and how much its neighbourhood changed."""
+    return [
+        {
+            "row": row,
+            "sentence": texts[row],
+            "class": str(labels[row]),
+            "before": str(found.source[row]),
+            "now": str(found.target[row]),
+            "own class": "{} → {}".format(*found.own[row]),
+            "changed": float(moved.change[row]),
+        }
+        for row in np.asarray(among, np.int64).tolist()
+    ]

@@ -12,9 +12,10 @@ its corners instead of a list of tens of thousands of points.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,7 +27,7 @@ from labkit.evaluation.classes import NO_CLASS
 from labkit.evaluation.regions import Regions, placed
 from labkit.figures import drawing as draw
 from labkit.figures.drawing import Entries
-from labkit.palette import CLEAR, INK, RISING, STYLES, style
+from labkit.palette import CLEAR, COLOURS, INK, RISING, STYLES, style
 from labkit.projection.picture import Projection
 from labkit.text import words
 
@@ -35,7 +36,7 @@ MOST = 5_000  # maximum of points in the list of an event; more would take megab
 # --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
-TRUST, MOVED = "trust", "what moved"  # columns of shares, which are always on a scale from 0 to 1
+TRUST, MOVED = "trust", "neighbours changed"  # columns of shares
 REST = "others"
 FEW = 12  # up to this many distinct numbers, each gets its own colour
 
@@ -146,10 +147,11 @@ SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (
 MANY = (2.5, 0.3)
 SMALLER = 0.8  # size of a point in a small picture, as a share of the usual one
 DIMMED = 0.3  # opacity in 3-D if some points have a ring, which opaque points would hide
-FADED = 0.12  # opacity of points that are not chosen, as a share of the usual one
+FADED = 0.35  # opacity of points that are not chosen, as a share of the usual one
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # replacements for marks that 3-D plots lack
 PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
-LETTERS, WIDTH = 15, 34  # characters of a name and of a line in a small picture
+LETTERS, HOVER = 15, 44  # characters of a name in a small picture, and of each of the two lines of a hover label
+TAILS = (0.05, 0.95)  # the shares of sentences below the ends of the scale of MOVED
 AROUND = 8  # points around a name
 SEARCHED, PLACES = 400, 60  # points of a class among which its densest places are found, and the places tried
 RING = 20.0  # pixels from the middle of a ring that no name covers
@@ -157,7 +159,11 @@ BELOW = draw.below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # position of a colour scale
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
 ENTRY, SCALE = 19, 60  # pixels of a legend line, and of a colour scale, below a picture
-WAYS = 500  # lines from old to new points; more would hide one another
+WAYS = {  # outcome of a sentence that moved -> colour, dash and mark of the line from its old to its new point
+    "worse": (COLOURS[3], "dash", "x"),
+    "better": (COLOURS[2], "solid", "triangle-up"),
+    "neither": (INK, "dot", "circle-open"),
+}
 STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
 
@@ -173,6 +179,7 @@ def clusters(
     ring: int | None = None,
     landed: np.ndarray | None = None,
     before: np.ndarray | None = None,
+    ways: Mapping[str, Sequence[int] | np.ndarray] = MappingProxyType({}),
     named: bool = False,
     regions: Regions | None = None,
     narrow: bool = False,
@@ -187,7 +194,8 @@ def clusters(
     chosen    rows that stand out while all other rows fade; in 3-D all rows fade, and the chosen ones have a small ring
     found     rows with a small ring            ring      the row with a large ring
     landed    typed sentences, (m, 2 or 3)
-    before    earlier points, (n, 2): a line from there to here for each chosen row, the first WAYS of them
+    before    earlier points, (n, 2)
+    ways      outcome (`labkit.evaluation.neighbours.OUTCOMES`) -> rows: a line from their earlier points to these
     named     whether to write the names of classes in the plane, where they do not overlap
     regions   words of regions to write instead
     narrow    for a small screen: the legend is below, and axes without meaning have no titles
@@ -201,8 +209,8 @@ def clusters(
     colours = colouring(points, by, most=most, order=order)
     drawing: list[Entries] = []
     if before is not None and dimensions == 2:
-        drawing += _ways(before, projection.points, np.asarray(range(n) if chosen is None else chosen, np.int64))
-    cut = {"letters": LETTERS, "width": WIDTH} if narrow else {}
+        drawing += [_way(before, projection.points, *way) for way in ways.items() if len(way[1])]
+    cut = {"letters": LETTERS} if narrow else {}
     for trace, rows in traces(projection.points, points, colours, **cut):
         if narrow:
             trace["marker"]["size"] *= SMALLER
@@ -346,11 +354,11 @@ def _without_overlap(
 
 
 def traces(
-    points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28, width: int = 60
+    points: np.ndarray, shown: Labelled, colours: Colouring, *, letters: int = 28
 ) -> Iterator[tuple[Entries, np.ndarray]]:
     """Yield a trace for each name of a colouring, or one for all numbers, with its rows.
 
-    The legend shortens names to `letters` characters; hover labels show the full class in lines of `width` characters.
+    The legend shortens names to `letters` characters; a hover label has a line of the sentence and one of its class.
     """
     n, dimensions = points.shape
     size, opacity = next(((size, opacity) for most, size, opacity in SIZES if n <= most), MANY)
@@ -385,8 +393,7 @@ def traces(
             trace["customdata"] = rows
         if n <= READABLE:
             trace["text"] = [
-                f"{draw.hover_lines(shown.texts[row], width=width, most=240 // width)}<br>"
-                f"— {draw.hover_lines(about[row], width=width, most=2)}"
+                f"{draw.short(' '.join(shown.texts[row].split()), HOVER)}<br>— {draw.short(about[row], HOVER)}"
                 for row in rows.tolist()
             ]
             trace["hovertemplate"] = "%{text}<extra></extra>"
@@ -410,8 +417,10 @@ def _about(shown: Labelled, colours: Colouring) -> list[str]:
 def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     if colours.values is not None:
         bar = {"thickness": 12, "title": {"text": draw.short(colours.column, 20)}}
-        share = colours.column in (TRUST, MOVED) and 0 <= colours.values.min() <= colours.values.max() <= 1
+        share = colours.column == TRUST and 0 <= colours.values.min() <= colours.values.max() <= 1
         scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same scale in two pictures next to each other
+        if colours.column == MOVED and np.ptp(colours.values):  # most sentences change nearly all of their neighbours
+            scale = dict(zip(("cmin", "cmax"), np.quantile(colours.values, TAILS).tolist(), strict=True))
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
     if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}
@@ -419,16 +428,19 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
     return {"color": colour, "symbol": mark}
 
 
-def _ways(before: np.ndarray, points: np.ndarray, rows: np.ndarray) -> list[Entries]:
-    """Return a line for each of these rows: from its earlier point, marked by a small ring, to its current point."""
-    rows = rows[:WAYS]
+def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[int] | np.ndarray) -> Entries:
+    """Return a line for each of these rows: from its earlier point, which has a mark, to its current point."""
+    colour, dash, mark = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    still: Entries = {"hoverinfo": "skip", "showlegend": False}
-    many = len(rows) > 60
-    ring = {"symbol": "circle-open", "size": 3 if many else 5, "color": INK}
-    starts = draw.marks(x[::3], y[::3], ring, unselected={"marker": {"opacity": 1}})
-    return [draw.curve(x, y, INK, width=1) | {"opacity": 0.35 if many else 0.6} | still, starts | still]
+    marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 1}}
+    about: Entries = {
+        "mode": "lines+markers",
+        "name": f"{outcome} ({len(rows):,})",
+        "marker": marker,
+        "hoverinfo": "skip",
+    }
+    return draw.curve(x, y, colour, dash, 1.5, opacity=0.7, unselected={"marker": {"opacity": 1}}, **about)
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:

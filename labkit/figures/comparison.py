@@ -132,7 +132,8 @@ def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = 
         [place[figure.row] for figure in printed],
         {"symbol": "diamond-open", "size": 12, "color": INK, "line": {"width": 2.5}},
         name="paper",
-        hovertemplate=f"%{{x:.4g}}{draw.NAME}",
+        customdata=[draw.hover_lines(figure.row) for figure in printed],
+        hovertemplate=f"%{{customdata}}: %{{x:.4g}}{draw.NAME}",
     )
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = draw.intervals(
@@ -142,7 +143,8 @@ def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = 
         {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
         name=f"ours, {named}",
         text=[f"<br>* {draw.short(figure.why, 60)}" if figure.why else "" for figure in ours],
-        hovertemplate=f"%{{x:.4g}}%{{text}}{draw.NAME}",
+        customdata=[draw.hover_lines(figure.row) for figure in ours],
+        hovertemplate=f"%{{customdata}}: %{{x:.4g}}%{{text}}{draw.NAME}",
     )
     if not ours:  # a trace without points would be missing from the legend
         own = draw.marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
@@ -161,7 +163,7 @@ def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = 
         lines = 1 + max(said.count("<br>") for said in above.values())
         y = {"tickvals": [*range(len(names))], "showticklabels": False, "range": [len(names) - 0.65, -0.95]}
         shared |= {"xaxis": {"title": f"{column} × 100", "nticks": 5}, "yaxis": y, "annotations": notes}
-        return draw.figure_of([theirs, own], height=100 + (24 + 18 * lines) * len(names), **shared)
+        return draw.figure_of([theirs, own], height=100 + (30 + 18 * lines) * len(names), **shared)
     traces, height = [theirs, own], max(TABLE_LEAST, AROUND + TABLE_ROW * len(place))
     if len(place) > LONG:
         traces.append(draw.marks([None], [None], {}, xaxis="x2", showlegend=False))

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures import drawing as draw
-from labkit.figures.clusters import CLASS, WIDTH, colouring, fixed, names_in, traces
+from labkit.figures.clusters import CLASS, colouring, fixed, names_in, traces
 from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
@@ -34,6 +34,7 @@ def clusters_over_epochs(
     journey: Journey,
     *,
     at: int | None = None,
+    kept: int | None = None,
     by: str = CLASS,
     most: int | None = None,
     order: Sequence[str] = (),
@@ -47,14 +48,15 @@ def clusters_over_epochs(
     """Draw a run's probe over the epochs: points that move within fixed axes, above curves of inter / intra.
 
     The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
-    by default the last, and its button plays all epochs. Everything else is as in `clusters`.
+    by default the last, and its button plays all epochs. It says which is the `kept` epoch, that of the saved weights.
+    Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     colours = colouring(journey.shown, by, most=most, order=order)
     points = journey.pictures[at].points
     moving: list[Entries] = []
     groups: list[np.ndarray] = []
-    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS, width=WIDTH):
+    for trace, rows in traces(points, journey.shown, colours, letters=LETTERS):
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | draw.on(1))
@@ -79,11 +81,16 @@ def clusters_over_epochs(
         for picture in journey.pictures
     ]
     longest = max(map(len, written))
-    texts = [_texts(journey, place, names, height, longest) for place, names in enumerate(written)]
+    texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
     font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
     looks: Entries = {"textfont": font, "textposition": ["bottom right", *["middle center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
+    if kept in journey.epochs:
+        place = journey.epochs.index(kept)
+        star = {"symbol": "star", "size": 13, "color": INK}
+        ends = [values[place] for values in ratios]
+        drawing.append(draw.marks([kept] * 2, ends, star, name="kept", hoverinfo="skip") | draw.on(2))
     layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
         layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
@@ -123,14 +130,16 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
     }
 
 
-def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int) -> Entries:
+def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:
     """Return the epoch in the corner and the names of classes, which travel with their points.
 
     They are not annotations, which would stay until the picture rests. Each frame has `longest` names, some empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
     pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
-    said = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    said = f"{journey.unit} {journey.epochs[place]}" + {0: " (before training)", kept: " (kept)"}.get(
+        journey.epochs[place], ""
+    )
     none = longest - len(names)
     return {
         "x": [left, *(name["x"] for name in names), *[left] * none],
@@ -196,7 +205,7 @@ def kept_epoch(history: History) -> int | None:
     return int(max(history.rows, key=lambda row: row.get(dev[0], -np.inf))["epoch"])
 
 
-ABREAST, KEPT = 3, 16  # panels per row; pixels of the mark of the kept epoch
+ABREAST, KEPT = 3, 14  # panels per row; pixels of the mark of the kept epoch
 LINE, AROUND = 15, 90  # pixels from one label to the next, and of what is above and below the panels
 
 
@@ -233,7 +242,7 @@ def training_curves(
     rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
     if rows > 1:  # many panels need short names
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
-    gap = (0.22 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
+    gap = (0.3 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
@@ -256,7 +265,7 @@ def _end_labels(histories: Mapping[str, History], column: str, panel: int, heigh
     values = [value for line in points.values() for _, value in line] or [0.0]
     scale = (height - AROUND) / ((max(values) - min(values)) or 1.0)  # pixels for 1
     labels, lowest, axes = [], float("inf"), draw.on(panel)
-    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 7}
+    where = {"xref": axes["xaxis"], "yref": axes["yaxis"], "xanchor": "left", "xshift": 10}
     ends = [(*line[-1], name) for name, line in points.items() if line]
     for epoch, value, name in sorted(ends, key=lambda end: -end[1]):
         lowest = min(scale * value, lowest - LINE)

@@ -80,11 +80,12 @@ def test_a_presented_picture_has_room_for_its_larger_type() -> None:
         import frame
         import streamlit as st
 
-        from labkit.figures.drawing import annotation, below, figure_of, marks
+        from labkit.figures.drawing import annotation, below, figure_of, margin, marks
 
         note, legend = annotation("a note", 0, 0, size=10, yshift=-10), below(-0.2)
         dots = marks([1], [2], {}, text=["dot"], textfont={"size": 10}, mode="markers+text", name="dots")
-        drawn = figure_of([dots], height=200, annotations=[note], legend=legend, xaxis={"title": "x"})
+        layout = {"legend": legend, "margin": margin(20) | {"autoexpand": False}, "xaxis": {"title": "x"}}
+        drawn = figure_of([dots], height=200, annotations=[note], **layout)
         st.session_state["present"] = st.session_state.get("present", False)
         frame.picture(drawn, key="dots", alt="A dot", rows=list)
 

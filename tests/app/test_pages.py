@@ -62,7 +62,7 @@ VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
     ("papers_page?try=pthought", {"view": "P-coherence", "beside": "TF-IDF"}, 2),
-    ("papers_page?try=thematic", {}, 1),
+    ("papers_page?try=thematic", {}, 3),
 ]
 
 
@@ -459,6 +459,10 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
     assert next(text.value for text in page.markdown if "couples of pairs" in text.value) != said
     grades = page.dataframe[0].value["grade"].to_numpy().reshape(-1, 2)
     assert (grades[:, 0] - grades[:, 1] > 3).all()
+    fine(page.selectbox(key="pair").set_value(page.selectbox(key="pair").options[-1]).run())
+    pair = page.dataframe[0].value.iloc[-1]
+    fine(page.button(key="why-order").click().run())
+    assert f"a · {pair['sentence 0']}" in texts(page)  # its words are explained
 
 
 @pytest.mark.parametrize(("slider", "number"), [("k", 4), ("p", 8)])
@@ -522,9 +526,11 @@ def test_the_ribbon_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
     page = fine(shown("papers_page?try=thematic", article="2").run())
     table = page.dataframe[0].value.set_index("algorithm")
     assert table.loc["Iclust", "mean similarity"] >= table.loc["k-means", "mean similarity"] - 1e-6  # one objective
-    sections = sectioned(load("articles").part("test").articles[2]).sections
-    assert max(table["clusters"]) <= len(sections)
-    before = figure(page)
+    article = sectioned(load("articles").part("test").articles[2])
+    assert max(table["clusters"]) <= len(article.sections)
+    before, *squares = (figure(page, number) for number in range(3))
+    counted = [sum(int(note["text"][3:-4]) for note in square["layout"]["annotations"]) for square in squares]
+    assert counted == [len(article.sentences)] * 2
     fine(page.slider(key="temperature").set_value(0.5).run())
     hot = page.dataframe[0].value.set_index("algorithm")
     assert hot.loc["Iclust", "clusters"] <= table.loc["Iclust", "clusters"]

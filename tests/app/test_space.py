@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit as st
-from space_moved import RIGHT
 from space_sides import picture_rows
 from streamlit.testing.v1 import AppTest
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled, load
 from labkit.evaluation.classes import separation
-from labkit.evaluation.neighbours import moved_together, movement
+from labkit.evaluation.neighbours import moved_together, movement, moves
 from labkit.evaluation.regions import counted_words
 from labkit.evaluation.scores import score
+from labkit.figures.epochs import kept_epoch
 from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, project
 from labkit.shipped import DEMONSTRATIONS, pictured
@@ -133,16 +133,29 @@ def test_old_links_to_the_cosines_show_them_and_code_that_draws_them(
     has_pictures(page, 2)
 
 
+def test_the_projection_of_the_epochs_is_their_own(opened: Opened, run: Path) -> None:
+    page = with_runs(opened, run, view="While it trained")
+    (choice,) = [radio for radio in page.radio if radio.label == "Projection"]
+    assert choice.value == "pca"
+    fine(choice.set_value("lle").run())
+    fine(page.segmented_control(key="view").set_value("Before and after").run())
+    assert page.radio(key="how").value == "pca"
+
+
 @pytest.mark.whole
 def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
     page = with_runs(opened, run, view="While it trained")
     drawn = figure(page)
     assert [frame["name"] for frame in drawn["frames"]] == ["0", "1", "2"]
     axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
-    assert page.select_slider(key="epoch").value == 2
+    assert page.select_slider(key="epoch").value == 0  # from where it plays
+    kept = kept_epoch(load_run(run / "small").history)
+    assert f"epoch {kept}" in page.select_slider(key="epoch").label
+    names = [frame["data"][-1]["text"][0] for frame in drawn["frames"]]
+    assert [name for name in names if "kept" in name] == [f"epoch {kept} (kept)"]
     assert len(run_code(page)[0].frames) == 3
-    fine(page.select_slider(key="epoch").set_value(0).run())
-    assert "space, epoch 0" in table(page)
+    fine(page.select_slider(key="epoch").set_value(2).run())
+    assert "space, epoch 2" in table(page)
     moved = figure(page)
     assert (moved["layout"]["xaxis"]["range"], moved["layout"]["yaxis"]["range"]) == axes
     probe = load_run(run / "small").snapshots.texts
@@ -180,7 +193,8 @@ def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: 
     measured = [separation(vectors, shown.labels) for vectors in spaces_of("tfidf", "sif")]
     (line,) = table[table["class"] == "cooking"][["left", "right"]].to_numpy().tolist()
     assert line == pytest.approx([100 * each.by_class["cooking"] for each in measured])
-    assert f"**{measured[0].by_class['cooking']:.1%}**" in texts(page)  # the verdict is that of the class
+    (said, *_) = re.findall("[*][*]([0-9]+) of ([0-9]+)[*][*]", texts(page))  # the verdict is that of the class
+    assert [*map(int, said)] == [round(measured[0].by_class["cooking"] * len(rows)), len(rows)]
     fine(page.button(key="clear").click().run())
     assert "class" not in page.query_params
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
@@ -221,34 +235,63 @@ def spaces_of(*names: str) -> list[np.ndarray]:
     return [method.encode(pictured(load("topics")).texts, normalize_embeddings=True) for method in methods]
 
 
-@pytest.mark.whole
-def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_code: RunCode) -> None:
+def lines(page: AppTest) -> dict[str, int]:
+    """outcome -> how many lines lead from old to new points."""
+    found = {trace["name"].split()[0]: numbers(trace["x"]).size // 3 for trace in figure(page)["data"]}
+    return {name: count for name, count in found.items() if name in ("worse", "better", "neither")}
+
+
+def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run_code: RunCode) -> None:
     page = who(opened)
     has_pictures(page, 1)
     shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
-    groups = moved_together(moved, shown.labels)
-    buttons = [button for button in page.button if button.key.startswith("together-")]
-    assert [button.label.replace("*", "") for button in buttons] == [str(group) for group in groups]
-    assert f"{moved.new.mean():.1f}" in texts(page)
-    labels = np.array(shown.labels)
-    was, now = (labels[near[:, 0]] == labels for near in (moved.before, moved.after))
-    assert RIGHT.format(right=(now & ~was).sum(), wrong=(was & ~now).sum()) in texts(page)
-    (ranked,) = named(page, "Sentences ranked by")
-    assert ranked["row"].tolist() == moved.ranked[:100].tolist()
-    assert ranked["changed"].tolist() == pytest.approx(moved.change[moved.ranked[:100]])
-    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(shown)  # a line for each sentence
-    assert [len(each.data) for each in run_code(page)] == [16]  # lines, where they begin, fourteen classes
-    fine(buttons[0].click().run())
-    rows = groups[0].rows.tolist()
-    assert numbers(figure(page)["data"][0]["x"]).size == 3 * len(rows)
-    assert named(page, "Sentences ranked by")[0]["row"].tolist() == rows
+    found = moves(moved, shown.labels)
+    groups = moved_together(found)
+    assert f"**{sum(found.outcome != ''):,} of {len(shown):,} sentences moved**" in texts(page)
+    counts = {name: len(found.rows(name)) for name in ("worse", "better", "neither")}
+    (choice,) = [each for each in page.segmented_control if each.key == "list"]
+    assert [[*map(int, re.findall("[0-9]+", option.content))] for option in choice.proto.options] == [
+        [count] for count in counts.values()
+    ]
+    better = next(group for group in groups if group.outcome == "better")
+    few = {"worse": min(30, counts["worse"]), "better": len(better.rows)}
+    assert lines(page) == {name: count for name, count in few.items() if count}
+    for outcome in [name for name, count in counts.items() if count]:
+        fine(page.segmented_control(key="list").set_value(outcome).run())
+        (table,) = named(page, "Sentences that moved")
+        assert table["row"].tolist() == found.rows(outcome).tolist()
+        assert table["before"].tolist() == [shown.labels[near] for near in moved.before[table["row"], 0]]
+        assert table["now"].tolist() == [shown.labels[near] for near in moved.after[table["row"], 0]]
+        buttons = [button.label for button in page.button if button.key.startswith("together-")]
+        own = [group for group in groups if group.outcome == outcome][: len(buttons)]
+        assert [label.split()[0] for label in buttons] == [str(len(group.rows)) for group in own]
+        assert all(group.source in label for group, label in zip(own, buttons, strict=True))
+    page.query_params["row"] = str(table["row"][0])
+    fine(page.run())
+    assert shown.texts[table["row"][0]] in texts(page)
+    assert any(trace.get("marker", {}).get("size") == 26 for trace in figure(page)["data"])  # its ring
+    assert len(near(page)) == 2
+
+
+@pytest.mark.whole
+def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: RunCode) -> None:
+    page = who(opened)
+    assert len(run_code(page)) == 1
+    shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
+    group = moved_together(moves(moved, shown.labels))[0]
+    fine(page.button(key="together-0").click().run())
+    rows = group.rows.tolist()
+    assert lines(page) == {"worse": len(rows)}
+    assert sorted(named(page, "Sentences that moved")[0]["row"]) == sorted(rows)
+    assert [button for button in page.button if button.key == "together-0"]  # the groups stay
+    assert {group.source, group.target} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
     fine(page.segmented_control(key="view").set_value("Before and after").run())
     assert sorted(named(page, "The marked or found")[0]["row"]) == sorted(rows)
     for number in (0, 1):
         chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
         held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
         assert sorted(np.concatenate(held).tolist()) == sorted(rows)
-    fine(page.selectbox(key="colour").select("what moved").run())
+    fine(page.selectbox(key="colour").select("neighbours changed").run())
     for number in (0, 1):
         colours = numbers(figure(page, number)["data"][0]["marker"]["color"])
         np.testing.assert_allclose(colours, moved.change, rtol=1e-6)
@@ -258,13 +301,13 @@ def test_who_moved_between_two_sides_and_a_click_marks_them(opened: Opened, run_
 def test_what_moved_since_the_first_epoch_is_a_colour(opened: Opened, run: Path) -> None:
     snapshots = load_run(run / "small").snapshots
     moved = movement(*(unit(snapshots.vectors[at]) for at in (0, 1)))
-    page = with_runs(opened, run, view="While it trained", colour="what moved", epoch="1")
+    page = with_runs(opened, run, view="While it trained", colour="neighbours changed", epoch="1")
     np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
 
 
 def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA"}, colour="trust").run())
-    assert "what moved" not in page.selectbox(key="colour").options
+    assert "neighbours changed" not in page.selectbox(key="colour").options
     (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     shares = numbers(points["marker"]["color"])
     assert f"{shares.mean():.0%} of the 5 nearest" in texts(page)

@@ -20,9 +20,10 @@ from streamlit.testing.v1 import AppTest
 from trainings import Job, Owned, Queue, all_owned, owned, queue_of, write_owned
 
 from labkit.corpora import load
+from labkit.figures.epochs import kept_epoch
 from labkit.locks import locked
 from labkit.methods import METHODS
-from labkit.runs import read_record, write_checkpoint
+from labkit.runs import history, read_record, write_checkpoint
 from labkit.training.trained import probe_of
 from tests.waiting import until
 
@@ -228,6 +229,14 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     said = texts(fine(page.run()))
     assert "2 of 6" in said
     assert f"{load('topics').sizes['dev']:,} rows" in said
+    best = kept_epoch(history(job.folder))
+    assert f"after epoch {best}**, whose weights are kept" in said
+    colours = {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")}
+    fine(page.selectbox(key="corpus").set_value("questions").run())
+    assert page.info  # no run on this corpus is there
+    fine(page.button(key=f"show-{job.id}").click().run())
+    assert not page.info
+    assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
 
 
 def test_a_finished_training_opens_its_space_before_and_after(
@@ -254,7 +263,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
     assert page.session_state["file"].name == "mine.csv"
     shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which kept vectors of its epochs
     fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
-    assert where[1:] == [("space_page.py", settings | {"view": "While it trained", "how": "PCA"})]
+    assert where[1:] == [("space_page.py", settings | {"view": "While it trained"})]
 
 
 # --- which method? ------------------------------------------------------------------------------------------------

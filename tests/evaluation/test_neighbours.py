@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from labkit.evaluation import nearest, neighbours
+from labkit.arrays import unit
+from labkit.evaluation import hit_at, moved_together, nearest, neighbours
 from labkit.progress import collected
 
 
@@ -127,20 +128,35 @@ def test_movement_as_sets_of_a_brute_search(kind):
     assert moved.new.tolist() == [len(new - old) for old, new in sets]
 
 
-def test_what_moved_together_by_hand():
-    # twelve sentences, of which four leave money for hardware, one goes the other way, and the rest stay
-    labels = ["money"] * 6 + ["hardware"] * 6
-    money, hardware = [0, 1, 2], [6, 7, 8]
-    before = np.array([money] * 6 + [hardware] * 6)
-    after = before.copy()
-    after[[1, 2, 4]], after[3], after[9] = hardware, [0, 6, 7], money
-    change = np.array([0, 1, 1, 0.5, 1, 0, 0, 0, 0, 1, 0, 0.0])
-    groups = neighbours.moved_together(neighbours.Movement(before, after, change), labels)
-    told = [(len(group.rows), group.source, group.target) for group in groups]
-    assert told == [(4, "money", "hardware"), (1, "hardware", "money")]
-    assert [(group.rows.tolist(), group.change) for group in groups] == [([1, 2, 4, 3], 0.875), ([9], 1)]
-    (line,) = neighbours.moved_rows(neighbours.Movement(before, after, change), list("abcdefghijkl"), labels, [3])
+def test_who_moved_for_better_and_worse_by_hand():
+    # the sentences are numbered; a and b are classes, c a third one
+    labels = [*"aaaabbbbc"]
+    before = np.array([[1, 2], [4, 5], [1, 4], [1, 2], [5, 6], [0, 1], [5, 7], [6, 5], [0, 1]])
+    after = np.array([[4, 5], [0, 2], [4, 5], [4, 1], [5, 6], [4, 6], [5, 7], [0, 6], [4, 5]])
+    moved = neighbours.Movement(before, after, np.linspace(0, 0.8, 9))
+    found = neighbours.moves(moved, labels)
+    assert found.outcome.tolist() == ["worse", "better", "worse", "worse", "", "better", "", "worse", "neither"]
+    assert found.own.tolist() == [[2, 0], [0, 2], [1, 0], [2, 1], [2, 2], [0, 2], [2, 2], [2, 1], [0, 0]]
+    assert [found.rows(outcome).tolist() for outcome in neighbours.OUTCOMES] == [[0, 2, 3, 7], [1, 5], [8]]
+    told = [(group.outcome, group.source, group.target, group.rows.tolist()) for group in moved_together(found)]
+    assert told == [
+        ("worse", "a", "b", [0, 2, 3]),
+        ("worse", "b", "a", [7]),
+        ("better", "a", "b", [5]),
+        ("better", "b", "a", [1]),
+        ("neither", "a", "b", [8]),
+    ]
+    (line,) = neighbours.moved_rows(moved, found, [*"stuvwxyz!"], labels, [5])
     assert line == {
-        "row": 3, "changed": 0.5, "class": "money", "sentence": "d",
-        "neighbours before": "money 3", "neighbours after": "hardware 2, money 1",
+        "row": 5, "sentence": "x", "class": "b", "before": "a", "now": "b", "own class": "0 → 2", "changed": 0.5,
     }  # fmt: skip
+
+
+def test_the_lists_of_who_moved_are_those_of_hit_at_1():
+    random = np.random.default_rng(5)
+    before, after = (unit(random.standard_normal((90, 6))) for _ in range(2))
+    labels = [*"abc"] * 30
+    found = neighbours.moves(neighbours.movement(before, after, 5), labels)
+    right = [hit_at(rows, labels, [1])[1] * 90 for rows in (before, after)]
+    assert (len(found.rows("better")) - len(found.rows("worse"))) == pytest.approx(right[1] - right[0])
+    assert sum(len(group.rows) for group in moved_together(found)) == (found.source != found.target).sum()

@@ -9,7 +9,7 @@ import pytest
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters
-from labkit.figures.clusters import DRAWN, READABLE, REST, TRUST, colouring, columns, with_column
+from labkit.figures.clusters import DRAWN, MOVED, READABLE, REST, TRUST, colouring, columns, with_column
 from labkit.projection import Projection
 
 EVIL = "<img src=//evil> =1+1"
@@ -86,6 +86,23 @@ def test_trace_for_each_class_with_row_numbers() -> None:
 
 
 # --- measured columns, words of regions, and who moved --------------------------------------------------------------
+
+
+def test_changed_neighbours_have_the_scale_of_most_sentences() -> None:
+    picture, shown = some(12)
+    (points,) = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data
+    assert 0.1 < points.marker.cmin < 0.8 < 0.9 < points.marker.cmax < 1
+
+
+def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
+    picture, shown = some(12)
+    ways = {"worse": [3, 1], "better": [0, 2, 4], "neither": []}
+    figure = clusters(picture, shown, before=-picture.points, ways=ways)
+    worse, better = (trace for trace in figure.data if trace.name.split()[0] in ways)
+    np.testing.assert_allclose(worse.x[[0, 1, 3, 4]], picture.points[[3, 3, 1, 1], 0] * [-1, 1, -1, 1], rtol=1e-6)
+    assert len(better.x) == 9
+    assert len({(each.line.color, each.line.dash, each.marker.symbol) for each in (worse, better)}) == 2
+    assert all(getattr(worse.line, name) != getattr(better.line, name) for name in ("color", "dash"))
 
 
 def test_measured_column_has_a_scale_from_0_to_1() -> None:
