@@ -191,7 +191,8 @@ class Explanation:
         for name, part in (*self.words_a, *self.words_b):
             words[name] = words.get(name, 0.0) + part
         words.pop(REST, None)
-        named, total = [], 0.0
+        named: list[str] = []
+        total = 0.0
         for name, part in sorted(words.items(), key=lambda word: -word[1]):
             named, total = [*named, name], total + part
             if part <= 0 or self.way == LEFT_OUT or self.similarity <= 0:

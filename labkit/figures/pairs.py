@@ -194,15 +194,12 @@ def anchor_bars(
 def _vanished(examined: Examined, anchor: int) -> list[Entries]:
     """Say of a kind of pairs that all of them together have almost no weight."""
     weight, notes = examined.weight[anchor], []
-    for kind, name, kept in (
-        ("positive", "pulls", examined.kept_positive[anchor]),
-        ("negative", "pushes", examined.kept_negative[anchor]),
-    ):
+    for name, kept in (("pulls", examined.kept_positive[anchor]), ("pushes", examined.kept_negative[anchor])):
         share = weight[kept].sum() / (weight.sum() or 1.0)
         if kept.any() and share < VANISHED and weight.any():
             said = f"All {kept.sum()} {name} together: less than {100 * VANISHED:g} % of the weight"
-            font = {"color": dict(KINDS)[kind], "size": 14, "weight": 600, "shadow": "auto"}
-            place = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "right", "yanchor": "top"}
+            font = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}
+            place: Entries = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "right", "yanchor": "top"}
             notes.append(draw.annotation(said, 1, 1, font=font, **place))
     return notes
 
@@ -219,7 +216,7 @@ def weight_over(
 ) -> go.Figure:
     """Draw a pair's weight over a setting, in the colour of its kind: a full mark now, and a hollow one if pinned."""
     colour, log = dict(KINDS)[kind], values[0] > 0 and values[-1] / values[0] >= 20
-    marked = [(now, {"size": 11, "color": colour}, "now")]
+    marked: list[tuple[float, Entries, str]] = [(now, {"size": 11, "color": colour}, "now")]
     if pinned is not None and pinned != now:
         ring = {"size": 11, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": INK}}
         marked.insert(0, (pinned, ring, "pinned"))
@@ -227,16 +224,13 @@ def weight_over(
     traces = [draw.curve(values, weights, colour, hovertemplate=hover)]
     notes = []
     for value, marker, name in marked:
-        high = float(weights[list(values).index(value)])
+        place = list(values).index(value)
+        high = float(weights[place])
         traces.append(draw.marks([value], [high], marker, hovertemplate=hover))
-        font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
-        where = {"yshift": 13} | ({"x": math.log10(value)} if log else {})
-        said, place = name if name == "pinned" else f"now {written(high)}", list(values).index(value)
-        free = (
-            place < 0.75 * len(values) and weights[place + 1] < high
-        )  # the curve falls, so the label stands on its right
-        side = {"xanchor": "left", "xshift": 6} if free else {"xanchor": "right", "xshift": 6}
-        where = side | {"yshift": 13} | ({"x": math.log10(value)} if log else {})
+        falls = place < 0.75 * len(values) and weights[place + 1] < high  # then there is room on its right
+        where: Entries = {"xanchor": "left" if falls else "right", "xshift": 6, "yshift": 13}
+        where |= {"x": math.log10(value)} if log else {}
+        said = name if name == "pinned" else f"now {written(high)}"
         font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
         notes.append(draw.annotation(said, value, high, font=font) | where)
     most = float(weights.max()) or 1.0

@@ -238,7 +238,8 @@ def main_setting(settings: PairSettings, kind: str) -> str:
 
 def weights_over(examined: Examined, anchor: int, other: int, setting: str, values: Sequence[float]) -> np.ndarray:
     """The weight of one pair at each of these values of a setting (v,), by differentiation; all others stay."""
-    each = (replace(examined.settings, **{setting: value}) for value in values)
+    changes: list[dict[str, Any]] = [{setting: value} for value in values]
+    each = (replace(examined.settings, **change) for change in changes)
     found = [examine(examined.batch, examined.similarity, settings).weight[anchor, other] for settings in each]
     return np.array(found, np.float64)
 
