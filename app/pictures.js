@@ -109,7 +109,7 @@ function press(picture) {
 }
 
 function equip(picture) {
-  if (picture.labkitEquipped || !picture.on) return;
+  if (picture.labkitEquipped || !picture.on || !picture.querySelector('.modebar-btn')) return; // it is still being made
   picture.labkitEquipped = true;
   for (const event of EVENTS) picture.on('plotly_' + event, () => requestAnimationFrame(() => draw(picture)));
   picture.on('plotly_relayout', () => { light(picture); press(picture); });

@@ -4,7 +4,8 @@
 (() => {
   if (window.labkitButtons) return;
   window.labkitButtons = true;
-  let played = false, shown = null;
+  const played = new Set();
+  let shown = null, held = false;
   const name = button => button.textContent.replace(/[^\p{L} ]/gu, '').trim();
   const slider = () => document.querySelector('.st-key-epoch input[type=range]');
   const epochs = picture => (picture._transitionData?._frames ?? []).map(frame => frame.name);
@@ -19,7 +20,7 @@
   // The slider moves with a picture, and React is told only where it stops: the server would draw each epoch.
   function follow(picture, epoch) {
     const range = slider(), all = epochs(picture);
-    if (!range || all.length < 2) return;
+    if (held || !range || all.length < 2) return;
     shown = all.indexOf(epoch);
     place(range, epoch, shown - Number(range.value));
   }
@@ -37,6 +38,16 @@
     for (const kind of ['keydown', 'keyup']) range.dispatchEvent(new KeyboardEvent(kind, key)); // only a key ends a move
   }
 
+  // Who moves the slider stops the pictures, and its handle is where the slider is.
+  function hold(event) {
+    const range = slider();
+    if (!event.isTrusted || !range || !event.target.closest?.('.st-key-epoch')) return;
+    if (shown !== null) place(range, range.ariaValueText);
+    [shown, held] = [null, true];
+    document.querySelectorAll('.updatemenu-button').forEach(button => { if (name(button) === 'Stop') press(button, true); });
+  }
+  for (const kind of ['pointerdown', 'keydown']) addEventListener(kind, hold, true);
+
   function press(button, alone) {
     const click = new MouseEvent('click', { bubbles: true });
     click.alone = alone;
@@ -53,6 +64,7 @@
       press(button, false);
     });
     button.addEventListener('click', click => {
+      if (name(button) === 'Play') held = false;
       if (click.alone) return;
       for (const other of document.querySelectorAll('.updatemenu-button'))
         if (other !== button && name(other) === name(button)) press(other, true);
@@ -63,11 +75,11 @@
       picture.on('plotly_animatingframe', frame => follow(picture, frame.name));
       picture.on('plotly_animated', () => rest(picture));
     }
-    if (name(button) !== 'Play' || played || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    played = true; // once, when the page is opened, unless a link names an epoch
-    const range = slider();
-    if (!range || range.value === range.max)
-      setTimeout(() => press(button, false), 800);
+    const run = picture?.layout.meta?.title;
+    if (name(button) !== 'Play' || played.has(run) || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    played.add(run); // each run once, unless a link names an epoch
+    const play = () => document.querySelectorAll('.updatemenu-button').forEach(each => { if (name(each) === 'Play') press(each, true); });
+    if (!slider() || slider().value === slider().min) setTimeout(play, 800);
   }
   // when an animation is stopped, plotly rejects a promise without a reason, which is not an error
   addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });

@@ -85,9 +85,8 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     `moved`: there are two spaces to compare.
     """
     keep, epochs = frame.KEEP, shown is None
-    how = box.radio(
-        "Projection", list(NAMES), index=1, format_func=NAMES.__getitem__, horizontal=True, key="how", **keep
-    )
+    start, key = (0, "how-epochs") if epochs else (1, "how")  # so that neither view changes the other's picture
+    how = box.radio("Projection", list(NAMES), start, NAMES.__getitem__, horizontal=True, key=key, **keep)
     count = 0 if shown is None else len(shown)
     flat = epochs or how not in SOLID or count > SOLID_MOST
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat

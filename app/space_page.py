@@ -31,6 +31,7 @@ from space_sides import (
     show_figures,
     show_plain,
     show_side,
+    show_title,
     side_of,
 )
 
@@ -41,6 +42,7 @@ from labkit.evaluation.classes import WAYS, Separation, found_clusters, seconds_
 from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.evaluation.regions import found_classes
 from labkit.figure_names import spoken
+from labkit.figures.epochs import kept_epoch
 from labkit.progress import lasting
 from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
@@ -60,6 +62,9 @@ LAYOUT = f"""<style>
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
 .labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
+[class*=st-key-title] p {{max-width: calc(100% - 19em); white-space: nowrap; overflow: hidden; text-overflow: ellipsis}}
+[class*=st-key-title] p:hover {{width: fit-content; max-width: none; overflow: visible; position: relative; z-index: 9;
+  background: light-dark({", ".join(frame.GROUND)})}}
 [class*=st-key-tall] :is(.stPlotlyChart, .js-plotly-plot) {{overflow: visible !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
@@ -72,6 +77,7 @@ LAYOUT = f"""<style>
 [class*=st-key-near] .stButton p {{font-size: 0.72rem}}
 :has(> .st-key-narrow) {{display: none}}
 @media (max-width: 640px) {{
+  [class*=st-key-title] p {{max-width: 100%; margin-bottom: 2rem}}
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
   :has(> .st-key-narrow) {{display: flex}}
   .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
@@ -114,6 +120,8 @@ FORMULAS = (
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
 THINNED = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. To show more, open **Picture**."
+FEW = 100  # sentences of which a share is said as a count
+COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
     "Scores use each model's own similarity. kNN accuracy is the share of sentences whose class is predicted correctly "
@@ -138,9 +146,14 @@ PROBE_HELP = (
     "**Before and after**, so the two numbers cannot be compared."
 )
 EPOCHS_SHOWN = (
-    "The {count} sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow "
-    "keys. Play (Tab, then Enter) moves it from before training to the last epoch, and Stop leaves it where it is."
+    "The {count} sentences and the axes are the same at every epoch. {origin} {how} You can move the slider with the "
+    "arrow keys. Play (Tab, then Enter) moves it from before training to the last epoch; Stop leaves it where it is. "
+    "The list of classes follows when the pictures rest."
 )
+OF_DEV = (
+    "They are from dev, so training did not see them; **Before and after** shows all splits, which can be coloured."
+)
+OF_TRAIN = "They are from the training split: this corpus has no dev split."
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
     "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
@@ -229,7 +242,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     pictures = {}
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
-            st.markdown(f"**{frame.plain(chosen[name].name)}**")
+            show_title(name, chosen[name])
             pictures[name] = st.container(gap=None)
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
@@ -293,6 +306,7 @@ def show_verdict(
         return
     if marked and all(marked in each.by_class for each in measured):
         what, values = f"**{frame.plain(marked)}**: Hit@1", [each.by_class[marked] for each in measured]
+        rows = sides[0].shown.labels.count(marked)
     elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 
@@ -301,10 +315,13 @@ def show_verdict(
             for side in sides
         ]
         what, values = f"On the test split, {spoken(scores[0].measure)}", [each.headline for each in scores]
+        rows = opened.corpus.sizes["test"] if scores[0].measure in COUNTED else 0
     else:
         what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
+        rows = measured[0].sample
+    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{value:.1%}" for value in values]
     said = " and ".join(
-        f"**{value:.1%}** with {frame.plain(side.space.name)}" for side, value in zip(sides, values, strict=True)
+        f"**{share}** with {frame.plain(side.space.name)}" for side, share in zip(sides, shares, strict=True)
     )
     place.markdown(f"{what} is {said}.", help=WORTH)
 
@@ -322,8 +339,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     left, right = st.columns(WIDTHS)
+    unit, kept = next(iter(journeys.values())).unit, [kept_epoch(each.method.history) for each in trained.values()]
+    label = unit.capitalize()
+    if known := [f"{unit} {at}" for at in kept if at is not None]:
+        label += f" (the {'models' if len(known) > 1 else 'model'} you download: {', '.join(known)})"
     with left:
-        epoch = choosing.number_on_slider(next(iter(journeys.values())).unit.capitalize(), epochs, "epoch", epochs[-1])
+        epoch = choosing.number_on_slider(label, epochs, "epoch", epochs[0])
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said = sides[0], []
@@ -344,19 +365,21 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
-            st.markdown(f"**{frame.plain(side.space.name)}**")
+            show_title(side.name, side.space)
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
-    for column, side, shown in zip(columns, sides, coloured, strict=True):
+    for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
         with column:
-            journey = replace(journeys[side.name], shown=shown)
-            show_journey(journey, places[side.name], side, first, look, marks_on(side, sides, matches))
+            journey, marks = replace(journeys[side.name], shown=shown), marks_on(side, sides, matches)
+            show_journey(journey, places[side.name], side, first, look, {"kept": at, **marks})
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     with right:
-        show_reading(sides, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
+        read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
+        show_reading(read, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
-        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), how=HOW_EPOCHS.get(look.how, STARTED)))
+        origin = OF_DEV if "dev" in opened.corpus.splits else OF_TRAIN
+        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), origin=origin, how=HOW_EPOCHS.get(look.how, STARTED)))
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])

@@ -42,7 +42,7 @@ from labkit.projection.placement import SimilarSentence, matching, neighbours, u
 LISTED = 500  # sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
-SHARES = "Share of sentences whose nearest neighbour is of the same class. {sides}"
+SHARES = "Share of a class's n sentences whose nearest neighbour is of the same class. {sides}"
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
@@ -189,7 +189,10 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=22), named.column: st.column_config.Column(width=112)}
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=22), named.column: st.column_config.Column(width=96)}
+    if by_class:
+        table["n"] = [len(rows_of(named, name)) for name in names]
+        columns["n"] = st.column_config.Column(width=40)
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
         columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52)

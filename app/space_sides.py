@@ -147,6 +147,13 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
+def show_title(name: str, space: Space) -> None:
+    """The name of a side's space above its picture; one that would reach the toolbar is cut, until the mouse is over
+    it."""
+    with st.container(key=f"title-{name}"):
+        st.markdown(f"**{frame.plain(space.name)}**")
+
+
 def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> None:
     """The picture, which can be clicked and marked if it is flat; marks are converted to rows of `first`."""
     rows = partial(picture_rows, side.picture, side.shown)

@@ -210,7 +210,7 @@ def see_it_move(job: Job) -> None:
     address = {"corpus": corpus, "left": "mean word vectors", "right": run}
     kept = space_so_far(job, None)
     if kept is not None and len(kept.epochs) > 1:
-        address |= {"view": "While it trained", "how": "PCA"}
+        address |= {"view": "While it trained"}
     st.switch_page("space_page.py", query_params=address)
 
 

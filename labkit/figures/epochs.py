@@ -34,6 +34,7 @@ def clusters_over_epochs(
     journey: Journey,
     *,
     at: int | None = None,
+    kept: int | None = None,
     by: str = CLASS,
     most: int | None = None,
     order: Sequence[str] = (),
@@ -47,7 +48,8 @@ def clusters_over_epochs(
     """Draw a run's probe over the epochs: points that move within fixed axes, above curves of inter / intra.
 
     The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
-    by default the last, and its button plays all epochs. Everything else is as in `clusters`.
+    by default the last, and its button plays all epochs. It says which is the `kept` epoch, that of the saved weights.
+    Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     colours = colouring(journey.shown, by, most=most, order=order)
@@ -79,11 +81,16 @@ def clusters_over_epochs(
         for picture in journey.pictures
     ]
     longest = max(map(len, written))
-    texts = [_texts(journey, place, names, height, longest) for place, names in enumerate(written)]
+    texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
     font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
     looks: Entries = {"textfont": font, "textposition": ["bottom right", *["middle center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
+    if kept in journey.epochs:
+        place = journey.epochs.index(kept)
+        star = {"symbol": "star", "size": 13, "color": INK}
+        ends = [values[place] for values in ratios]
+        drawing.append(draw.marks([kept] * 2, ends, star, name="kept", hoverinfo="skip") | draw.on(2))
     layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
         layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
@@ -123,14 +130,16 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
     }
 
 
-def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int) -> Entries:
+def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:
     """Return the epoch in the corner and the names of classes, which travel with their points.
 
     They are not annotations, which would stay until the picture rests. Each frame has `longest` names, some empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
     pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
-    said = f"{journey.unit} {journey.epochs[place]}" + (" (before training)" if journey.epochs[place] == 0 else "")
+    said = f"{journey.unit} {journey.epochs[place]}" + {0: " (before training)", kept: " (kept)"}.get(
+        journey.epochs[place], ""
+    )
     none = longest - len(names)
     return {
         "x": [left, *(name["x"] for name in names), *[left] * none],

@@ -74,10 +74,15 @@ RINGS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =
 AWAY = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
     picture.querySelectorAll('.labkit-away').length)"""
 EPOCHS = (
-    "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one.querySelector('.textpoint')?.textContent)"
+    "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one.querySelector('.textpoint')?.textContent"
+    ".replace(' (kept)', ''))"
 )
 
 
+# whether the handle is where the slider has its value
+THERE = """(() => { const range = document.querySelector(".st-key-epoch input");
+    const { left, translate } = range.closest("[style*=left]").style;
+    return Math.abs(parseFloat(left) - 100 * range.value / range.max) < 1 && !parseFloat(translate || 0); })()"""
 SLIDER = "() => document.querySelector('.st-key-epoch input').getAttribute('aria-valuetext')"
 # the clock by which pictures play goes on by a sixtieth of a second a frame: none is left out on a busy machine
 SLOWLY = """() => {
@@ -159,9 +164,12 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     assert row_in(view.url) == second
 
     listener.go(f"{address}/space?left=run+sentpwnet-topics&right=run+siamese-topics&how=PCA&view=While+it+trained")
-    last = int(view.get_by_role("slider", name="Epoch").get_attribute("aria-valuetext"))
+    last = int(view.get_by_role("slider", name="Epoch").get_attribute("max"))
     at_the_end = f"String(({EPOCHS})()) == 'epoch {last},epoch {last}'"
     view.wait_for_function(at_the_end)  # it plays once on its own
+    view.wait_for_function(f"({SLIDER})() === '{last}'")
+    listener.settle()
+    view.wait_for_function("document.querySelectorAll('.labkit-tools button').length == 16")  # of the new pictures, too
     view.evaluate(SLOWLY.replace("EPOCHS", f"({EPOCHS})"))
     for _ in range(90):
         view.keyboard.press("Tab")
@@ -176,6 +184,14 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     )  # slider and pictures agree
     view.get_by_role("button", name="Play", exact=True).first.click()
     view.wait_for_function(f"{at_the_end} && ({SLIDER})() === '{last}'")
+    listener.settle()
+    view.get_by_role("button", name="Play", exact=True).first.click()
+    view.wait_for_function("seen.has('epoch 2,epoch 2')")
+    view.get_by_role("slider", name="Epoch").press("Home")  # while it plays
+    view.wait_for_function(f"({SLIDER})() === '0' && {THERE}")
+    listener.settle()
+    view.get_by_role("slider", name="Epoch").press("End")
+    view.wait_for_function(f"({SLIDER})() === '{last}' && {THERE}")
     listener.settle()
     turn_to(listener, "Why")
     turn_to(listener, "Space")

@@ -25,6 +25,7 @@ from labkit.evaluation.classes import separation
 from labkit.evaluation.neighbours import moved_together, movement, moves
 from labkit.evaluation.regions import counted_words
 from labkit.evaluation.scores import score
+from labkit.figures.epochs import kept_epoch
 from labkit.methods import METHODS, load_run
 from labkit.projection import Projection, project
 from labkit.shipped import DEMONSTRATIONS, pictured
@@ -132,16 +133,29 @@ def test_old_links_to_the_cosines_show_them_and_code_that_draws_them(
     has_pictures(page, 2)
 
 
+def test_the_projection_of_the_epochs_is_their_own(opened: Opened, run: Path) -> None:
+    page = with_runs(opened, run, view="While it trained")
+    (choice,) = [radio for radio in page.radio if radio.label == "Projection"]
+    assert choice.value == "pca"
+    fine(choice.set_value("lle").run())
+    fine(page.segmented_control(key="view").set_value("Before and after").run())
+    assert page.radio(key="how").value == "pca"
+
+
 @pytest.mark.whole
 def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
     page = with_runs(opened, run, view="While it trained")
     drawn = figure(page)
     assert [frame["name"] for frame in drawn["frames"]] == ["0", "1", "2"]
     axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
-    assert page.select_slider(key="epoch").value == 2
+    assert page.select_slider(key="epoch").value == 0  # from where it plays
+    kept = kept_epoch(load_run(run / "small").history)
+    assert f"epoch {kept}" in page.select_slider(key="epoch").label
+    names = [frame["data"][-1]["text"][0] for frame in drawn["frames"]]
+    assert [name for name in names if "kept" in name] == [f"epoch {kept} (kept)"]
     assert len(run_code(page)[0].frames) == 3
-    fine(page.select_slider(key="epoch").set_value(0).run())
-    assert "space, epoch 0" in table(page)
+    fine(page.select_slider(key="epoch").set_value(2).run())
+    assert "space, epoch 2" in table(page)
     moved = figure(page)
     assert (moved["layout"]["xaxis"]["range"], moved["layout"]["yaxis"]["range"]) == axes
     probe = load_run(run / "small").snapshots.texts
@@ -179,7 +193,8 @@ def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: 
     measured = [separation(vectors, shown.labels) for vectors in spaces_of("tfidf", "sif")]
     (line,) = table[table["class"] == "cooking"][["left", "right"]].to_numpy().tolist()
     assert line == pytest.approx([100 * each.by_class["cooking"] for each in measured])
-    assert f"**{measured[0].by_class['cooking']:.1%}**" in texts(page)  # the verdict is that of the class
+    (said, *_) = re.findall("[*][*]([0-9]+) of ([0-9]+)[*][*]", texts(page))  # the verdict is that of the class
+    assert [*map(int, said)] == [round(measured[0].by_class["cooking"] * len(rows)), len(rows)]
     fine(page.button(key="clear").click().run())
     assert "class" not in page.query_params
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])

@@ -264,7 +264,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
     assert page.session_state["file"].name == "mine.csv"
     shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which kept vectors of its epochs
     fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
-    assert where[1:] == [("space_page.py", settings | {"view": "While it trained", "how": "PCA"})]
+    assert where[1:] == [("space_page.py", settings | {"view": "While it trained"})]
 
 
 # --- which method? ------------------------------------------------------------------------------------------------
