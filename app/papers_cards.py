@@ -196,7 +196,7 @@ def show_cards() -> None:
     names = [*CARDS, EXPLANATIONS]
     for row in (names[:3], names[3:]):
         for column, name in zip(st.columns(3), row, strict=True):
-            with column, st.container(border=name in CARDS, height="stretch"):
+            with column, st.container(border=True, height="stretch"):
                 show_card(name, CARDS[name]) if name in CARDS else show_explanations()
 
 

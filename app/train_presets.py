@@ -20,7 +20,6 @@ from trainings import Job
 
 from labkit.settings import Settings
 
-ANY = ("Labelled", "Pairs", "Triplets", "Groups", "Sentences", "Articles")
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
 QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
 OTHER = "Another method"
