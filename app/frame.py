@@ -211,9 +211,8 @@ def enlarged(figure: go.Figure) -> go.Figure:
     )
     if legend.entrywidth and legend.entrywidthmode != "fraction":
         legend.entrywidth *= LARGER
-    for each_axis in (figure.for_each_xaxis, figure.for_each_yaxis):
-        each_axis(lambda axis: axis.update(tickfont_size=_larger(axis.tickfont.size)))
-        each_axis(lambda axis: axis.update(title_font_size=_larger(axis.title.font.size)))
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        axis.update(tickfont_size=_larger(axis.tickfont.size), title_font_size=_larger(axis.title.font.size))
     for note in layout.annotations:
         shifts = {name: LARGER * (note[name] or 0) for name in ("xshift", "yshift")}
         note.update(font_size=_larger(note.font.size), **shifts)
@@ -318,9 +317,9 @@ def save_model(folder: Path, key: str) -> None:
 
 
 README = """\
-# {name}
+# {name}: a sentence-embedding model trained with labkit
 
-A sentence-embedding model, trained with labkit. Install labkit, then run this next to the folder:
+Install labkit, then run this next to the folder:
 
 ```python
 from labkit import load_run

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from html import escape
 from textwrap import shorten
+from typing import Any
 
 import cached
 import choosing
@@ -15,13 +17,21 @@ import frame
 import streamlit as st
 
 from labkit import figures
-from labkit.explanation import LEFT_OUT, WAYS, Contrast
+from labkit.explanation import LEFT_OUT, WAYS, Contrast, Explanation
 from labkit.figures.similarity import LEAST_GAP
+from labkit.text import spans
 
 SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
-READ = "Each number is {what}. Blue parts make the sentences more similar, orange ones less similar."
+READ = (
+    "Point at a word to see its part: {what}. Blue words with a line below make the sentences more similar, orange "
+    "words with dots below less. Grey words are not in the training data."
+)
 OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the similarity lost without the word"
+NAMED = 6  # words in the headline
+ACROSS = 14  # words on each side of the square
+FAINT = 0.05  # share of the largest part below which a word is not marked
+MARK = "border-radius: 2px; border-bottom: 2px {line} rgb({ink}); background: rgba({ink}, {depth:.2f})"
 
 
 def button(
@@ -62,32 +72,84 @@ def explanation(
     *,
     number: int = 0,
     several: bool = False,
+    classes: Sequence[str] = (),
 ) -> None:
-    """The similarity, the explanation method, the figure, the comparison with c, and the code."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        numbers = st.container(horizontal=True, width="content")
-        way = space.method.ways[0]
-        if len(space.method.ways) > 1:
-            way = st.selectbox(
-                "Explanation method", space.method.ways, key=f"way-{number}-{space.method.name}", width=320
-            )
+    """The headline, both sentences with marked words, the square of word pairs, the comparison, and the code.
+
+    `classes` are those of both sentences, on a page with room for the square beside the sentences.
+    """
+    ways = space.method.ways
+    with st.container(horizontal=True, vertical_alignment="center"):
+        top, way = st.container(width="stretch"), ways[0]
+        if len(ways) > 1:
+            shown: Any = {"format_func": "Explanation: {}".format, "label_visibility": "collapsed", "width": 250}
+            way = st.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", **shown)
     found = cached.explained(space, a, b, way)
-    numbers.metric("similarity", f"{found.similarity:.4f}", width="content")
-    if way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
-        numbers.metric("gap", f"{found.gap:+.4f}", width="content")
-    st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}.")
-    say_unknown(found.unknown)
+    top.markdown(headline(found))
     if found.word_pairs:
-        alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
-        frame.picture(figures.alike(found), key=f"alike-{number}", alt=alt, rows=found.table)
+        left, right = st.columns([1, 1.1]) if classes else (st.container(), st.container())
         one = "neighbour" if way == "neighbours" else "word"
-        st.caption(f"{READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one))} {found.tested}")
+        with left:
+            most = max(map(abs, (*found.own_a, *found.own_b)))
+            heads = [f"{name} · {escape(group)}" for name, group in zip("ab", classes, strict=False)] or "ab"
+            sides = ((a, found.names_a, found.own_a), (b, found.names_b, found.own_b))
+            for head, (text, names, own) in zip(heads, sides, strict=True):
+                st.html(f'<p class="labkit-words"><b>{head}</b> {marked(text, names, own, most or 1.0)}</p>')
+            st.caption(READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
+            st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}. {found.tested}")
+        with right:
+            alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
+            frame.picture(
+                figures.word_pairs(found, most=ACROSS, numbers=False), key=f"alike-{number}", alt=alt, rows=found.table
+            )
     else:
         st.info(NOT_KNOWN)
     if c:
         _contrast(Contrast(found, cached.explained(space, a, c, way)))
     lines, of = CODE + (CONTRAST if c else ""), space.name if several else ""
     choosing.show_code(lines, space, opened if "corpus" in space.code else None, of, a=a, b=b, c=c, way=way)
+
+
+def headline(found: Explanation) -> str:
+    """The similarity, and the words that make half of it."""
+    half, what = found.half(), "neighbours" if found.way == "neighbours" else "words"
+    said = f"The similarity is **{found.similarity:.3f}**."
+    if half:
+        more = f" and {len(half) - NAMED} more" if len(half) > NAMED else ""
+        said += f" **Half of it comes from these {what}: {', '.join(map(frame.plain, half[:NAMED]))}{more}.**"
+    elif found.way == LEFT_OUT:
+        largest = [word for word, _ in sorted((*found.words_a, *found.words_b), key=lambda word: -word[1])]
+        largest = list(dict.fromkeys(largest))[:NAMED]
+        said += f" **It falls most without these words: {', '.join(map(frame.plain, largest))}.**"
+    if found.way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
+        said += f" The gap is {found.gap:+.4f}."
+    return said
+
+
+def marked(text: str, names: Sequence[str], own: Sequence[float], most: float) -> str:
+    """The text with its words marked by their parts, as HTML; what is not a word of it, such as neighbours, follows."""
+    parts: dict[str, list[float]] = {}
+    for name, part in zip(names, own, strict=True):
+        parts.setdefault(name.lower(), []).append(part)
+    pieces, end, used = [], 0, set()
+    for start, stop in spans(text):
+        word = text[start:stop].lower()
+        used.add(word)
+        left = parts.get(word, [])
+        part = left.pop(0) if len(left) > 1 else left[0] if left else None  # a counted word has one part in all
+        pieces += [escape(text[end:start]), _mark(text[start:stop], part, most)]
+        end = stop
+    others = [_mark(name, part, most) for name, part in zip(names, own, strict=True) if name.lower() not in used]
+    return " ".join(["".join([*pieces, escape(text[end:])]), *others])
+
+
+def _mark(word: str, part: float | None, most: float) -> str:
+    """A word in its colour, with a line or dots below; unmarked if its part is small, and grey without a part."""
+    if part is None:
+        return f'<span style="opacity: 0.6">{escape(word)}</span>'
+    ink, line = ("0, 114, 178", "solid") if part > 0 else ("230, 159, 0", "dotted")
+    look = MARK.format(line=line, ink=ink, depth=0.45 * abs(part) / most) if abs(part) >= FAINT * most else ""
+    return f'<span style="{look}" title="{part:+.3f}">{escape(word)}</span>'
 
 
 def say_unknown(words: Sequence[str]) -> None:
@@ -102,7 +164,7 @@ def _contrast(found: Contrast) -> None:
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
     st.caption(
         f"b is not in the class of a; c is the nearest sentence that is. The similarity to b is "
-        f"{near:.4f}, to c {far:.4f}; the difference is {found.difference:+.4f}."
+        f"{near:.3f}, to c {far:.3f}; the difference is {found.difference:+.3f}."
     )
     sides = (
         ("a", "in favour of b over c", found.words_a),
@@ -116,9 +178,9 @@ def _contrast(found: Contrast) -> None:
 
 
 CODE = """\
-from labkit.figures import alike
+from labkit.figures import word_pairs
 a, b = {a!r}, {b!r}
-alike(method.explain(a, b, way={way!r})).show()
+word_pairs(method.explain(a, b, way={way!r}), most=14, numbers=False).show()
 """
 CONTRAST = """\
 print(method.contrast(a, b, {c!r}, way={way!r}))

@@ -22,7 +22,7 @@ compares with *the anchor's other pairs*. With the informative miner, this is th
 2019).
 
 **The words.** This view shows which words make the two sentences similar in the chosen vectors. For some methods, the
-parts add up to the similarity.
+parts add up to the similarity. The square has a cell for each word of a and each word of b with the largest parts.
 
 **FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. If the corpus has no FILM model, one is fitted when
 you open this view. Each **row** of L gives a sentence one number, to which each word adds its share. The similarity of
@@ -41,10 +41,17 @@ FORMULAS = (
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
 VIEWS = [WEIGHT, WORDS, ROWS]
 LAYOUT = """<style>
-.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(22rem, 100vh - 23.5rem)}
+.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(21rem, 100vh - 29rem); margin-top: 0 !important}
+.st-key-tall-pair .stPlotlyChart .modebar-container {top: 0 !important}
 .st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
 </style>"""
 TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."
+
+
+def show_sentences(batch: Any, pair: tuple[int, int]) -> None:
+    """Both sentences with their classes."""
+    for column, name, row in zip(st.columns(2), "ab", pair, strict=True):
+        column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(batch.texts[row])}")
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
@@ -56,9 +63,6 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
             row, text = choosing.row_and_text(label, batch.texts, key, default, typed=True, help=TYPED)
         rows.append(row)
         texts[row] = text
-    with st.container(key="sentences"):
-        for column, name, row in zip(st.columns(2), "ab", rows, strict=True):
-            column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(texts[row])}")
     return (rows[0], rows[1]), replace(batch, texts=tuple(texts))
 
 
@@ -79,12 +83,16 @@ def page() -> None:
     first = why_pair.hardest_negative(batch, cached.batch_similarities(chosen, batch.texts))
     (anchor, other), batch = two_sentences(batch, first)
     a, b = batch.texts[anchor], batch.texts[other]
+    above = st.container(key="sentences")
     view = frame.view(VIEWS)
+    if view != WORDS:  # which shows them with their words marked
+        with above:
+            show_sentences(batch, (anchor, other))
     if view == WORDS:
         similarity = cached.batch_similarities(chosen, batch.texts)
         wrong = batch.negative[anchor, other]
         nearest = why_pair.nearest_positive(batch, similarity, anchor) if wrong else None
-        why.explanation(chosen, opened, a, b, nearest)
+        why.explanation(chosen, opened, a, b, nearest, classes=(batch.classes[anchor], batch.classes[other]))
     elif view == ROWS:
         why_film.show(chosen, opened, a, b)
     else:

@@ -18,6 +18,7 @@ import streamlit as st
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
+from labkit.figures.pairs import written
 from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
@@ -29,9 +30,11 @@ from labkit.sentpwnet.view import (
     anchor_curves,
     batch_rows,
     examine,
+    main_setting,
     pair_rows,
     reason,
     weight_in_latex,
+    weights_over,
 )
 
 TABLE = {  # field of a PairRow -> head of its column
@@ -59,7 +62,10 @@ RANGES = {  # of the sliders
 }
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 70.0, 100.0)  # of β
 LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
-LAST = "last-weights"  # in the session: an anchor and its batch, its weights, and those before the last change
+PINNED = "pinned-settings"  # in the session: those with which the page was opened, or those pinned since
+SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
+RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
+POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
 IN_ORDER = (
     "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
@@ -79,17 +85,13 @@ def start_button(name: str, settings: PairSettings, key: str) -> None:
     wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base}
     wished |= {"tau": settings.temperature, "epsilon": settings.epsilon}
     numbers = {slider: min(max(float(wished[slider]), least), most) for slider, (least, most) in RANGES.items()}
-    help_ = ", ".join(f"{sign} {value:g}" for sign, value in zip("αβλτε", numbers.values(), strict=True))
+    help_ = ", ".join(f"{sign} {value:g}" for sign, value in zip(SIGNS.values(), numbers.values(), strict=False))
     st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=help_)
 
 
 def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     """Loss, miner and their numbers. `trained`: those of the run, if there is one."""
     keep = frame.KEEP
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Settings:", width="content")
-        start_button("Usual", USUAL, "usual")
-        start_button("As in this run" if trained else "labkit's defaults", trained or PairSettings(), "as-trained")
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     used = LOSSES[loss].hyperparameters
 
@@ -103,6 +105,10 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     epsilon = slider("epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Set all sliders to the defaults of", width="content")
+        start_button("the losses", USUAL, "usual")
+        start_button("this run" if trained else "training", trained or PairSettings(), "as-trained")
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
@@ -156,16 +162,13 @@ def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, a
     return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
 
 
-def weights_before(examined: Examined, anchor: int, batch: SentenceBatch) -> np.ndarray | None:
-    """The anchor's weights before the last change of a setting; None if the anchor or the batch has changed."""
-    now, same = examined.weight[anchor], (anchor, batch.texts)
-    of, last, before = st.session_state.get(LAST, (None, now, None))
-    if of != same:
-        before = None
-    elif not np.array_equal(last, now):
-        before = last
-    st.session_state[LAST] = same, now, before
-    return before
+def told(pinned: PairSettings, settings: PairSettings) -> str:
+    """The pinned settings that differ from these, such as β 10."""
+    names = ["loss", "miner", *SIGNS]
+    changed = [name for name in names if getattr(pinned, name) != getattr(settings, name)]
+    words = {"loss": NAMES[pinned.loss], "miner": MINERS[pinned.miner]}
+    signs = {SIGNS[name]: getattr(pinned, name) for name in changed if name in SIGNS}
+    return ", ".join([*(words[name] for name in changed if name in words), *(f"{s} {v:g}" for s, v in signs.items())])
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -219,10 +222,14 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     pulled = row.kind == "positive"
     moves = "pulls this pair of the same class together" if pulled else "pushes this pair of two classes apart"
-    weight = "below 0.0001" if 0 < row.weight < 1e-4 else f"{row.weight:.3g}"
-    said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({weight}), which is {rank}."
-    nothing = all(each.weight < 1e-4 for each in rows if each.kind == "negative")
-    return said + (" With these settings, no negative has a visible weight." if nothing else "")
+    said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({written(row.weight)})"
+    negatives = [each for each in rows if each.kind == "negative"]
+    if any(each.weight >= 1e-4 for each in negatives) or not negatives:
+        return f"{said}, {rank}."
+    ignored = ""
+    if examined.settings.loss == "locality" and all(each.similarity < examined.settings.base for each in negatives):
+        ignored = ": all are less similar than λ, and the larger β is, the less such pairs count"
+    return f"{said}. No negative has a visible weight{ignored}."
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -243,29 +250,63 @@ def show(
     trained = chosen.method.settings
     left, right = st.columns([2.4, 1])
     with right:
+        curve = st.container()
         settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
+    pinned: PairSettings = st.session_state.setdefault(PINNED, settings)
     lines = {name: getattr(settings, name) for name in USED}
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        before = weights_before(examined, anchor, batch)
-        was = "" if before is None else f" Before the last change, it had {before[other] / (before.sum() or 1.0):.0%}."
+        before = None if pinned == settings else examine(batch, similarity, pinned).weight[anchor]
+        was = (
+            ""
+            if before is None
+            else f" Pinned ({told(pinned, settings)}): {100 * before[other] / (before.sum() or 1):.0f} %."
+        )
         st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
-        show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
-            row = next(row for row in pair_rows(examined, anchor) if row.number == other)
-            with st.expander("How this weight is computed"):
-                st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
-                for line in weight_in_latex(examined, anchor, other):
-                    st.latex(line)
+            show_formula(examined, anchor, other)
+        show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
+    if examined.batch.kind(anchor, other) in ("positive", "negative"):
+        with curve:
+            show_curve(examined, anchor, other, pinned)
     with st.expander("The whole batch"):
         show_matrix(examined, anchor, how["split"], code)
     with st.expander("The weight that each loss gives"):
         show_losses(examined, anchor, code)
     LINKED(key="linked", data={"anchor": anchor})
+
+
+def show_formula(examined: Examined, anchor: int, other: int) -> None:
+    """The formula of the weight with its numbers, and how it came about."""
+    row, formulas = (
+        next(row for row in pair_rows(examined, anchor) if row.number == other),
+        weight_in_latex(examined, anchor, other),
+    )
+    with st.expander(f"How this weight is computed: ${formulas[-1]}$" if formulas else "Why it has no weight"):
+        st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
+        for line in formulas:
+            st.latex(line)
+
+
+def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings) -> None:
+    """The pair's weight over the setting that shapes it most, with the value of now and the pinned one."""
+    kind = examined.batch.kind(anchor, other)
+    name = main_setting(examined.settings, kind)
+    least, most = RANGES[RANGE_OF.get(name, name)]
+    now, then = getattr(examined.settings, name), getattr(pinned, name)
+    space = np.geomspace if least > 0 else np.linspace
+    values = sorted({*space(least, most, POINTS).tolist(), now, then})
+    weights = weights_over(examined, anchor, other, name, values)
+    same_loss = pinned.loss == examined.settings.loss
+    picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=then if same_loss else None, kind=kind)
+    alt = f"Curve: the weight of this pair over {SIGNS[name]}, with a mark at {now:g}."
+    st.plotly_chart(picture, key="weight_over", alt=alt, config={"displayModeBar": False})
+    pin = {"on_click": st.session_state.update, "args": ({PINNED: examined.settings},)}
+    st.button("Pin these settings to compare with", key="pin", type="tertiary", icon=":material/keep:", **pin)
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
@@ -299,7 +340,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
     """The whole batch, linked with the bars above by the anchor's frame and by clicks."""
-    kept = [f"{examined.share_kept(kind):.0%} of the {kind}" for kind in ("positive", "negative")]
+    kept = [f"{100 * examined.share_kept(kind):.0f} % of the {kind}" for kind in ("positive", "negative")]
     st.markdown("Click a cell of the matrix to choose its pair.")
     st.caption(
         f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"

@@ -166,7 +166,7 @@ class Explanation:
             return ""
         method, shares = TESTED[self.way]
         each = zip(CHANGES, shares, AT_RANDOM, strict=True)
-        told = ", ".join(f"{change} {share:.0%} ({by_chance:.0%})" for change, share, by_chance in each)
+        told = ", ".join(f"{change} {100 * share:.0f} % ({100 * chance:.0f} %)" for change, share, chance in each)
         return (
             f"In our tests with {method}, two questions differed in one known thing, and the largest part was on the "
             f"right word in these shares of pairs (a word at random): {told}."
@@ -181,6 +181,25 @@ class Explanation:
     def words_b(self) -> tuple[tuple[str, float], ...]:
         """The words of b with their own parts, the largest first."""
         return _ranked(zip(self.names_b, self.own_b, strict=True))
+
+    def half(self) -> tuple[str, ...]:
+        """The fewest words whose parts, in both sentences, add up to half of the similarity, the largest first.
+
+        Empty if the similarity is not above 0, if the parts do not add up, or if half of it belongs to no word.
+        """
+        words: dict[str, float] = {}
+        for name, part in (*self.words_a, *self.words_b):
+            words[name] = words.get(name, 0.0) + part
+        words.pop(REST, None)
+        named: list[str] = []
+        total = 0.0
+        for name, part in sorted(words.items(), key=lambda word: -word[1]):
+            named, total = [*named, name], total + part
+            if part <= 0 or self.way == LEFT_OUT or self.similarity <= 0:
+                break
+            if total >= self.similarity / 2:
+                return tuple(named)
+        return ()
 
     @property
     def word_pairs(self) -> tuple[tuple[str, str, float], ...]:

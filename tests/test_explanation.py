@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,6 +29,17 @@ def explained() -> Explanation:
     a = Parts.of_sum(("red", "car"), [[1.0, 0], [0, 2]], unknown=("zyx",))
     b = Parts.of_sum(("red", "it"), [[2.0, 0], [0, 0]], np.array([1.0, 1.0]), unknown=("wvu", "zyx"))
     return Explanation.of_parts(("red car", "red it"), "exact", a, b)
+
+
+def test_the_fewest_words_that_make_half_by_hand() -> None:
+    a, b = ((("red", 0.1), ("car", 0.2), ("of", -0.1)), (("red", 0.15), (REST, 0.05)))
+    own = [tuple(part for _, part in side) for side in (a, b)]
+    names = [tuple(name for name, _ in side) for side in (a, b)]
+    found = Explanation("", "", 0.4, "exact", *names, ((),), *own)
+    assert found.half() == ("red",)  # 0.25 in both sentences
+    assert replace(found, similarity=0.6).half() == ("red", "car")
+    assert replace(found, similarity=1.0).half() == ()  # the words have 0.45 in all
+    assert replace(found, similarity=-0.1).half() == replace(found, way=LEFT_OUT).half() == ()
 
 
 def test_the_parts_by_hand() -> None:

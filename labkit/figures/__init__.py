@@ -1,4 +1,4 @@
-"""Functions from records to plotly figures. Notebooks and app use the same functions. Extra: plots."""
+"""Functions from records to plotly figures. The notebooks and the app use the same functions. Extra: plots."""
 
 from labkit.extras import require
 
@@ -21,6 +21,7 @@ from labkit.figures.pairs import (
     triplet_losses,
     weight_curves,
     weight_heatmap,
+    weight_over,
 )
 from labkit.figures.sbert_lp import chosen_bars, order_counts, star, tried_curves, unrolled
 from labkit.figures.similarity import (

@@ -8,6 +8,7 @@ has a frame. Cells are labelled with the numbers of row and column; a table list
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -102,8 +103,19 @@ def _square(traces: list[Entries], examined: Examined, anchor: int | None, names
 KINDS = (("positive", POSITIVE), ("negative", NEGATIVE))
 PLAYED = {"positive": ("same class", "pulls"), "negative": ("other class", "pushes")}  # the words of the playground
 HEADROOM = 0.15  # of similarity, above the most similar pair: for the arrow and for the limit of the usual ε
-LEAST_WRITTEN = 1e-4  # weights below are not written as numbers
+NEAR = 2  # bars on each side of a weight's label that it must clear
+TICKS = (0.01, 0.1, 1, 2, 5, 10, 20, 50, 100)  # of a setting on a log scale
+VANISHED = 0.01  # share of the weight below which the pairs of a kind get a note, because their bars cannot be seen
 BAR_WIDTH = 0.85  # share of a bar's place; by default, plotly makes bars of a kind as wide as its smallest gap
+
+
+def written(weight: float) -> str:
+    """Write a weight with three decimals.
+
+    >>> written(0.15312), written(0.0002), written(0)
+    ('0.153', 'below 0.001', '0')
+    """
+    return f"{weight:.3f}" if weight >= 0.0005 else "below 0.001" if weight else "0"
 
 
 def anchor_bars(
@@ -119,7 +131,8 @@ def anchor_bars(
 
     An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
     lines are the two limits of the miner's rule. `heaviest` is the end of the axis of weights, so that two pictures can
-    be compared. `before` (m,): earlier weights of the anchor, drawn as outlines.
+    be compared. `before` (m,): the anchor's weights at pinned settings, drawn as outlines. A note names a kind of pairs
+    whose weights have vanished.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
@@ -130,7 +143,7 @@ def anchor_bars(
         rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
         if rows:
             what, moves = PLAYED.get(kind, ("no pair", ""))
-            name = f"{what}, {moves if kept else 'dropped'} ({kind})" if moves else what
+            name = f"{what}, {moves if kept else 'dropped'}" if moves else what
             pattern = {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}
             shared: Entries = {"name": name, "legendgroup": name, "width": BAR_WIDTH}
             shared["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in rows]
@@ -140,13 +153,13 @@ def anchor_bars(
                 traces.append(bars | draw.on(panel) | {"showlegend": panel == 1})
     if before is not None:
         outline = {"color": "rgba(0, 0, 0, 0)", "line": {"color": INK, "width": 1.5}}
-        shared = {"name": "before the last change", "width": BAR_WIDTH, "hoverinfo": "skip", "showlegend": True}
+        shared = {"name": "pinned", "width": BAR_WIDTH, "hoverinfo": "skip", "showlegend": True}
         shared["customdata"] = [[row] for row in order]
         traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
-            (examined.floor(anchor), "other class above is kept", NEGATIVE),
-            (examined.ceiling(anchor), "same class below is kept", POSITIVE),
+            (examined.floor(anchor), "pushed only above", NEGATIVE),
+            (examined.ceiling(anchor), "pulled only below", POSITIVE),
         ):
             if np.isfinite(value):  # otherwise the anchor has no pair that defines the limit
                 ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{draw.NAME}"
@@ -164,17 +177,73 @@ def anchor_bars(
     layout["yaxis2"] |= {"title": "weight", "rangemode": "tozero"}
     if heaviest is not None:
         layout["yaxis2"] |= {"range": [0, heaviest]}
+    layout["annotations"] = []
     if other in place:
-        high, own = max(0.0, float(similarity[other])), float(weight[other])
-        top = own if before is None else max(own, float(before[other]))
-        said = "below 0.0001" if 0 < own < LEAST_WRITTEN else f"{own:.3g}"
-        halo = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}  # it may stand on a neighbour's bar
+        at, tall = place[other], weight if before is None else np.maximum(weight, before)
+        top = float(tall[order[max(0, at - NEAR) : at + NEAR + 1]].max())
+        halo = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}
         layout["annotations"] = [
-            draw.annotation("▼", place[other], high, size=17, yshift=9),
-            draw.annotation(said, place[other], top, yshift=10, xref="x2", yref="y2", font=halo),
+            draw.annotation("▼", at, max(0.0, float(similarity[other])), size=17, yshift=9),
+            draw.annotation(written(float(weight[other])), at, top, yshift=10, xref="x2", yref="y2", font=halo),
         ]
+    layout["annotations"] += _vanished(examined, anchor)
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
+
+
+def _vanished(examined: Examined, anchor: int) -> list[Entries]:
+    """Say of a kind of pairs that all of them together have almost no weight."""
+    weight, notes = examined.weight[anchor], []
+    for name, kept in (("pulls", examined.kept_positive[anchor]), ("pushes", examined.kept_negative[anchor])):
+        share = weight[kept].sum() / (weight.sum() or 1.0)
+        if kept.any() and share < VANISHED and weight.any():
+            said = f"All {kept.sum()} {name} together: less than {100 * VANISHED:g} % of the weight"
+            font = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}
+            place: Entries = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "right", "yanchor": "top"}
+            notes.append(draw.annotation(said, 1, 1, font=font, **place))
+    return notes
+
+
+def weight_over(
+    values: Sequence[float],
+    weights: np.ndarray,
+    now: float,
+    *,
+    sign: str,
+    pinned: float | None = None,
+    kind: str = "negative",
+    height: int = 150,
+) -> go.Figure:
+    """Draw a pair's weight over a setting, in the colour of its kind: a full mark now, and a hollow one if pinned."""
+    colour, log = dict(KINDS)[kind], values[0] > 0 and values[-1] / values[0] >= 20
+    marked: list[tuple[float, Entries, str]] = [(now, {"size": 11, "color": colour}, "now")]
+    if pinned is not None and pinned != now:
+        ring = {"size": 11, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": INK}}
+        marked.insert(0, (pinned, ring, "pinned"))
+    hover = f"{sign} %{{x:.3g}}: weight %{{y:.3f}}<extra></extra>"
+    traces = [draw.curve(values, weights, colour, hovertemplate=hover)]
+    notes = []
+    for value, marker, name in marked:
+        place = list(values).index(value)
+        high = float(weights[place])
+        traces.append(draw.marks([value], [high], marker, hovertemplate=hover))
+        falls = place < 0.75 * len(values) and weights[place + 1] < high  # then there is room on its right
+        where: Entries = {"xanchor": "left" if falls else "right", "xshift": 6, "yshift": 13}
+        where |= {"x": math.log10(value)} if log else {}
+        said = name if name == "pinned" else f"now {written(high)}"
+        font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
+        notes.append(draw.annotation(said, value, high, font=font) | where)
+    most = float(weights.max()) or 1.0
+    small = {"tickfont": {"size": 12}}
+    return draw.figure_of(
+        traces,
+        annotations=notes,
+        height=height,
+        showlegend=False,
+        margin={"l": 10, "r": 10, "t": 4, "b": 4},
+        xaxis={"title": {"text": sign, "standoff": 2}, **small} | ({"type": "log", "tickvals": TICKS} if log else {}),
+        yaxis={"title": "its weight", "range": [-0.03 * most, 1.3 * most], "nticks": 4, **small},
+    )
 
 
 # --- losses of triplets ------------------------------------------------------------------------------------------

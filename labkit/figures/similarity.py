@@ -170,13 +170,15 @@ def _card(share: float) -> tuple[str, str]:
     return label_rgb(find_intermediate_color(pale, strong, (abs(share) - NOTHING) / (1 - NOTHING))), "#000000"
 
 
-def word_pairs(explanation: Explanation, *, most: int = 40) -> go.Figure:
+def word_pairs(explanation: Explanation, *, most: int = 40, numbers: bool = True) -> go.Figure:
     """Draw a cell for each word of a and each word of b, in sentence order; the cells add up to the similarity.
 
-    If a sentence has more than `most` words, those with the largest parts are shown.
+    If a sentence has more than `most` words, those with the largest parts are shown. Without `numbers`, the numbers of
+    the cells appear only under the mouse.
     """
     square, lines, x, y = _square(explanation, most, letters=16)
     what, rows = _what(explanation), len(y["tickvals"])
+    square |= {} if numbers else {"text": None, "texttemplate": None}
     return draw.figure_of(
         [square], shapes=lines, xaxis=x | {"title": f"{what} of b"}, yaxis=y | {"title": f"{what} of a"},
         height=max(420, 15 * rows),
@@ -196,7 +198,7 @@ def _square(
     z = np.array(e.parts)[np.ix_(rows, columns)]
     a, b = [e.names_a[row] for row in rows], [e.names_b[column] for column in columns]
     met = [[f"{draw.short(s, 40)} with {draw.short(t, 40)}" for t in b] for s in a]
-    hover = {"customdata": met, "hovertemplate": "%{customdata}: %{z:+.4f}<extra></extra>"}
+    hover = {"customdata": met, "hovertemplate": "%{customdata}: %{z:+.3f}<extra></extra>"}
     reach = _strongest(z)
     bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
     few = z.size <= READABLE

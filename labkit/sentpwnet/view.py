@@ -3,6 +3,7 @@
     sentence_batch    a corpus -> `SentenceBatch`: a batch in class order, with its texts and its masks P and N
     examine           its cosines (m, m) and settings -> `Examined`: pairs kept, weights and their two parts
     anchor_curves     one anchor -> weight against similarity for each loss
+    weights_over      one pair -> its weight at each value of a setting
     pair_rows         one anchor -> a table row for each of its pairs: whether and why it is kept, and its weight
     weight_in_latex   one pair -> its weight as a formula, and as a formula with numbers (never with text)
 
@@ -226,6 +227,21 @@ def moved_weights(examined: Examined, anchor: int, other: int, grid: np.ndarray)
         S[anchor, other] = s
         weights[place] = pair_weights(loss, S, P, N)[anchor, other]
     return weights
+
+
+def main_setting(settings: PairSettings, kind: str) -> str:
+    """The setting that most shapes the weight of a pair of this kind: α or β, else the temperature, margin or base."""
+    if settings.loss == "locality":
+        return "alpha" if kind == "positive" else "beta"
+    return next(name for name in ("temperature", "margin", "base") if name in LOSSES[settings.loss].hyperparameters)
+
+
+def weights_over(examined: Examined, anchor: int, other: int, setting: str, values: Sequence[float]) -> np.ndarray:
+    """The weight of one pair at each of these values of a setting (v,), by differentiation; all others stay."""
+    changes: list[dict[str, Any]] = [{setting: value} for value in values]
+    each = (replace(examined.settings, **change) for change in changes)
+    found = [examine(examined.batch, examined.similarity, settings).weight[anchor, other] for settings in each]
+    return np.array(found, np.float64)
 
 
 def checked_losses(losses: Sequence[str]) -> list[str]:

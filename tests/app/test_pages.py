@@ -57,7 +57,7 @@ OWN = {"corpus": "your own file"}
 DIALS = ("alpha", "beta", "lambda", "epsilon")
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
-    ("why_page", PAIRS, 4),
+    ("why_page", PAIRS, 5),
     ("why_page", PAIRS | {"view": "The words"}, 1),
     ("papers_page?try=sbert-lp", LP, 1),
     ("papers_page?try=pthought", {"view": "Write a paraphrase"}, 0),
@@ -281,15 +281,15 @@ def test_a_run_is_shown_with_a_batch_in_which_it_still_errs(opened: Opened) -> N
     assert (page.selectbox(key="vectors").value, page.selectbox(key="split").value) == ("run sentpwnet-topics", "test")
     assert not page.info
     page = fine(opened("why_page", vectors="run sentpwnet-topics", split="train", epsilon="0.0").run())
-    assert "kept 0% of the positive and 0% of the negative" in texts(page)
+    assert "kept 0 % of the positive and 0 % of the negative" in texts(page)
     assert len(page.info) == 1
-    before = figure(page, 1)
-    fine(page.slider(key="epsilon").set_value(2.0).run())
-    assert "kept 100% of the positive and 100% of the negative" in texts(page)
-    assert figure(page, 1) == before
     before = figure(page, 2)
+    fine(page.slider(key="epsilon").set_value(2.0).run())
+    assert "kept 100 % of the positive and 100 % of the negative" in texts(page)
+    assert figure(page, 2) == before
+    before = figure(page, 3)
     fine(page.slider(key="alpha").set_value(10.0).run())
-    assert figure(page, 2) != before
+    assert figure(page, 3) != before
 
 
 def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened_on: Opened, tmp_path: Path) -> None:
@@ -330,6 +330,20 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(
     fine(page.select_slider(key="beta").set_value(30.0).run())
     weight = page.dataframe[0].value.set_index("no.").loc[other, "weight"]
     assert weight != was
+
+
+def test_the_pinned_weight_is_the_first_until_another_is_pinned(opened: Opened) -> None:
+    def pinned(beta: float) -> str:
+        fine(page.select_slider(key="beta").set_value(beta).run())
+        return "".join(re.findall(r"Pinned \(β (\d+)\): (\d+) %", texts(page))[0])
+
+    page = fine(opened("why_page").run())
+    (share,) = re.findall(r"has (\d+) %", texts(page))
+    assert "Pinned" not in texts(page)
+    assert pinned(15.0) == pinned(30.0) == f"10{share}"
+    page.button(key="pin").click().run()
+    assert "Pinned" not in texts(page)
+    assert pinned(20.0).startswith("30")
 
 
 def test_beta_has_growing_steps_and_a_link_may_name_another(opened: Opened) -> None:

@@ -242,6 +242,7 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     until(lambda: waiting.job(job.id).state == "finished")
     said = texts(fine(page.run()))
     assert "2 of 6" in said
+    assert "`None`" not in said
     assert f"{load('topics').sizes['dev']:,} rows" in said
     best = kept_epoch(history(job.folder))
     assert f"after epoch {best}**, whose weights are kept" in said

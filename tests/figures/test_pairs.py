@@ -36,15 +36,32 @@ def test_anchor_bars_are_its_row(found: Examined) -> None:
     assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
 
 
-def test_the_weight_of_the_other_is_written_and_those_before_are_outlines(found: Examined) -> None:
+def test_the_weight_of_the_other_is_written_and_pinned_ones_are_outlines(found: Examined) -> None:
     figure = figures.anchor_bars(found, 0, other=2, before=2 * found.weight[0])
-    assert figure.layout.annotations[1].text == f"{found.weight[0, 2]:.3g}"
+    assert figure.layout.annotations[1].text == f"{found.weight[0, 2]:.3f}"
     tiny = replace(found, weight=1e-9 * found.weight)
     assert "e-" not in figures.anchor_bars(tiny, 0, other=2).layout.annotations[1].text
-    (ghost,) = [trace for trace in figure.data if (trace.name or "").startswith("before")]
+    (ghost,) = [trace for trace in figure.data if trace.name == "pinned"]
     assert dict(zip((data[0] for data in ghost.customdata), ghost.y, strict=True)) == {
         row: pytest.approx(2 * found.weight[0, row]) for row in (1, 2, 3)
     }
+
+
+def test_a_vanished_kind_has_a_note_and_the_label_of_a_weight_stands_on_no_neighbour(found: Examined) -> None:
+    weight = np.where(found.batch.negative, 1e-7, 0.5) * found.kept
+    figure = figures.anchor_bars(replace(found, weight=weight), 0, other=int(found.kept_negative[0].argmax()))
+    label, note = figure.layout.annotations[1:]
+    assert label.y == 0.5  # above the bars beside its own
+    assert str(found.kept_negative[0].sum()) in note.text
+    assert len(figures.anchor_bars(replace(found, weight=0.5 * found.kept), 0, other=2).layout.annotations) == 2
+
+
+def test_a_weight_over_a_setting_marks_the_value_of_now_and_the_pinned_one() -> None:
+    values, weights = [1.0, 10.0, 100.0], np.array([0.1, 0.3, 0.0])
+    figure = figures.weight_over(values, weights, 10.0, sign="β", pinned=1.0)
+    assert [(trace.x[0], trace.y[0]) for trace in figure.data[1:]] == [(1.0, 0.1), (10.0, 0.3)]
+    assert [note.x for note in figure.layout.annotations] == [0.0, 1.0]  # powers of ten: the axis is logarithmic
+    assert len(figures.weight_over(values, weights, 10.0, sign="β").data) == 2
 
 
 def test_no_bar_of_an_anchor_is_wide_enough_to_cover_its_neighbour(found: Examined) -> None:

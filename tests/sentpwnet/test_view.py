@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from labkit.corpora import load
+from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
     OF_PAIRS,
@@ -19,10 +20,12 @@ from labkit.sentpwnet.view import (
     cosines,
     examine,
     latex_number,
+    main_setting,
     pair_rows,
     reason,
     sentence_batch,
     weight_in_latex,
+    weights_over,
 )
 
 ANGLES = np.radians([0, 20, 70, 40, 65, 110])
@@ -83,6 +86,22 @@ def test_pair_rows_are_sorted_by_weight() -> None:
             assert row.weight == pytest.approx(1 / (row.own + row.relative))
     assert len(batch_rows(each)) == 30
     assert all(math.isnan(row.own) for row in pair_rows(found(loss="contrastive"), 0))
+
+
+def test_the_weight_over_a_setting_in_closed_form() -> None:
+    each = found(beta=5.0)
+    S, other = each.similarity, int(np.flatnonzero(each.kept_negative[0])[0])
+    values = [1.0, 5.0, 40.0]
+    gaps = S[0][each.kept_negative[0]] - S[0, other]
+    wanted = [1 / (np.exp(beta * (0.5 - S[0, other])) + np.exp(beta * gaps).sum()) for beta in values]
+    assert weights_over(each, 0, other, "beta", values) == pytest.approx(wanted)
+    assert weights_over(each, 0, other, "beta", values)[1] == pytest.approx(each.weight[0, other])
+
+
+def test_every_loss_has_a_main_setting_of_its_own() -> None:
+    for loss in OF_PAIRS:
+        for kind in ("positive", "negative"):
+            assert main_setting(PairSettings(loss=loss), kind) in LOSSES[loss].hyperparameters
 
 
 def test_anchor_curves_in_closed_form() -> None:
