@@ -4,6 +4,7 @@ import { pairCard, rowCard } from "./card.js";
 import { control } from "./controls.js";
 import { idsOf } from "./corpus.js";
 import { byId, el } from "./dom.js";
+import { pressed } from "./keys.js";
 import { Lab, ownScene } from "./lab.js";
 import { fromHash, place, toHash } from "./link.js";
 import { drawCharts } from "./charts.js";
@@ -71,7 +72,7 @@ class Page {
       this.open(this.lab.scenes[menu.selectedIndex]);
       if (this.pointed) menu.blur(); // the keys are the page's again
     });
-    document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("keydown", (event) => pressed(event, this));
     document.addEventListener("pointerdown", () => (this.pointed = true), true);
     document.addEventListener("fullscreenchange", () => {
       if (!document.fullscreenElement) this.present(false);
@@ -89,35 +90,6 @@ class Page {
     if (hash && !hash.includes("=")) return;
     if (!hash) this.lab.begin();
     this.arrive(hash ? fromHash(this.lab, hash) : null);
-  }
-
-  /** Keys, unless the control in focus uses them: a slider and a row of choices use the arrows alone. */
-  key(event) {
-    const { key, target } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    this.pointed = false;
-    if (key === "Escape") {
-      if (target.closest(".term")) return target.blur();
-      return this.chosen || this.lab.typed ? this.close() : this.present(false);
-    }
-    const turns = ["ArrowLeft", "ArrowRight", "PageUp", "PageDown"].includes(key);
-    if (target.closest("#scenes") ? !turns : target.closest("[type=text], [type=file], select, textarea")) return;
-    if (key.startsWith("Arrow") && target.closest("input")) return;
-    if (key === " " && target.closest("button")) return;
-    const keys = {
-      ArrowRight: () => this.turnTo(1),
-      PageDown: () => this.turnTo(1),
-      ArrowLeft: () => this.turnTo(-1),
-      PageUp: () => this.turnTo(-1),
-      " ": () => this.play(!this.playing),
-      s: () => this.oneStep(),
-      r: () => this.again(),
-      m: () => this.openPanel(byId("panel").hidden),
-      p: () => this.present(!this.presenting),
-    };
-    if (!keys[key]) return;
-    event.preventDefault();
-    keys[key]();
   }
 
   turnTo(by) {
