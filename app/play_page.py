@@ -8,7 +8,9 @@ import streamlit as st
 from labkit.play import playground
 
 HEIGHT = 720  # pixels, if the height of the window is unknown
-LAYOUT = "<style>.st-key-playground :is(div, iframe) {height: max(32rem, 100vh - 8.3rem)}</style>"  # and a row below
+LAYOUT = """<style>
+.st-key-playground :is(div, iframe) {height: max(32rem, 100vh - 8.3rem); flex: none}
+</style>"""  # there is a row below it
 ABOUT = """\
 Each point is a sentence, placed at the mean of its word vectors, scaled to unit length. At every step, a batch is
 drawn, the loss assigns a **weight** to each pair of the batch, and the word vectors are updated. Everything runs in

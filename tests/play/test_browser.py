@@ -76,6 +76,8 @@ def test_the_weights_of_a_card_are_in_the_unit_of_the_curve(address: str, opened
     view.click("#play")
     view.wait_for_function("!play.dirty")
     script = """() => {
+        play.lab.refresh(); // the vectors have moved since the batch was weighed
+        play.draw();
         const { G, m, rows } = play.batch;
         const { i, j } = play.stages[0].space.lines[0];
         play.choose({ row: rows[i] }, 0);
