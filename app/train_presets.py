@@ -87,7 +87,7 @@ PRESETS = (
     ),
     Preset(
         "Keep the neighbours (SBERT-LP)",
-        "This method needs no labels. It reduces the dimensions and preserves the neighbours of each sentence.",
+        "This method needs no labels. It reduces the number of dimensions and keeps each sentence's neighbours.",
         "sbert-lp",
         {"base": "sif", "dimension": 24, "neighbours": 10},
         ("Labelled", "Sentences"),

@@ -311,7 +311,7 @@ def dense_places(points: np.ndarray) -> list[list[float]]:
 
 
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
-    """Write the words of regions in the middle of their points, within the picture, the largest regions first.
+    """Place the words of each region at the centre of its points, within the picture; the largest regions come first.
 
     Words without room are omitted. `size` is as in `names_in`.
     """
