@@ -48,8 +48,7 @@ def show(opened: cached.Opened) -> None:
     chosen = choosing.space(opened, bases, label="Base", key="base")
     counts = [100, 200, 400, 800, MOST]
     with frame.choices():
-        k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **BAR)
-        p = st.slider("p, number of dimensions", 2, 256, 64, key="p", **BAR)
+        k, p = sliders()
         most = st.select_slider("Maximum number of test sentences", counts, 400, key="most", **BAR)
     if chosen.method.name == "sbert-lp":
         st.caption(FORM)
@@ -88,6 +87,12 @@ def show(opened: cached.Opened) -> None:
             row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]
             why.button("order", (chosen,), opened, row["sentence 0"], row["sentence 1"])
     choosing.show_code(CODE, chosen, opened, k=k, p=p, most=most, least=least)
+
+
+def sliders() -> tuple[int, int]:
+    """k and p."""
+    k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **BAR)
+    return k, st.slider("p, number of dimensions", 2, 256, 64, key="p", **BAR)
 
 
 def embedded(space: choosing.Space, sentences: Sequence[str], k: int, p: int) -> tuple[Any, tuple[str, ...]]:
