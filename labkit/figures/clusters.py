@@ -434,7 +434,7 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     colour, dash, mark = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 1}}
+    marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
     about: Entries = {
         "mode": "lines+markers",
         "name": f"{outcome} ({len(rows):,})",
