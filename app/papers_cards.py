@@ -159,7 +159,8 @@ def result_of(claim: Any, table: Any) -> str:
     if lead < 0:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
-    size, low, high = (format(each, ".1f" if unit else ".3g") for each in (abs(lead), low, high))
+    forms = (".3g" if not unit else ".1f" if abs(each) >= 0.05 else ".1g" for each in (lead, low, high))
+    size, low, high = map(format, (abs(lead), low, high), forms)
     ahead, behind = "ahead of", "behind"
     if "minutes" in column.name:
         unit, ahead, behind = " minutes", "faster than", "slower than"

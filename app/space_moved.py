@@ -53,7 +53,7 @@ VERDICT = (
 )
 SIGNS = {WORSE: "✗", BETTER: "✓", NEITHER: "○"}
 SHOWN = (
-    "Lines lead from the old positions, which have a mark, to the new ones: {which}. The picture of {before} is "
+    "A line leads from the old position, which has a mark, to the new one, for {which}. The picture of {before} is "
     "rotated to match that of {after}. On average, {new:.1f} of the {k} nearest neighbours changed."
 )
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
@@ -126,10 +126,10 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
-    drawn, which = listed[:LINES], f"{'marked' if many else outcome}, at most {LINES}"
+    drawn, which = listed[:LINES], f"the first {LINES} {'marked sentences' if many else 'sentences of the list'}"
     if outcome == WORSE and not many:
         better = next((rows for way, rows in moved_together(found).items() if way[0] == BETTER), drawn)
-        drawn, which = np.union1d(drawn, better), f"{which}, and the largest group for the better"
+        drawn, which = np.union1d(drawn, better), f"{which} and the largest group for the better"
     drawn = np.union1d(drawn, [] if row is None else [row]).astype(np.int64)
     if many:
         look = replace(look, most=STYLES)  # so that all of their classes have colours
