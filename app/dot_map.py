@@ -100,10 +100,7 @@ def _levels(values: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def _digest(*parts: bytes) -> str:
-    digest = hashlib.blake2b(digest_size=12)
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
+    return hashlib.blake2b(b"".join(parts), digest_size=12).hexdigest()
 
 
 def bits(rows: Sequence[int], count: int) -> str:

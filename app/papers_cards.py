@@ -28,7 +28,7 @@ VERDICTS = {  # of a claim -> colour and text of its badge
 }
 LEAD = re.compile(  # what decides a claim, as labkit.papers.claims writes it
     r"(?P<column>.+): (?P<row>.+) (?P<mine>\S+) against (?P<other>.+) (?P<theirs>\S+) "
-    r"\((?P<lead>[^%]+)(?P<share>%?) \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]"
+    r"\((?P<lead>[^%, ]+)(?P<share>%?)(?: \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]|, one run each)"
 )
 SEEDS, METHODS, CLOSE, MORE = (  # what an undecided claim lacks: see labkit.papers.claims
     "needs more seeds",
@@ -155,17 +155,19 @@ def result_of(claim: Any, table: Any) -> str:
     small = column.larger and max(float(found["mine"]), float(found["theirs"])) <= 1  # no minutes, ranks or distances
     if not unit and (column.scale == 100 or (small and not column.name.endswith(" MI"))):  # which is in nats
         times, unit = 100 / column.scale, " points"
-    lead, low, high = (times * float(found[name]) for name in ("lead", "low", "high"))
+    lead, low, high = (times * float(found[name] or "nan") for name in ("lead", "low", "high"))
     if lead < 0:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
-    size, low, high = (format(each, ".1f" if unit else ".3g") for each in (abs(lead), low, high))
+    forms = (".3g" if not unit else ".1f" if abs(each) >= 0.05 else ".1g" for each in (lead, low, high))
+    size, low, high = map(format, (abs(lead), low, high), forms)
     ahead, behind = "ahead of", "behind"
     if "minutes" in column.name:
         unit, ahead, behind = " minutes", "faster than", "slower than"
         size, low, high = (format(float(each), ".2f") for each in (size, low, high))
     way = f"{size}{unit} {ahead if lead > 0 else behind} {found['other']}"
-    return f"{found['row']} is {way} ({found['column']}, 95 %: {low} to {high}{seeds})."
+    sure = f"95 %: {low} to {high}{seeds}" if found["low"] else "one run each"
+    return f"{found['row']} is {way} ({found['column']}, {sure})."
 
 
 def missing_of(claim: Any) -> str:
@@ -173,7 +175,7 @@ def missing_of(claim: Any) -> str:
     found = LEAD.match(claim.ours_why)
     if claim.ours != "open" or found is None:
         return ""
-    if "seeds, expected" in claim.ours_why:
+    if "seeds, expected" in claim.ours_why or not found["low"]:
         return SEEDS
     if float(found["low"]) * float(found["high"]) <= 0:
         return CLOSE
@@ -195,7 +197,7 @@ def show_cards() -> None:
     names = [*CARDS, EXPLANATIONS]
     for row in (names[:3], names[3:]):
         for column, name in zip(st.columns(3), row, strict=True):
-            with column, st.container(border=name in CARDS, height="stretch"):
+            with column, st.container(border=True, height="stretch"):
                 show_card(name, CARDS[name]) if name in CARDS else show_explanations()
 
 

@@ -90,7 +90,7 @@ def show(opened: cached.Opened) -> None:
 
 
 def sliders() -> tuple[int, int]:
-    """k and p."""
+    """The sliders for k and p, here and in the star of a sentence in Space."""
     k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **BAR)
     return k, st.slider("p, number of dimensions", 2, 256, 64, key="p", **BAR)
 

@@ -30,7 +30,6 @@ from labkit.evaluation.neighbours import (
     WORSE,
     Movement,
     Moves,
-    moved_rows,
     moved_together,
     movement,
     moves,
@@ -49,12 +48,12 @@ HEIGHT = 520  # in pixels, approximately
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = (
-    "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is now of another class. That is better (✓) if "
-    "it is their own class, and worse (✗) if the old one was."
+    "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before. A move is "
+    "better (✓) if the new class is the sentence's own, and worse (✗) if the old one was."
 )
 SIGNS = {WORSE: "✗", BETTER: "✓", NEITHER: "○"}
 SHOWN = (
-    "Lines lead from the old positions, which have a mark, to the new ones: {which}. The picture of {before} is "
+    "A line leads from the old position, which has a mark, to the new one, for {which}. The picture of {before} is "
     "rotated to match that of {after}. On average, {new:.1f} of the {k} nearest neighbours changed."
 )
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
@@ -123,14 +122,14 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-        list_sentences(moved_rows(moved, found, shown.texts, labels, listed), moved.k, outcome)
+        list_sentences(listed.tolist(), shown.texts, labels, found, moved.k)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
-    drawn, which = listed[:LINES], f"{'marked' if many else outcome}, at most {LINES}"
+    drawn, which = listed[:LINES], f"the first {LINES} {'marked sentences' if many else 'sentences of the list'}"
     if outcome == WORSE and not many:
-        better = next((group.rows for group in moved_together(found) if group.outcome == BETTER), drawn)
-        drawn, which = np.union1d(drawn, better), f"{which}, and the largest group for the better"
+        better = next((rows for way, rows in moved_together(found).items() if way[0] == BETTER), drawn)
+        drawn, which = np.union1d(drawn, better), f"{which} and the largest group for the better"
     drawn = np.union1d(drawn, [] if row is None else [row]).astype(np.int64)
     if many:
         look = replace(look, most=STYLES)  # so that all of their classes have colours
@@ -139,8 +138,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         side = replace(in_colour(after, look, before, after), picture=new)
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
         drawing["ways"] = {each: drawn[found.outcome[drawn] == each] for each in OUTCOMES}
-        ring = marking.state_of_marks().ring(side.name, row)
-        figure = figures.clusters(new, side.shown, ring=ring, chosen=rows if many else None, **drawing)
+        figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
         names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
@@ -151,46 +149,39 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
 
 def choose_list(found: Moves, side: str) -> str:
     """The choice of a list, and its largest groups, each with a button that marks it in the picture of this side."""
-    options: Any = {"key": "list", "required": True, "label_visibility": "collapsed"}
+    names = {each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}" for each in OUTCOMES}
+    options: Any = {"default": WORSE, "required": True, "label_visibility": "collapsed", "format_func": names.get}
     with st.container(horizontal=True):
-        outcome = str(
-            st.segmented_control(
-                "Sentences that moved",
-                OUTCOMES,
-                default=WORSE,
-                format_func=lambda each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}",
-                **options,
-            )
-        )
+        outcome = str(st.segmented_control("Sentences that moved", OUTCOMES, key="list", **options))
         clear_button()
     with st.container(horizontal=True, gap="xsmall", key="suggested"):
-        for number, group in enumerate([each for each in moved_together(found) if each.outcome == outcome][:GROUPS]):
-            name = f"{len(group.rows):,} from **{frame.plain(group.source)}** to **{frame.plain(group.target)}**"
-            mark = partial(marking.mark_rows, side, group.rows.tolist())
+        groups = [(way, rows) for way, rows in moved_together(found).items() if way[0] == outcome]
+        for number, ((_, source, target), rows) in enumerate(groups[:GROUPS]):
+            name = f"{len(rows):,} from **{frame.plain(source)}** to **{frame.plain(target)}**"
+            mark = partial(marking.mark_rows, side, rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
     return outcome
 
 
-def list_sentences(lines: Sequence[dict[str, Any]], k: int, outcome: str) -> None:
-    """Sentences that moved, as a table; a row selects its sentence."""
-    if not lines:
-        return
-    key, own = f"moved-{outcome}-{marking.state_of_marks().cleared}", f"own of {k}"
+def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[str], found: Moves, k: int) -> None:
+    """Sentences with the classes of their nearest neighbours before and now; a row selects its sentence."""
+    key = f"moved-{st.session_state['list']}-{marking.state_of_marks().cleared}"
+    near = {"before": found.source, "now": found.target, f"own of {k}": found.own}
+    lines = [
+        {"sentence": texts[row], "class": labels[row]}
+        | {name: " → ".join(map(str, np.atleast_1d(values[row]))) for name, values in near.items()}
+        for row in rows
+    ]
 
     def choose() -> None:
-        rows = st.session_state[key].selection.rows
-        marking.select_row(lines[rows[0]]["row"] if rows else None)
+        chosen = st.session_state[key].selection.rows
+        marking.select_row(rows[chosen[0]] if chosen else None)
 
-    frame.table(
-        [{own if name == "own class" else name: value for name, value in line.items()} for line in lines],
-        "Sentences that moved, with the class of their nearest neighbour before and now.",
-        widths={"sentence": 150, "class": 80, "before": 80, "now": 80, own: 58},
-        column_order=["sentence", "class", "before", "now", own],
-        height=min(225, 37 * (len(lines) + 1)),
-        key=key,
-        on_select=choose,
-        selection_mode="single-row",
-    )
+    if lines:
+        selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
+        alt = "Sentences that moved, with the class of their nearest neighbour before and now."
+        widths = dict(zip(lines[0], (150, 80, 80, 80, 58), strict=True))
+        frame.table(lines, alt, widths=widths, height=min(225, 37 * (len(lines) + 1)), **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
@@ -237,8 +228,7 @@ from labkit.projection import laid_over, project
 {shown}
 spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
 found = moves(movement(*spaces), shown.labels)
-for group in moved_together(found):
-    print(group)
+print({{way: len(rows) for way, rows in moved_together(found).items()}})
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
 ways = {{outcome: found.rows(outcome) for outcome in ("worse", "better", "neither")}}
 clusters(new, shown, before=old.points, ways=ways, named=True).show()

@@ -62,8 +62,9 @@ LAYOUT = f"""<style>
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
 .labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
-[class*=st-key-title] p {{max-width: calc(100% - 19em); white-space: nowrap; overflow: hidden; text-overflow: ellipsis}}
-[class*=st-key-title] p:hover {{width: fit-content; max-width: none; overflow: visible; position: relative; z-index: 9;
+[class*=st-key-title] p {{width: fit-content; max-width: calc(100% - 17.9rem); white-space: nowrap}}
+[class*=st-key-title] p:not(:hover) {{overflow: hidden; text-overflow: ellipsis}}
+[class*=st-key-title] p:hover {{max-width: none; position: relative; z-index: 9;
   background: light-dark({", ".join(frame.GROUND)})}}
 [class*=st-key-tall] :is(.stPlotlyChart, .js-plotly-plot) {{overflow: visible !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}

@@ -11,14 +11,17 @@ import cached
 import choosing
 import frame
 import numpy as np
+import pandas as pd
 import streamlit as st
 from keeping import once, room
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.records import SPLITS
+from labkit.figures import similarity_histogram, similarity_scatter
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST = 13  # bars of a corpus
+VECTORS, SURPRISING = ("tfidf", "mean-vectors"), 12  # of a corpus of pairs: the vectors, and the pairs listed
 PERFECT = 0.9995  # rounds to 1.000
 YOURS = "your file"
 SHAPES = {
@@ -59,7 +62,13 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     table = st.empty()
     if not all(room().has(("difficulty", each.key)) for each in corpora.values()):
         fill(table, corpora, {})  # until all are measured
+    with st.container(horizontal=True, gap="xsmall", key="choose"):
+        for name in corpora:
+            label = f"Open **{frame.plain(name)}**"
+            st.button(label, key=f"choose-{name}", type="tertiary", on_click=choosing.choose_corpus, args=(name,))
     st.caption(READ)
+    if opened is not None and isinstance(opened.corpus, Pairs):
+        show_pairs(opened, opened.corpus)
     if opened is not None:
         show_some_rows(opened)
     measured = {}
@@ -144,6 +153,28 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
                 frame.download(row.capitalize(), partial(str, lines), file, "text/csv", key)
 
 
+def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
+    """The cosine of each pair against its label or score, and the pairs on which the two disagree most."""
+    names: Any = {"format_func": choosing.VECTORS.get, "horizontal": True, **frame.KEEP}
+    vectors = st.radio("Cosines of its pairs", VECTORS, key="space", **names)
+    space, known = choosing.fitted(opened, vectors), "scores" if corpus.graded else "labels"
+    measure = partial(space.method.similarity_pairwise, corpus.text_a, corpus.text_b)
+    cosine = once("Comparing the pairs …", ("pairs", space.key), measure)
+    draw = similarity_scatter if corpus.graded else similarity_histogram
+    rows = [row | {"cosine": float(value)} for row, value in zip(corpus.rows(), cosine, strict=True)]
+    alt = f"The cosines of {len(corpus):,} pairs by {space.name} against the {known} of the corpus."
+    frame.picture(draw(cosine, getattr(corpus, known)), key="pair-cosines", alt=alt, rows=lambda: rows)
+    st.markdown(f"**Surprising pairs**: cosine and {known.removesuffix('s')} disagree most")
+    by_cosine, by_value = (pd.Series(values).rank(pct=True) for values in (cosine, corpus.values))
+    surprising = np.argsort(-(by_cosine - by_value).abs(), kind="stable")[:SURPRISING]
+    frame.table(
+        [rows[row] for row in surprising],
+        "Pairs of sentences, with their label or score and their cosine.",
+        formats={"cosine": "%.2f"},
+    )
+    choosing.show_code(PAIRS_CODE, space, opened, figure=draw.__name__, known=known)
+
+
 def show_some_rows(opened: cached.Opened) -> None:
     """Twenty rows of the corpus, drawn at random."""
     corpus = opened.corpus
@@ -163,6 +194,11 @@ def show_some_rows(opened: cached.Opened) -> None:
     frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
 
 
+PAIRS_CODE = """\
+from labkit.figures import {figure}
+cosine = method.similarity_pairwise(corpus.text_a, corpus.text_b)
+{figure}(cosine, corpus.{known}).show()
+"""
 ROWS_CODE = """\
 from labkit.corpora import load
 from labkit.baselines.difficulty import difficulty

@@ -97,7 +97,10 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> Non
     job, others = train_queue.jobs_shown(queue, opened, bench=bench)
     if job is not None:
         train_queue.show_head(queue, job)
-        show_report(job) if bench else train_queue.show_growth(job, opened)
+        if bench:
+            show_report(job)
+        else:
+            train_queue.show_growth(job, opened)
     elif not bench:
         st.info("There is no run on this corpus yet. Choose what to train and click Train.")
     elif opened is not None and "test" in opened.corpus.sizes:

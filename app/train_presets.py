@@ -20,7 +20,6 @@ from trainings import Job
 
 from labkit.settings import Settings
 
-ANY = ("Labelled", "Pairs", "Triplets", "Groups", "Sentences", "Articles")
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
 QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
 OTHER = "Another method"
@@ -88,7 +87,7 @@ PRESETS = (
     ),
     Preset(
         "Keep the neighbours (SBERT-LP)",
-        "This method needs no labels. It reduces the dimensions and preserves the neighbours of each sentence.",
+        "This method needs no labels. It reduces the number of dimensions and keeps each sentence's neighbours.",
         "sbert-lp",
         {"base": "sif", "dimension": 24, "neighbours": 10},
         ("Labelled", "Sentences"),

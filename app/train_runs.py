@@ -62,6 +62,12 @@ def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     return {name: runs[name] for name in names}
 
 
+def folded_choices() -> tuple[Any, Any]:
+    """A button that opens the choices of a view, and the place beside it that says what is chosen."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        return st.popover("Choose", icon=":material/tune:", key="compare"), st.container()
+
+
 def many(number: int, what: str) -> str:
     """A number of things in words."""
     return f"{number} {what}{'s' * (number != 1)}"
@@ -75,8 +81,7 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     from labkit.evaluation.leaderboard import leaderboard
 
     verdict = st.container()
-    with st.container(horizontal=True, vertical_alignment="center", key="chosen"):
-        choices, said = st.popover("Choose", icon=":material/tune:", key="compare"), st.container()
+    choices, said = folded_choices()
     runs = chosen_runs(opened, offered, choices)
     baselines = choices.multiselect(
         "Baselines, fitted here without labels",
@@ -228,24 +233,27 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
 
 def show_histories(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
     """One metric of every run's history over the epochs."""
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    runs = chosen_runs(opened, offered, left)
+    choices, said = folded_choices()
+    runs = chosen_runs(opened, offered, choices)
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
         st.info("None of these runs was trained in epochs. Choose others above, or start one under Train.")
         return
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
-    column = right.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)
+    column = choices.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    st.markdown(OTHER_MEASURE.format(metric=spoken(column)))
-    if missing := [name for name in runs if name not in shown]:
-        st.info(frame.plain(f"{', '.join(missing)}: no curve, because no {spoken(column)} was measured over epochs."))
+    said.caption(f"{many(len(shown), 'run')}, {spoken(column)}")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     frame.picture(
         figures.training_curves(shown, [column], height=390), key="compare_curves", alt=alt, rows=lambda: rows
     )
+    st.markdown(OTHER_MEASURE.format(metric=spoken(column)))
+    if missing := [name for name in runs if name not in shown]:
+        st.caption(
+            frame.plain(f"{', '.join(missing)}: no curve, because no {spoken(column)} was measured over epochs.")
+        )
     frame.code(CURVES_CODE.format(folders=lines_of([str(runs[name]) for name in shown]), column=column))
 
 

@@ -71,7 +71,7 @@ ROWS = {  # name -> the row in the tables of SentPWNet, and in those of FILM
 LEADS = {  # what is compared -> the table, and how the claim begins that compares it
     "Quora: weighted pairs against contrastive, BiLSTM": ("sentpwnet/2", "with a BiLSTM"),
     "Quora: the same, LSTM": ("sentpwnet/2", "with an LSTM"),
-    "Quora: the same, CNN, chosen anew for each seed": ("sentpwnet/2", "with a CNN"),
+    "Quora: the same, CNN": ("sentpwnet/2", "with a CNN"),
     "Places, Hit@10: the same, BiLSTM": ("sentpwnet/6", "with a BiLSTM"),
     "Places, Hit@10: weighted pairs against triplets, CNN": ("sentpwnet/6", "with a CNN"),
     "Places, Hit@1: weighted pairs against contrastive, LSTM": ("sentpwnet/6", "with an LSTM"),

@@ -1,4 +1,4 @@
-"""Choose a device. In: a name from the settings: auto, cpu, cuda, cuda:1, mps. Out: a device of this machine."""
+"""Choose a device. In: a name from the settings: auto, cpu, cuda, cuda:1, mps. Out: a device on this machine."""
 
 from __future__ import annotations
 

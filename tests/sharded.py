@@ -28,6 +28,6 @@ def all_stages(run: Path, triplets: Path, out: Path, **who: Any) -> list[Path]:
     """What is made of triplets by every further stage, in folders in `out`: two tasks or more each."""
     folders = [out / name for name in ("distinct", "vectors", "near")]
     write_distinct([triplets], folders[0], column="anchor", size=40, **who)
-    write_vectors(run, [folders[0]], folders[1], size=40, **who)
+    write_vectors(run, [folders[0]], folders[1], column="anchor", size=40, **who)
     write_neighbours(folders[1], folders[2], count=3, **who)
     return folders

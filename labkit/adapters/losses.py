@@ -6,7 +6,7 @@
 Both are modules with the loss settings of `labkit train sentpwnet`: the same names, bounds and defaults, except that
 the default is no miner. A learned temperature is a parameter of the module.
 
-The columns of a dataset are read as our own training reads a corpus (`labkit.sentpwnet.batches`). Rows with the same
+A dataset's columns are read as our own training code reads a corpus (`labkit.sentpwnet.batches`). Rows with the same
 tokens count as one sentence:
 
     texts                               label    pairs

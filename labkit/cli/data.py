@@ -51,7 +51,7 @@ bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. Sc
 labels. `labkit data cluster {name} --out found.csv` finds classes and labels each sentence with its class."""
 
 app = Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and make corpora.")
-making = Typer(no_args_is_help=True, help="Generate a bundled corpus, triplets, or the bundled runs.")
+making = Typer(no_args_is_help=True, help="Generate a bundled corpus, a set of triplets, or the bundled runs.")
 app.add_typer(making, name="make")
 
 
@@ -254,7 +254,7 @@ def make_corpus(
 
 @making.command("triplets", cls=Command)
 def make_triplets(
-    articles: Annotated[list[str], Option(help="A corpus of articles, a .jsonl file or a Wikipedia dump; repeatable.")],
+    articles: Annotated[list[str], Option(help="A .jsonl file of articles or a Wikipedia dump; repeatable.")],
     out: Table,
     form: Annotated[
         Literal["arrow", "parquet"] | None,

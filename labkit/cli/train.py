@@ -223,7 +223,7 @@ def _to_launch(entry: type[Method], processes: int | None) -> bool:
 
 
 def launched(count: int, words: Sequence[str]) -> int:
-    """Run `labkit` with these words in `count` processes on this machine, as `torchrun` does; return the exit status.
+    """Run `labkit` with these arguments in `count` processes on this machine, like `torchrun`; return the exit status.
 
     Ctrl-C and SIGTERM reach all of them, and they exit like a single process (`torchrun` itself prints a traceback).
     """

@@ -142,7 +142,7 @@ def corpus_of_rows(
             odd = sorted(row.keys() ^ values.keys())
             raise ValueError(f"{at}: column {odd[0]!r} is not in every row; give each row the same columns")
         checked = _cleaned(shape, row, at)
-        key = tuple(checked[column] for column in checked if column != "split")
+        key = tuple(checked[column] for column in values if column != "split")
         if (first := seen.setdefault(_hashable(key), number)) != number:
             repeated.append((number, first))
             continue

@@ -260,19 +260,6 @@ class Moves:
         return order[self.outcome[order] == outcome]
 
 
-@dataclass(frozen=True, eq=False)
-class MovedTogether:
-    """Sentences that moved from the neighbourhood of one class to that of another, with the same outcome."""
-
-    source: str
-    target: str
-    outcome: str
-    rows: np.ndarray
-
-    def __str__(self) -> str:
-        return f"{len(self.rows):,} moved from {self.source} to {self.target} ({self.outcome})"
-
-
 def movement(before: ArrayLike, after: ArrayLike, k: int = 10) -> Movement:
     """Compare the exact k nearest neighbours of each sentence in two spaces (n, d) and (n, e), with rows in the same
     order.
@@ -319,34 +306,14 @@ def moves(moved: Movement, labels: Sequence[str]) -> Moves:
     return Moves(outcome, names[source], names[target], own)
 
 
-def moved_together(found: Moves) -> tuple[MovedTogether, ...]:
-    """Group the sentences that moved by outcome, old class and new class: first those for the worse, then those for the
-    better, each from the largest group to the smallest."""
-    members: dict[tuple[str, str, str], list[int]] = {}
+def moved_together(found: Moves) -> dict[tuple[str, str, str], np.ndarray]:
+    """Group the sentences that moved: (outcome, old class, new class) -> rows.
+
+    The groups for the worse come first, then those for the better, each from the largest to the smallest.
+    """
+    groups: dict[tuple[str, str, str], list[int]] = {}
     for outcome in OUTCOMES:
         for row in found.rows(outcome).tolist():
-            members.setdefault((outcome, found.source[row], found.target[row]), []).append(row)
-    order = sorted(members, key=lambda way: (OUTCOMES.index(way[0]), -len(members[way]), way))
-    return tuple(
-        MovedTogether(source, target, outcome, np.array(members[outcome, source, target]))
-        for outcome, source, target in order
-    )
-
-
-def moved_rows(
-    moved: Movement, found: Moves, texts: Sequence[str], labels: Sequence[str], among: Sequence[int] | np.ndarray
-) -> list[dict[str, float | str]]:
-    """Return a table row for each of these sentences: the class of its nearest neighbour before and now, how many of
-    its k neighbours are of its own class, and how much its neighbourhood changed."""
-    return [
-        {
-            "row": row,
-            "sentence": texts[row],
-            "class": str(labels[row]),
-            "before": str(found.source[row]),
-            "now": str(found.target[row]),
-            "own class": "{} → {}".format(*found.own[row]),
-            "changed": float(moved.change[row]),
-        }
-        for row in np.asarray(among, np.int64).tolist()
-    ]
+            groups.setdefault((outcome, found.source[row], found.target[row]), []).append(row)
+    order = sorted(groups, key=lambda way: (OUTCOMES.index(way[0]), -len(groups[way]), way))
+    return {way: np.array(groups[way]) for way in order}

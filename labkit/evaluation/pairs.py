@@ -148,7 +148,7 @@ def correlation(scores: ArrayLike, gold: ArrayLike) -> Correlation:
 def correlation_parts(
     scores: ArrayLike, gold: ArrayLike, units: ArrayLike | None = None, *, of: np.ndarray | None = None
 ) -> dict[str, Parts]:
-    """Split both correlations over the pairs, or over units of pairs: `pearson` and `spearman`.
+    """Divide both correlations among the pairs, or among groups of pairs: `pearson` and `spearman`.
 
     The influence of a pair is (n - 1) times the loss of correlation without it (the jackknife); all pairs take n² steps
     in total. With `of`, the numbers of some pairs, influences are measured among these pairs alone, but the score is

@@ -77,7 +77,7 @@ def regions(
     """Name the regions of a picture (n, p) by at most two words each, chosen by `region_words`.
 
     The regions are the labels (n,) if there are 2 to FEW of them. Otherwise, or with `fine`, they are k-means clusters
-    of the points: √n / 4 of them, from 4 to 12, or with `fine` √n, from 12 to FEW.
+    of the points: √n / 4 of them, but at least 4 and at most 12; with `fine` √n, but at least 12 and at most FEW.
     """
     n = counted.counts.shape[0]
     same_length("points", points, n)
@@ -221,7 +221,7 @@ class Apart:
 
 
 def set_apart(counted: CountedWords, chosen: Sequence[int] | np.ndarray, labels: Sequence[str] = ()) -> Apart:
-    """Find the words and classes that are more frequent among the selected rows than among the rest, by a G-test.
+    """Find the words and classes that are more frequent among the selected rows than among the rest, using a G-test.
 
         G = 2 Σ O ln(O / E)   over the table: has it or not, selected or not; E: expected if the two are independent
 

@@ -1,4 +1,4 @@
-"""Functions from records to plotly figures. Notebooks and app use the same functions. Extra: plots."""
+"""Functions from records to plotly figures. The notebooks and the app use the same functions. Extra: plots."""
 
 from labkit.extras import require
 

@@ -292,7 +292,8 @@ def names_in(
         if len(rows) and (chosen is None or np.isin(rows, chosen).any()):
             text = draw.short(name, LETTERS)
             wanted = [(text, x, y, x * pixels, "center") for x, y in dense_places(points[rows])]
-            placed += _without_overlap(wanted, pixels, STEPS, taken, most=1)
+            steps = STEPS if len(rows) > AROUND else STEPS[1:]  # a name would cover one of a few points
+            placed += _without_overlap(wanted, pixels, steps, taken, most=1)
     return placed
 
 
@@ -310,7 +311,7 @@ def dense_places(points: np.ndarray) -> list[list[float]]:
 
 
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
-    """Write the words of regions in the middle of their points, within the picture, the largest regions first.
+    """Place the words of each region at the centre of its points, within the picture; the largest regions come first.
 
     Words without room are omitted. `size` is as in `names_in`.
     """
@@ -433,7 +434,7 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     colour, dash, mark = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 1}}
+    marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
     about: Entries = {
         "mode": "lines+markers",
         "name": f"{outcome} ({len(rows):,})",

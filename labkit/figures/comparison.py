@@ -63,7 +63,11 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     for verdict, (colour, symbol) in LOOKS.items():
         mine = [(place, line) for place, line in shown if line.verdict == verdict]
         if mine:
-            named = {"name": VERDICTS.get(verdict, verdict), "hovertemplate": f"%{{x:.4f}}{draw.NAME}"}
+            named: Entries = {
+                "name": VERDICTS.get(verdict, verdict),
+                "hovertemplate": f"%{{text}}: %{{x:.4f}}{draw.NAME}",
+            }
+            named["text"] = [draw.hover_lines(line.name) for _, line in mine]
             places, means = [place for place, _ in mine], [line.mean for _, line in mine]
             look = {"color": colour, "symbol": symbol, "size": 12}
             traces.append(draw.intervals(means, places, [_ends(line, best) for _, line in mine], look, **named))

@@ -26,6 +26,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from labkit.corpora.catalogue import DATA
 from labkit.experiment import digest, versions_of
 from labkit.papers.data import DATASETS, DataAtHand, Desk, Missing, default_folder, read_json, write_json
@@ -253,12 +255,13 @@ class Store:
 
 @cache
 def host() -> str:
-    """The machine, with the model of its processor, which determines the order of sums and thus the rounding."""
+    """The machine, with its processor and GPU, which determine the order of sums and thus the rounding."""
     info = Path("/proc/cpuinfo")  # Linux
     lines = info.read_text("utf-8").splitlines() if info.is_file() else []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     model = next(named, platform.processor() or "unknown processor")
-    return f"{platform.system()} {platform.machine()}, {model}, {os.cpu_count()} processors"
+    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    return f"{platform.system()} {platform.machine()}, {model}, {os.cpu_count()} processors{gpu}"
 
 
 @cache

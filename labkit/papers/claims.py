@@ -150,7 +150,9 @@ class _Pair:
 
     def __str__(self) -> str:
         lead, *bounds = (format(each, "+.1%" if self.claim.relative else "+.3g") for each in self.shown())
-        more = f" [{', '.join(bounds)}]{', over seeds alone' * (self.units == 1)}" * (not self.exact)
+        more = f" [{', '.join(bounds)}]{', over seeds alone' * (self.units == 1)}"
+        if self.exact or not self.beyond.error:  # a single number per row has no interval
+            more = "" if self.exact else ", one run each"
         return f"{self.column}: {self.row} {self.mine:.4g} against {self.other} {self.theirs:.4g} ({lead}{more})"
 
 

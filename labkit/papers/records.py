@@ -78,10 +78,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its name, its published scores by column (None: the paper has none; empty: none at all), and its recipe.
+    """One row: its name, its published scores by column (None where the paper gives none), and its recipe.
 
-    `figure` is a prefix of the column's score, if one recipe gives several rows. `seen` names the data sets whose texts
-    a pretrained model has seen. A `counted` row is shown as whole numbers, not in the column's unit.
+    Our own rows have no published scores. `figure` is a prefix of the column's score, if one recipe gives several rows.
+    `seen` names the data sets whose texts a pretrained model has seen. A `counted` row is shown as whole numbers, not
+    in the column's unit.
     """
 
     name: str

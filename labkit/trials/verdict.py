@@ -101,7 +101,7 @@ def _ranked(name: str, runs: Mapping[str, Runs], best: str, level: float, margin
 
 
 def _interval(lead: Lead, count: int, level: float) -> tuple[float, float]:
-    """Student's interval; if all units agree, the interval by the rule of three."""
+    """Student's t interval or, if all units agree, the one that the rule of three gives."""
     return lead.interval(level) if lead.error else (lead.lead - 3 / count, lead.lead + 3 / count)
 
 

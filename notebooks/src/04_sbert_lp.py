@@ -502,7 +502,7 @@ for column in stored().table("sbert-lp/1").columns:
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
 # **1.** The mixture of its old neighbours rebuilds each sentence almost exactly. Why can other sentences become its
-# nearest?
+# nearest neighbours?
 #
 # <details><summary>An answer</summary>
 #

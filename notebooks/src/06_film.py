@@ -122,7 +122,7 @@ for name, row in zip("ijk", triplets[434]):
 
 # %% [markdown]
 # **Predict 06.a.** Take only those $k$ that are labelled as different from the anchor. In what share of the triplets is
-# plain TF-IDF wrong, so that $k$ is as near to $i$ as $j$ is, or nearer? Write a number from 0 to 1.
+# plain TF-IDF wrong, that is, in how many is $k$ at least as near to $i$ as $j$ is? Write a number from 0 to 1.
 
 # %%
 guess = 0.2  #!

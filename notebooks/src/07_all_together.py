@@ -229,8 +229,8 @@ print(f"TF-IDF, the split that came with {FILE}: {score(tfidf, mine):.3f}")
 
 # %% [markdown]
 # `topics` came with a split. Its posts are about *subjects*: in the topic cycling, for example, a worn chain or a
-# stolen front wheel. Each subject is in one part only. (If your own file has no column `split`, `load` has made one,
-# much as your function does.)
+# stolen front wheel. Each subject appears in only one split. (If your own file has no `split` column, `load`
+# creates one, much as your function does.)
 #
 # **Predict 07.b.** Now split `topics` with your function, and let every post be its own group. What does TF-IDF score?
 # Write a number from 0 to 1.

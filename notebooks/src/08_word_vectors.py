@@ -15,8 +15,8 @@
 # *50 minutes, 34 of them for five exercises. You need a little Python, and should know what a dot product and a
 # logarithm are.*
 #
-# Each mark is the caption of a photograph; colour and shape show which of eight photographs it describes. Its vector is
-# made only of counts of the words that occur near each other in other captions. The slider sets how many captions were
+# Each mark is the caption of a photograph; colour and shape show which of eight photographs it describes. Its vector
+# consists only of counts of the words that occur near each other in other captions. The slider sets how many captions were
 # counted. When do the captions of one photograph come together?
 
 # %%

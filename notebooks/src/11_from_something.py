@@ -181,7 +181,7 @@ show(
 # assume a straight line on the axis above, where each step doubles. Return the first number of labels if $a$ is never
 # behind, and infinity if it always is.
 #
-# *10 minutes, hard. Why it matters: two curves become one number, and that number has a price.*
+# *10 minutes, hard. Why it matters: two curves become one number, and that comes at a price.*
 #
 # hint: Go through the points until `a[at] >= b[at]`. If that is the first point, return `labels[0]`.
 # hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share

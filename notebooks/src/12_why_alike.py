@@ -533,8 +533,8 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 #
 # *No cell checks these. Say or write down your answer before you unfold ours.*
 #
-# **1.** A colleague takes out the words that an explanation names, and the similarity falls more than without random
-# words. What do you ask next?
+# **1.** A colleague takes out the words that an explanation names, and the similarity falls more than it does when
+# random words are taken out. What do you ask next?
 #
 # <details><summary>An answer</summary>
 #

@@ -253,22 +253,22 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
     assert [[*map(int, re.findall("[0-9]+", option.content))] for option in choice.proto.options] == [
         [count] for count in counts.values()
     ]
-    better = next(group for group in groups if group.outcome == "better")
-    few = {"worse": min(30, counts["worse"]), "better": len(better.rows)}
+    better = next(rows for (outcome, *_), rows in groups.items() if outcome == "better")
+    few = {"worse": min(30, counts["worse"]), "better": len(better)}
     assert lines(page) == {name: count for name, count in few.items() if count}
     for outcome in [name for name, count in counts.items() if count]:
         fine(page.segmented_control(key="list").set_value(outcome).run())
         (table,) = named(page, "Sentences that moved")
-        assert table["row"].tolist() == found.rows(outcome).tolist()
-        assert table["before"].tolist() == [shown.labels[near] for near in moved.before[table["row"], 0]]
-        assert table["now"].tolist() == [shown.labels[near] for near in moved.after[table["row"], 0]]
+        rows = found.rows(outcome)
+        assert table["sentence"].tolist() == [shown.texts[row] for row in rows]
+        assert table["before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
+        assert table["now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
-        own = [group for group in groups if group.outcome == outcome][: len(buttons)]
-        assert [label.split()[0] for label in buttons] == [str(len(group.rows)) for group in own]
-        assert all(group.source in label for group, label in zip(own, buttons, strict=True))
-    page.query_params["row"] = str(table["row"][0])
+        own = [(str(len(rows)), *way[1:]) for way, rows in groups.items() if way[0] == outcome][: len(buttons)]
+        assert [tuple(label.replace("*", "").split()[::2]) for label in buttons] == own
+    page.query_params["row"] = str(rows[0])
     fine(page.run())
-    assert shown.texts[table["row"][0]] in texts(page)
+    assert shown.texts[rows[0]] in texts(page)
     assert any(trace.get("marker", {}).get("size") == 26 for trace in figure(page)["data"])  # its ring
     assert len(near(page)) == 2
 
@@ -278,13 +278,13 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     page = who(opened)
     assert len(run_code(page)) == 1
     shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
-    group = moved_together(moves(moved, shown.labels))[0]
+    (_, *ways), found = next(iter(moved_together(moves(moved, shown.labels)).items()))
     fine(page.button(key="together-0").click().run())
-    rows = group.rows.tolist()
+    rows = found.tolist()
     assert lines(page) == {"worse": len(rows)}
-    assert sorted(named(page, "Sentences that moved")[0]["row"]) == sorted(rows)
+    assert sorted(named(page, "Sentences that moved")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
-    assert {group.source, group.target} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
+    assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
     fine(page.segmented_control(key="view").set_value("Before and after").run())
     assert sorted(named(page, "The marked or found")[0]["row"]) == sorted(rows)
     for number in (0, 1):

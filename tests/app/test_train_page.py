@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import streamlit as st
 import trainings as module
+from scipy.stats import rankdata
 from streamlit.testing.v1 import AppTest
 from trainings import Job, Owned, Queue, all_owned, owned, queue_of, write_owned
 
@@ -27,7 +28,7 @@ from labkit.runs import history, read_record, write_checkpoint
 from labkit.training.trained import probe_of
 from tests.waiting import until
 
-from .conftest import HOSTILE, Opened, figure, fine, numbers, refused, shows_no_markup, texts, with_file
+from .conftest import HOSTILE, Opened, figure, fine, named, numbers, refused, shows_no_markup, texts, with_file
 
 HISTORY = "epoch,loss,dev_auc\n1,0.5,0.7\n2,0.25,0.75\n"
 # in the place of `labkit train`: an epoch, then it waits until it is told to go on
@@ -136,6 +137,19 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     assert waiting.job(second.id).state in ("waiting", "running", "failed")
 
 
+def test_surprising_pairs_and_a_corpus_of_the_table_is_opened(opened: Opened) -> None:
+    page = fine(opened("train_page", view="Data", corpus="relatedness").run())
+    corpus, method = load("relatedness"), METHODS["tfidf"]()
+    method.fit(corpus)
+    ranks = [rankdata(each) for each in (method.similarity_pairwise(corpus.text_a, corpus.text_b), corpus.scores)]
+    order = np.argsort(-np.abs(ranks[0] - ranks[1]), kind="stable")[:12].tolist()
+    (listed,) = named(page, "Pairs of sentences")
+    assert listed[corpus.COLUMNS["text_a"]].tolist() == [corpus.text_a[row] for row in order]
+    fine(page.button(key="choose-captions").click().run())
+    assert page.selectbox(key="corpus").value == "captions"
+    assert not named(page, "Pairs of sentences")
+
+
 def test_a_file_is_trained_on_at_one_click_and_once(opened: Opened, waiting: Queue) -> None:
     page = fine(with_file(opened("train_page", view="Data"), b"text,label\n<b>a</b>,x\nb,x\nc,y\nd,y\n"))
     assert page.selectbox(key="corpus").value == "your own file"
@@ -228,6 +242,7 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     until(lambda: waiting.job(job.id).state == "finished")
     said = texts(fine(page.run()))
     assert "2 of 6" in said
+    assert "`None`" not in said
     assert f"{load('topics').sizes['dev']:,} rows" in said
     best = kept_epoch(history(job.folder))
     assert f"after epoch {best}**, whose weights are kept" in said

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from labkit.corpora import Corpus, Groups, Labelled, Pairs, Sentences, Triplets, read_corpus
+from labkit.corpora import Corpus, Groups, Labelled, Pairs, Sentences, Triplets, from_rows, read_corpus
 from labkit.corpora.files import read_rows, write_rows
 from labkit.progress import collected
 
@@ -148,6 +148,12 @@ def test_an_unusable_encoding_is_refused(encoding: str, tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", ROWS[Labelled])
     with pytest.raises(ValueError, match="encoding"):
         read_corpus(path, encoding=encoding)
+
+
+def test_a_repeated_row_is_known_whatever_the_order_of_its_keys() -> None:
+    rows = [{"text": "a", "label": "x"}, {"label": "x", "text": "a"}, {"text": "b", "label": "y"}]
+    with collected():
+        assert from_rows(rows).texts == ("a", "b")
 
 
 def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:

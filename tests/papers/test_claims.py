@@ -144,6 +144,9 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     lead = shown_lead(several, in_x(made))
     assert lead is not None
     assert (lead.other, lead.low, lead.high) == ("b", pytest.approx(low), pytest.approx(high))
+    once = {row: {0: found[0]} for row, found in made.items()}
+    alone = judge(Claim("", ("a",), ("b",), ("x",)), in_x(once))
+    assert (alone.verdict, "[" in alone.why) == ("open", False)  # one number for each row has no interval
     none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
     assert judge(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), in_x(none)).verdict == "open"
 

@@ -61,7 +61,7 @@ def sentences(random: np.random.Generator) -> Cases:
     tolerance=0.01,
 )  # fmt: skip
 def bent(random: np.random.Generator) -> Cases:
-    """Slopes of f(x) = tanh(Σ_i w · x_i + ½ Σ_k u_k (Σ_i x_ik)²) for word vectors x (n, d), which is bent."""
+    """Slopes of f(x) = tanh(Σ_i w · x_i + ½ Σ_k u_k (Σ_i x_ik)²) for word vectors x (n, d), a nonlinear function."""
 
     def slope_of(d: int) -> Callable[[np.ndarray], np.ndarray]:
         w, u = random.uniform(0.2, 0.6, size=(2, d))
