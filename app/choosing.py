@@ -330,7 +330,7 @@ def runs_in(method: str = "") -> dict[str, Path]:
     runs: list[tuple[int, Path]] = []
     bad: dict[str, Exception] = {}
     files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]
-    for run in [file.parent for file in files if classroom.may_see(file.parent)]:
+    for run in filter(classroom.sight(), [file.parent for file in files]):
         try:
             record = read_record(run)
             if method not in ("", record["method"]):

@@ -277,13 +277,11 @@ def is_teacher() -> bool:
     return is_on() and PRESENT.guarded and st.context.headers.get(ROLE) == TEACHER
 
 
-def may_see(run: Path) -> bool:
-    """Whether this visitor may see a run: their own, a shared one, or one that no visitor trained."""
-    return sight()(run)
-
-
 def sight() -> Callable[[Path], bool]:
-    """`may_see` for this visitor, which can be called later, where Streamlit knows no visitor."""
+    """Whether this visitor may see a run: their own, a shared one, or one that no visitor trained.
+
+    The function can be called later, where Streamlit knows no visitor.
+    """
     all_of_them, name = not is_on() or is_teacher(), me()
 
     def sees(run: Path) -> bool:

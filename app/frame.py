@@ -366,15 +366,14 @@ def show_link(*, own_file: bool) -> None:
     settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
-        opens = "It works for runs that you share." if classroom.is_on() else ""
+        said = "The link contains your settings and the selected row, but no searches, typed sentences or marks."
+        if own_file:
+            said = "The link contains your settings but not your file: anyone who opens it is asked to upload one."
+        st.caption(said)
         if urlsplit(where).hostname in HERE:
-            opens = "**It opens on this machine only.** For others, choose *Picture as HTML* under *Save*: one file."
-        st.caption(
-            "The link contains your settings but not your file: anyone who opens it is asked to upload one. "
-            if own_file
-            else "The link contains your settings and the selected row, but no searches, typed sentences or marks. "
-        )
-        st.caption(opens)
+            st.caption("**It opens on this machine only.** For others: *Picture as HTML*, under *Save*, is one file.")
+        elif classroom.is_on():
+            st.caption("It works for runs that you share.")
 
 
 def number_in_address(key: str, count: int, default: int) -> int:

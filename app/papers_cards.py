@@ -98,7 +98,7 @@ CARDS = {
         "P-thought",
         "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
-        "both forms with two layers lead all other methods",
+        "both two-layer forms lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
@@ -159,7 +159,8 @@ def result_of(claim: Any, table: Any) -> str:
     if lead < 0:
         low, high = -high, -low
     seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
-    size, low, high = (format(each, ".1f" if unit else ".3g") for each in (abs(lead), low, high))
+    forms = (".3g" if not unit else ".1f" if abs(each) >= 0.05 else ".1g" for each in (lead, low, high))
+    size, low, high = map(format, (abs(lead), low, high), forms)
     ahead, behind = "ahead of", "behind"
     if "minutes" in column.name:
         unit, ahead, behind = " minutes", "faster than", "slower than"

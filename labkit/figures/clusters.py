@@ -292,7 +292,8 @@ def names_in(
         if len(rows) and (chosen is None or np.isin(rows, chosen).any()):
             text = draw.short(name, LETTERS)
             wanted = [(text, x, y, x * pixels, "center") for x, y in dense_places(points[rows])]
-            placed += _without_overlap(wanted, pixels, STEPS, taken, most=1)
+            steps = STEPS if len(rows) > AROUND else STEPS[1:]  # a name would cover one of a few points
+            placed += _without_overlap(wanted, pixels, steps, taken, most=1)
     return placed
 
 

@@ -22,7 +22,9 @@ function sentence(model, corpus, text) {
 }
 
 const size = (x) => (x && x < 0.005 ? "< 0.01" : n2(x));
-const weightWords = (slope) => `${slope < 0 ? "pulls" : "pushes"} ${size(Math.abs(slope))}`;
+
+/** A pair's weight as the mean over its two anchors, so that it is in the unit of the curve. */
+const weightWords = (slope) => `${slope < 0 ? "pulls" : "pushes"} ${size(Math.abs(slope) / 2)}`;
 
 /** The heaviest pairs of a sentence, as buttons. */
 function pairList(training, { pairs, at, joined }, choose) {

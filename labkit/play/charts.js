@@ -1,19 +1,38 @@
 // Two small charts over the steps: hit@1, and inter/intra on a logarithmic scale; trained solid, unseen dashed.
 
+import { byId, el } from "./dom.js";
 import { pen, theme } from "./palette.js";
 
 const LOG = { low: 0.1, high: 1000 };
 const CHARTS = {
-  hit: { of: (part) => part.hit, share: (value) => value, ticks: [0, 0.5, 1] },
+  hit: { of: (part) => part.hit, share: (value) => value, ticks: [0, 0.5, 1], written: (value) => value.toFixed(2) },
   ratio: {
     of: (part) => part.ratio,
     share: (value) => Math.log(Math.min(LOG.high, Math.max(LOG.low, value)) / LOG.low) / Math.log(LOG.high / LOG.low),
     ticks: [0.1, 1, 10, 100, 1000],
+    written: (value) => value.toFixed(value < 10 ? 1 : 0),
   },
 };
 
-/** Draw `histories`, one list of measurements a side: the second side's lines are thinner. */
-export function drawChart(canvas, name, histories) {
+/** Draw both charts with their numbers, one list of measurements a side, and return the numbers of hit@1. */
+export function drawCharts(histories) {
+  const [hit] = Object.keys(CHARTS).map((name) => {
+    if (byId(name).clientWidth) drawChart(byId(name), name, histories);
+    const written = (value) => (Number.isNaN(value) ? "–" : CHARTS[name].written(value)); // NaN: no unseen sentences
+    const texts = histories.map((history, side) => {
+      const { train, unseen } = history.at(-1);
+      const which = histories.length > 1 ? (side ? "right " : "left ") : "";
+      return `${which}${written(train[name])}, unseen ${written(unseen[name])}`;
+    });
+    const lines = texts.map((text, side) => el("span", { className: `side${side}` }, text));
+    byId(`${name}-values`).replaceChildren(...lines);
+    return texts.join("; ");
+  });
+  return hit;
+}
+
+/** Draw `histories`: the second side's lines are thinner. */
+function drawChart(canvas, name, histories) {
   const { of, share, ticks } = CHARTS[name];
   const tones = theme();
   const { context: c, width, height } = pen(canvas);

@@ -1,4 +1,5 @@
-// Controls of hyperparameters: a slider, a row of choices, a list. Each calls `change(name, value)`.
+// Controls of hyperparameters: a slider, a row of choices, a list. Each calls `change(name, value)`. A slider has
+// `show(value)`, because two sliders may stand for one hyperparameter.
 
 import { el, remark } from "./dom.js";
 import { CHOICES, RANGES, shown } from "./settings.js";
@@ -11,21 +12,21 @@ function slider(name, value, change, most = RANGES[name].high) {
   const { title, low, high: top, log, step } = RANGES[name];
   const high = Math.min(top, most);
   const id = `${name}-${(count += 1)}`;
-  const number = el("span", { className: "value" }, shown(name, value)); // the slider itself says it to screen readers
+  const number = el("span", { className: "value" }); // the slider itself says it to screen readers
   number.setAttribute("aria-hidden", "true");
   const input = el("input", { type: "range", id });
   const toPlace = (number) => (log ? (STEPS * Math.log(number / low)) / Math.log(high / low) : number);
   const toValue = (place) => (log ? low * (high / low) ** (place / STEPS) : place);
   Object.assign(input, log ? { min: 0, max: STEPS, step: 1 } : { min: low, max: high, step });
-  input.value = toPlace(value);
-  input.setAttribute("aria-valuetext", shown(name, value));
-  input.addEventListener("input", () => {
-    const chosen = toValue(Number(input.value));
-    number.textContent = shown(name, chosen);
-    input.setAttribute("aria-valuetext", shown(name, chosen));
-    change(name, chosen);
-  });
-  return el("div", { className: "control" }, el("label", { htmlFor: id }, title, number), input);
+  input.addEventListener("input", () => change(name, toValue(Number(input.value))));
+  const made = el("div", { className: "control" }, el("label", { htmlFor: id }, title, number), input);
+  made.show = (now) => {
+    number.textContent = shown(name, now);
+    input.value = toPlace(now);
+    input.setAttribute("aria-valuetext", shown(name, now));
+  };
+  made.show(value);
+  return made;
 }
 
 /** A row of choices, one of them chosen. */
@@ -59,8 +60,10 @@ function note(name, value) {
   return notes ? remark(notes[value]) : null;
 }
 
-/** The control that suits a hyperparameter: where there is room, choices are a row. */
-export function control(name, value, change, { roomy = false, most } = {}) {
-  if (name in RANGES) return slider(name, value, change, most);
-  return roomy ? segments(name, value, change) : list(name, value, change);
+/** The control of a side's hyperparameter that suits it: where there is room, choices are a row. */
+export function control(name, value, change, { roomy = false, most, side = 0 } = {}) {
+  const made = name in RANGES ? slider(name, value, change, most)
+    : roomy ? segments(name, value, change) : list(name, value, change);
+  Object.assign(made.dataset, { name, side });
+  return made;
 }

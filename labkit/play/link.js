@@ -1,4 +1,4 @@
-// A state as an address: #scene=temperature&temperature=0.02&right.loss=supcon&labels=12:3&removed=5,8&typed=...
+// A state as an address: #scene=temperature&temperature=0.02&right.loss=supcon&labels=12:3&removed=5,8&typed=...&row=7
 
 import { ownScene } from "./lab.js";
 import { SCENES } from "./scenes.js";
@@ -6,8 +6,8 @@ import { checked, DEFAULTS } from "./settings.js";
 
 const TYPED = 200; // characters
 
-/** What the address of now says: the scene, and all that differs from it. */
-export function toHash(lab) {
+/** What the address of now says: the scene, all that differs from it, and the row chosen on a side. */
+export function toHash(lab, row, side = 0) {
   const scene = { ...DEFAULTS, ...lab.scene.settings };
   const words = new URLSearchParams();
   words.set("scene", lab.scene.name);
@@ -19,6 +19,7 @@ export function toHash(lab) {
   if (lab.byHand.size) words.set("labels", [...lab.byHand].map((pair) => pair.join(":")).join());
   if (lab.removed.size) words.set("removed", [...lab.removed].join());
   if (lab.typed) words.set("typed", lab.typed);
+  if (row !== undefined) words.set(side ? "right.row" : "row", row);
   return `#${words}`;
 }
 
@@ -34,7 +35,7 @@ export function place() {
 
 const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : value);
 
-/** Open what an address says. What it says wrongly is taken as not said. */
+/** Open what an address says, and return the chosen row and its side. What it says wrongly is taken as not said. */
 export function fromHash(lab, hash) {
   const words = new URLSearchParams(hash.slice(1));
   const name = words.get("scene");
@@ -56,4 +57,7 @@ export function fromHash(lab, hash) {
   for (const row of removed.filter(trained)) lab.removed.add(row);
   lab.typed = (words.get("typed") ?? "").slice(0, TYPED);
   lab.restart();
+  const side = lab.right && words.has("right.row") ? 1 : 0;
+  const row = Number(words.get(side ? "right.row" : "row") ?? NaN);
+  return row in rows ? { row, side } : null;
 }

@@ -4,9 +4,10 @@ import { pairCard, rowCard } from "./card.js";
 import { control } from "./controls.js";
 import { idsOf } from "./corpus.js";
 import { byId, el } from "./dom.js";
+import { pressed } from "./keys.js";
 import { Lab, ownScene } from "./lab.js";
 import { fromHash, place, toHash } from "./link.js";
-import { drawChart } from "./charts.js";
+import { drawCharts } from "./charts.js";
 import { Panel } from "./panel.js";
 import { READOUTS } from "./readouts.js";
 import { CHOICES, RANGES, shown } from "./settings.js";
@@ -39,8 +40,7 @@ class Page {
     document.documentElement.classList.toggle("framed", window !== top);
     byId("share").hidden = !this.place;
     if (this.around !== window) window.focus(); // the app opens on this page, so its keys work at once
-    if (this.place?.hash.includes("=")) fromHash(this.lab, this.place.hash);
-    this.arrive();
+    this.arrive(this.place?.hash.includes("=") ? fromHash(this.lab, this.place.hash) : null);
     requestAnimationFrame((now) => this.frame(now));
   }
 
@@ -72,7 +72,7 @@ class Page {
       this.open(this.lab.scenes[menu.selectedIndex]);
       if (this.pointed) menu.blur(); // the keys are the page's again
     });
-    document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("keydown", (event) => pressed(event, this));
     document.addEventListener("pointerdown", () => (this.pointed = true), true);
     document.addEventListener("fullscreenchange", () => {
       if (!document.fullscreenElement) this.present(false);
@@ -88,38 +88,8 @@ class Page {
   read() {
     const { hash } = this.place;
     if (hash && !hash.includes("=")) return;
-    if (hash) fromHash(this.lab, hash);
-    else this.lab.begin();
-    this.arrive();
-  }
-
-  /** Keys, unless the control in focus uses them: a slider and a row of choices use the arrows alone. */
-  key(event) {
-    const { key, target } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    this.pointed = false;
-    if (key === "Escape") {
-      if (target.closest(".term")) return target.blur();
-      return this.chosen || this.lab.typed ? this.close() : this.present(false);
-    }
-    const turns = ["ArrowLeft", "ArrowRight", "PageUp", "PageDown"].includes(key);
-    if (target.closest("#scenes") ? !turns : target.closest("[type=text], [type=file], select, textarea")) return;
-    if (key.startsWith("Arrow") && target.closest("input")) return;
-    if (key === " " && target.closest("button")) return;
-    const keys = {
-      ArrowRight: () => this.turnTo(1),
-      PageDown: () => this.turnTo(1),
-      ArrowLeft: () => this.turnTo(-1),
-      PageUp: () => this.turnTo(-1),
-      " ": () => this.play(!this.playing),
-      s: () => this.oneStep(),
-      r: () => this.again(),
-      m: () => this.openPanel(byId("panel").hidden),
-      p: () => this.present(!this.presenting),
-    };
-    if (!keys[key]) return;
-    event.preventDefault();
-    keys[key]();
+    if (!hash) this.lab.begin();
+    this.arrive(hash ? fromHash(this.lab, hash) : null);
   }
 
   turnTo(by) {
@@ -141,11 +111,11 @@ class Page {
     history[how](history.state, "", this.place.href.split("#")[0] + hash);
   }
 
-  /** Show the lab's scene from its start. */
-  arrive() {
+  /** Show the lab's scene from its start; `chosen` is the row that a link names, with its side. */
+  arrive(chosen = null) {
     const { scene, scenes } = this.lab;
     this.until = scene.until;
-    Object.assign(this, { chosen: null, hovered: null });
+    Object.assign(this, { chosen: chosen && { row: chosen.row }, chosenSide: chosen?.side ?? 0, hovered: null });
     byId("title").textContent = scene.title;
     document.querySelector("header nav").hidden = !scenes.length;
     byId("scenes").selectedIndex = scenes.indexOf(scene);
@@ -216,7 +186,12 @@ class Page {
     this.fillStory();
     if (restarted) this.chosen = null;
     if (name in CHOICES || this.lab.control !== before) this.fill();
-    else this.refreshNames(); // a slider that moves is not replaced under the hand
+    else {
+      for (const made of document.querySelectorAll(`[data-name=${name}]`)) { // a slider that moves is not replaced
+        made.show(this.lab.settingsOf(Number(made.dataset.side))[name]);
+      }
+      this.refreshNames();
+    }
     this.sayLater();
   }
 
@@ -271,7 +246,7 @@ class Page {
 
   /** Copy a link to this state; without a clipboard it is in the address bar. Pasted sentences are not in it. */
   async share() {
-    this.write(toHash(this.lab), "replaceState");
+    this.write(toHash(this.lab, this.chosen?.row, this.chosenSide), "replaceState");
     const copied = await navigator.clipboard.writeText(this.place.href).then(() => true, () => false);
     byId("share").textContent = copied ? "Copied" : "In the address";
     this.say(copied ? "Link copied" : "The link is in the address");
@@ -388,22 +363,10 @@ class Page {
       const chosen = number === this.chosenSide ? this.chosen : null;
       const hovered = this.hovered && number === 0 ? { pair: this.hovered } : null;
       const typed = idsOf(lab.typed, side.training.corpus.words);
-      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed });
+      this.stages[number].draw(side, { chosen: hovered ?? chosen, typed, playing: this.playing });
     });
-    const histories = lab.sides.map(({ history }) => history);
-    for (const name of ["hit", "ratio"]) {
-      if (byId(name).clientWidth) drawChart(byId(name), name, histories);
-      const values = histories.map((history) => ["train", "unseen"].map((part) => history.at(-1)[part][name]));
-      const texts = values
-        .map(([train, unseen]) => `${FORMATS[name](train)}, unseen ${FORMATS[name](unseen)}`)
-        .map((text, side) => (lab.right ? `${side ? "right" : "left"} ${text}` : text));
-      const lines = texts.map((text, side) => el("span", { className: `side${side}` }, text));
-      byId(`${name}-values`).replaceChildren(...lines);
-      if (name === "hit") {
-        const hit = this.presenting ? ` · Hit@1 ${texts.join("; ")}` : ""; // its chart makes room
-        byId("count").textContent = `step ${this.steps}${hit}`;
-      }
-    }
+    const hit = drawCharts(lab.sides.map(({ history }) => history));
+    byId("count").textContent = `step ${this.steps}${this.presenting ? ` · Hit@1 ${hit}` : ""}`; // its chart makes room
     byId("readout").textContent = READOUTS[lab.scene.readout](lab.sides);
     const { pair, row } = this.chosenSide ? {} : (this.chosen ?? {});
     if (!byId("panel").hidden) this.panel.draw(this.hovered ?? pair, this.stages[0].hovered ?? row);
@@ -422,11 +385,6 @@ class Page {
     this.saying = setTimeout(() => this.say(`${byId("readout").textContent}. ${this.lab.summary}`), SILENCE);
   }
 }
-
-const FORMATS = {
-  hit: (value) => (Number.isNaN(value) ? "–" : value.toFixed(2)), // a corpus without unseen sentences
-  ratio: (value) => (Number.isNaN(value) ? "–" : value.toFixed(value < 10 ? 1 : 0)),
-};
 
 if (typeof document !== "undefined") {
   globalThis.play = new Page(JSON.parse(byId("data").textContent));

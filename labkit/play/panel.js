@@ -69,7 +69,7 @@ export class Panel {
   control(name, side) {
     const { lab } = this.page;
     const change = (changed, value) => this.page.change(changed, value, side);
-    const made = control(name, lab.settingsOf(side)[name], change, { most: lab.most(name) });
+    const made = control(name, lab.settingsOf(side)[name], change, { most: lab.most(name), side });
     const input = made.querySelector("input, select");
     input.dataset.keep = `${name}-${side}`;
     return made;

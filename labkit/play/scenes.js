@@ -13,7 +13,7 @@ export const SCENES = [
     title: "Who gets the weight?",
     sentences: [
       "Drag the temperature to the left. The weight moves to fewer and fewer pairs.",
-      "At 0.02, less than one pair in six carries nearly all the weight. At 2.00, it takes three in four.",
+      "At 0.02, less than a quarter of the pairs carry nearly all the weight. At 2.00, it takes three quarters.",
     ],
     control: "temperature",
     readout: "carrying",

@@ -4,7 +4,9 @@ import { heaviestPairs } from "./metrics.js";
 import { look, pen, theme, trace } from "./palette.js";
 import { Projection } from "./projection.js";
 
-const LINES = 12; // pulls drawn, and as many pushes: pulls alone would vanish in a class that has gathered
+const LINES = 3; // pairs of the batch that are drawn, at least one of each kind
+const OF_ROW = 24; // pairs of a chosen row
+const HOLD = 25; // steps that lines are held while training goes on, so that the eye can follow them
 const BENDS = 12; // pieces of a line along the sphere
 const REACH = 16; // pixels around a point that count as on it
 const FORCE = 0.35; // length of the longest arrow, in radii
@@ -18,12 +20,13 @@ function moved(v, force) {
 
 export class Space {
   constructor(canvas, camera) {
-    Object.assign(this, { canvas, camera, projection: null, spots: [], lines: [] });
+    Object.assign(this, { canvas, camera, projection: null, spots: [], lines: [], kept: null });
   }
 
   /**
-   * Draw a training. `marks`: {row, pair, typed, held, at, about}: a chosen row, a pair [i, j] of the batch, the vector
-   * of a typed sentence, that of a held point, and for the chosen row where it is and what `explainPoint` says of it.
+   * Draw a training. `marks`: {row, pair, typed, held, at, about, playing}: a chosen row, a pair [i, j] of the batch,
+   * the vector of a typed sentence, that of a held point, for the chosen row where it is and what `explainPoint` says of
+   * it, and whether training goes on.
    */
   draw(training, marks = {}) {
     const { d } = training.model;
@@ -66,17 +69,35 @@ export class Space {
     c.globalAlpha = 1;
   }
 
-  /** The batch's heaviest pairs, or those of the chosen row alone. */
-  drawLines({ batch }, { pair = null, at = null, about = null }) {
-    const pairs = about ? about.pairs.map(({ j, slope }) => ({ i: about.at, j, slope })) : heaviestPairs(batch);
+  /** The batch's heaviest pairs, held for some steps, or those of the chosen row alone. */
+  drawLines(training, { pair = null, at = null, about = null, playing = false }) {
+    const { batch } = training;
     const chosen = ({ i, j }) => pair?.includes(i) && pair.includes(j);
-    const [pulls, pushes] = [pairs.filter(({ slope }) => slope < 0), pairs.filter(({ slope }) => slope > 0)];
-    const heaviest = [pulls, pushes].flatMap((kind) => kind.filter((one, at) => at < LINES || chosen(one)));
+    const pairs = about
+      ? about.pairs.slice(0, OF_ROW).map(({ j, row, slope }) => ({ i: about.at, j, slope, rows: [null, row] }))
+      : this.heaviest(training, playing, chosen);
     const most = Math.abs(pairs[0]?.slope ?? 1);
-    const end = (i) => (about && i === about.at ? this.projection.point(at) : this.flat[batch.rows[i]]);
-    const lines = heaviest.map(({ i, j, slope }) => ({ i, j, slope, path: this.path(end(i), end(j)) }));
-    this.lines = about?.joined ? [] : lines; // those that can be clicked: a pair of the batch
+    const end = (row) => (row === null ? this.projection.point(at) : this.flat[row]);
+    const lines = pairs.map((one) => ({ ...one, path: this.path(...one.rows.map(end)) }));
+    const clickable = about ? !about.joined : this.kept.batch === batch; // a pair of the batch
+    this.lines = clickable ? lines : [];
     for (const line of lines) this.line(line, Math.abs(line.slope) / most, chosen(line));
+  }
+
+  /** The heaviest pairs of the batch with their rows, and the chosen one; while it trains, those of a few steps ago. */
+  heaviest(training, playing, chosen) {
+    const { batch, steps } = training;
+    const age = this.kept?.training === training ? steps - this.kept.steps : -1;
+    if (!playing || age < 0 || age >= HOLD) {
+      const all = heaviestPairs(batch);
+      const first = all.slice(0, LINES);
+      const other = all.find(({ slope }) => slope * first[0].slope < 0); // the heaviest of the other kind
+      if (other && all.indexOf(other) >= LINES) first.splice(-1, 1, other);
+      const pairs = [...first, ...all.filter((one) => chosen(one) && !first.includes(one))];
+      const named = pairs.map((one) => ({ ...one, rows: [batch.rows[one.i], batch.rows[one.j]] }));
+      this.kept = { training, batch, steps, pairs: named };
+    }
+    return this.kept.pairs;
   }
 
   /** From point to point on the canvas; on the sphere along it, so that a force begins where its line does. */

@@ -7,6 +7,7 @@ import { look, pen, theme, trace } from "./palette.js";
 import { LOSSES } from "./pairs.js";
 import { Space } from "./space.js";
 
+const HINT = "Dots are sentences, and lines join the heaviest pairs. Click a dot.";
 const MOVED = 4; // pixels from which a press is a drag
 
 export class Stage {
@@ -19,7 +20,8 @@ export class Stage {
     this.tip = el("div", { className: "tip", hidden: true });
     this.legend = el("ul", { className: "legend" });
     const side = number ? " right" : "";
-    this.figure = el("section", { className: `stage${side}` }, this.title, this.canvas, this.legend, this.tip);
+    const hint = number ? null : el("p", { className: "hint" }, HINT);
+    this.figure = el("section", { className: `stage${side}` }, this.title, hint, this.canvas, this.legend, this.tip);
     this.figure.setAttribute("aria-label", number ? "The space, right side" : "The space");
     this.leftOut = el("span", {}, " ┃ grey ticks: left out by the miner");
     const caption = el(
@@ -37,14 +39,15 @@ export class Stage {
   }
 
   /** Draw what the side of the lab is now. */
-  draw(side, { chosen, typed }) {
+  draw(side, { chosen, typed, playing }) {
     const { training } = side;
     this.training = training;
     const { row = null, pair = null } = chosen ?? {};
     const v = this.held?.vector ?? (row === null ? null : this.vectorOf(row));
     const about = v && !training.removed.has(row) ? explainPoint(training, row, v, training.labels[row]) : null;
     const typedVector = typed.length ? this.vectorOfIds(typed) : null;
-    this.space.draw(training, { row, pair, typed: typedVector, held: this.held?.vector ?? null, at: v, about });
+    const held = this.held?.vector ?? null;
+    this.space.draw(training, { row, pair, typed: typedVector, held, at: v, about, playing });
     this.curve.draw(training.settings, training.batch, pair);
     this.canvas.setAttribute("aria-label", this.describe());
   }

@@ -63,6 +63,7 @@ def test_the_result_of_a_claim_is_its_lead_in_points_and_an_undecided_one_lacks_
         ends = sorted(abs(end) * 100 / scale for end in (claim.after.low, claim.after.high))
         said = result_of(claim, table)
         assert "points" not in said or table.name != "film/3"  # whose column is minutes
+        assert not re.search(r"-0\.0\b", said)  # an end that is below 0, but how far?
         assert {found["row"], found["other"]} <= {name for name in table.rows if name in said}
         if "points" in said:
             lead, *told = (

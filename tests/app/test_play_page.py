@@ -24,7 +24,7 @@ def test_a_rerun_leaves_the_training_as_it_is_and_a_link_opens_its_scene(address
     inner = next(each for each in view.frames if each != view.main_frame)
     inner.evaluate("globalThis.mine = true")
     until(lambda: inner.evaluate("play.lab.sides[0].training.steps > 5"))  # the page forbids `wait_for_function`'s eval
-    view.locator("h3").first.click()
+    view.get_by_test_id("stHeader").click()
     view.keyboard.press("r")  # Streamlit's own key: run again
     listener.settle()
     assert inner.evaluate("mine && play.lab.sides[0].training.steps > 5")

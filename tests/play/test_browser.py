@@ -53,6 +53,74 @@ def test_a_slider_that_begins_again_can_be_dragged(address: str, opened) -> None
     assert view.evaluate("play.lab.sides[0].training.corpus.rows.filter(row => !row.unseen).length") == 6 * 32
 
 
+def test_both_sliders_of_a_hyperparameter_show_one_value(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address).view
+    view.click("#more")
+    inner = "#panel [data-keep=temperature-0]"
+    view.locator("#dial input").fill("0")
+    values = view.locator(".control:has([type=range][id^=temperature]) .value")
+    assert (view.input_value(inner), values.all_inner_texts()) == ("0", ["0.02", "0.02"])
+    view.locator(inner).press("End")
+    assert (view.input_value("#dial input"), values.all_inner_texts()) == ("200", ["2.00", "2.00"])
+    view.click("text=Compare two losses")
+    view.evaluate("play.change('loss', 'infonce', 1)")  # the right side has the left one's temperature
+    view.locator("#dial input").fill("0")
+    assert set(values.all_inner_texts()) == {"0.02"}
+    assert view.input_value("#panel [data-keep=temperature-1]") == "0"
+
+
+def test_the_weights_of_a_card_are_in_the_unit_of_the_curve(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address).view
+    view.locator("#dial input").fill("0")
+    view.wait_for_function(f"{STEPS} > 20")
+    view.click("#play")
+    view.wait_for_function("!play.dirty")
+    script = """() => {
+        play.lab.refresh(); // the vectors have moved since the batch was weighed
+        play.draw();
+        const { G, m, rows } = play.batch;
+        const { i, j } = play.stages[0].space.lines[0];
+        play.choose({ row: rows[i] }, 0);
+        return [G[i * m + j], G[j * m + i]].map(Math.abs);
+    }"""
+    of_both = view.evaluate(script)  # with either sentence as the anchor, as the curve has them
+    heaviest = float(view.locator("#card ol button span").first.inner_text().split()[1].replace("−", "-"))
+    assert heaviest == pytest.approx(sum(of_both) / 2, abs=0.0051)
+
+
+def test_a_link_opens_with_the_clicked_dot(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(f"{address}#scene=margin").view
+    view.evaluate("play.choose({ row: 7 }, 0)")
+    text = view.locator("#card p").first.inner_text()
+    view.evaluate("navigator.clipboard.writeText = async text => { globalThis.copied = text }")
+    view.click("#share")
+    view.wait_for_function("globalThis.copied")
+    other = opened(view.evaluate("copied")).view
+    assert other.locator("#card p").first.inner_text() == text
+    assert other.evaluate("play.chosen.row") == 7
+    assert opened(f"{address}#scene=margin&row=99999").view.locator("#card").is_hidden()
+
+
+def test_a_few_lines_are_held_while_it_trains(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address).view
+    view.wait_for_function(f"{STEPS} > 60")
+    held = view.evaluate("""() => {
+        play.play(false);
+        const { training } = play.lab.sides[0];
+        const { space } = play.stages[0];
+        const draw = (playing) => space.draw(training, { playing }) ?? space.kept.pairs.map(({ rows }) => rows.join());
+        const seen = [draw(false)];
+        for (let step = 0; step < 26; step++) {
+            play.lab.step();
+            seen.push(draw(true));
+        }
+        return seen;
+    }""")
+    assert {len(lines) for lines in held} == {3}
+    assert all(lines == held[0] for lines in held[:25])
+    assert held[25] != held[0]
+
+
 def test_arrow_keys_move_the_control_in_focus_and_page_keys_the_scene(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     title = view.inner_text("h1")
@@ -248,6 +316,7 @@ def test_nothing_is_out_of_reach(scheme: str, address: str, opened) -> None:  # 
     view.set_viewport_size({"width": 326, "height": 716})  # the frame that the app has on a telephone
     left, right = (view.locator(".stage").nth(side).bounding_box() for side in (0, 1))
     assert right["y"] >= left["y"] + left["height"]  # two spaces are below each other there
+    assert view.locator("#first").bounding_box()["y"] < left["y"]  # what to do is said before the space
     for scene in range(10):
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
         view.wait_for_function("!play.dirty || play.playing")

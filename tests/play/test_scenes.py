@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,8 @@ const M = await play("metrics");
 const lab = new Lab(job.data);
 const scene = SCENES.find(({ name }) => name === job.scene);
 lab.open({ ...scene, settings: { ...scene.settings, seed: job.seed } });
-if (Object.keys(job.set).length) while (lab.sides[0].training.steps < scene.until) lab.step(); // moved when it rests
+const resting = Object.keys(job.set).length && !job.early; // moved when it rests
+while (resting && lab.sides[0].training.steps < scene.until) lab.step();
 for (const [name, value] of Object.entries(job.set)) lab.set(name, value);
 const look = () => {
   const { training } = lab.sides[0];
@@ -57,8 +59,9 @@ def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watc
     """What is seen of a scene at its start and after so many steps, or after every one. A control is moved when the
     scene has come to rest, as people do."""
 
-    def run(scene: str, *at: int, every: bool = False, **moved: Any) -> Seen:
+    def run(scene: str, *at: int, every: bool = False, early: bool = False, **moved: Any) -> Seen:
         job = {"data": data, "scene": scene, "seed": request.param, "set": moved, "at": at, "every": every}
+        job["early"] = early
         return in_node(RUN, job)
 
     return run
@@ -66,9 +69,13 @@ def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watc
 
 def test_temperature_decides_how_many_pairs_count(watch: Watch) -> None:
     for seen in watch("temperature", 100, 400, temperature=0.02):
-        assert seen["carrying"] < 1 / 6  # "less than one pair in six"
+        assert seen["carrying"] < 1 / 6
+    early = watch("temperature", 400, every=True, early=True, temperature=0.02)  # or at once: then at every step
+    shares = [int(re.search(r"\((\d+) %\)", seen["text"])[1]) for seen in early]  # type: ignore[index]
+    assert max(shares) < 25  # "less than a quarter"
+    assert len(shares) == 401
     for seen in watch("temperature", 100, 400, temperature=2):
-        assert 0.7 < seen["carrying"] < 0.8  # "three in four"; if all were alike it would be nine in ten
+        assert 0.7 < seen["carrying"] < 0.8  # "three quarters"; if all were alike it would be nine in ten
 
 
 def test_a_small_margin_ends_training_and_a_large_one_never_does(watch: Watch) -> None:
