@@ -98,7 +98,7 @@ CARDS = {
         "P-thought",
         "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
-        "both forms with two layers lead all other methods",
+        "both two-layer forms lead all other methods",
         "P-coherence",
         ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "

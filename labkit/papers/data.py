@@ -181,29 +181,29 @@ def _joined(name: str, corpora: Sequence[Corpus]) -> Corpus:
 _FEWER = "fewer and broader articles than the paper's"
 _OTHER_PICTURES = (
     "trained on a part of Flickr30k, so that no scored picture was seen in training, and without the captions that "
-    "stand in STS-B or SICK"
+    "occur in STS-B or SICK"
 )
 _CAPTIONS: dict[str, Any] = {"apart": ("stsb", "sick"), "note": _OTHER_PICTURES}
 _ALL = (
     DataSet("quora", "questions", ("qqp", "qqp-bimpm"), _quora,
-            note="where Wang et al.'s split has only its dev, all 10,000 pairs of it are the test, and an eighth of "
-            "the labelled training pairs is dev, half of them duplicates as in their draw; no two splits share a "
-            "question, however it is spelt"),
+            note="only the dev set of Wang et al.'s split is available, so its 10,000 pairs are the test set here. An "
+            "eighth of the labelled training pairs is dev, half of them duplicates, as in their draw. No two splits "
+            "share a question, whatever its spelling"),
     DataSet("mrpc", "", ("mrpc",), _held_out,
-            note="in the official split one test pair in eight shares a sentence with a training pair: such "
-            "training pairs are left out. It has no dev split: a fifth of the training pairs is held out and gives the "
-            "threshold, since pairs that were learned from lie further apart than others"),
+            note="in the official split, one test pair in eight shares a sentence with a training pair; such training "
+            "pairs are left out. There is no dev split, so a fifth of the training pairs is held out and gives the "
+            "threshold, because pairs used for training lie further apart than others"),
     DataSet("articles", "articles", ("wikipedia",), note=_FEWER),
     DataSet("triplets-sen", "articles", ("wikipedia",), _sentences, derived=True,
-            note=f"{_FEWER}; {LEARNED:,} of the triplets, drawn at random, are learned from"),
+            note=f"{_FEWER}; training uses {LEARNED:,} of the triplets, drawn at random"),
     DataSet("triplets-titles", "articles", ("wikipedia",), _titles, derived=True, note=_FEWER),
     DataSet("places", "places", ("geoer",), _places,
-            note="places of Pittsburgh in place of the paper's own; all records of a place are in one split, which the "
-            "release, divided by pairs, does not keep so"),
+            note="places in Pittsburgh instead of the paper's own; all records of a place are in one split here, but "
+            "not in the release, which is divided by pairs"),
     DataSet("stsb", "relatedness", ("stsb",),
-            note="as released, sentences of some test pairs are in training, too"),
+            note="as released, sentences of some test pairs also occur in training"),
     DataSet("sick", "relatedness", ("sick",), _scored_on_dev,
-            note="scored on the trial pairs, without the test's; as released, most of their sentences are in training"),
+            note="scored on the trial pairs, not on the test; as released, most of their sentences occur in training"),
     DataSet("captions", "captions", ("flickr30k", "coco"), _captions, **_CAPTIONS),
     DataSet("captions-few", "captions", ("flickr30k", "coco"), _few_captions, **_CAPTIONS),
     DataSet("sts", "", ("sts12-16",)),

@@ -40,9 +40,9 @@ FINALISTS = 3  # trials that are trained on all rows, besides the first
 SMALL = 10_000  # training rows up to which trials use all of them
 # : the description for a table's note
 FAIR = (
-    f"Each row that is trained here has its settings chosen on dev by {PROTOCOL['trials']} trials, on the same quarter "
-    f"of the training rows and for half of the epochs (up to {SMALL:,} rows: on all, for all epochs); the rows as "
-    "printed have the paper's own values, or the usual ones where it gives none."
+    f"Each row that is trained here has its settings chosen on dev in {PROTOCOL['trials']} trials, on the same quarter "
+    f"of the training rows and for half of the epochs (with up to {SMALL:,} rows, on all rows and for all epochs). The "
+    "rows as printed have the paper's own values or, where it gives none, the usual ones."
 )
 
 

@@ -18,25 +18,25 @@ from labkit.papers.records import Column, Paper
 from labkit.progress import lasting
 
 RULE = (
-    "A claim is judged on the differences between runs of one seed on the same test items: confirmed if the 95 % "
-    "interval of every lead that it claims, over seeds and test items together, lies above what it claims (a tie: "
-    "within the bounds it gives), not confirmed if some interval lies below, widened for having picked it among "
-    "several, else open. It is open, too, where it has fewer than five seeds or where a row of it was not measured."
+    "A claim is judged on the differences between runs with the same seed on the same test items. It is confirmed if "
+    "the 95 % interval of every lead that it claims, over seeds and test items together, lies above what it claims "
+    "(for a tie: within its bounds). It is not confirmed if some interval lies below; this interval is widened, since "
+    "it is picked from several. Otherwise it is open, as it is with fewer than five seeds or without one of its rows."
 )
 AT_END = "(!)"  # marks a number chosen at an end of its range
-NOT_EVIDENCE = "not evidence: one seed, small embedded data, short trainings"
+NOT_EVIDENCE = "not evidence: one seed, small embedded data, short training"
 
 
 def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
     """The page: how claims are judged, every claim in a line, then a section for each paper."""
     commits = sorted({commit for table in report.tables for commit in table.commits})
     made_with = ", ".join(f"{name} {version}" for name, version in report.versions.items())
-    made_with += f"; figures computed by commit {', '.join(commits)}" * bool(commits)
+    made_with += f"; scores computed by commit {', '.join(commits)}" * bool(commits)
     lines = [
         "# The papers' tables, recomputed",
         "",
-        "Ours is a mean over seeds with its 95 % interval, or ± standard deviation where single test items were not "
-        f"kept; the paper's figure is in brackets. {RULE} Made by",
+        "Our score is a mean over seeds with its 95 % interval, or ± the standard deviation where the outcomes of test "
+        f"items were not stored. The paper's score is in brackets. {RULE} This page was made by",
         "",
         f"    {report.command}",
         "",
@@ -69,7 +69,7 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     ]
     if not rows:
         return []
-    head = ["", "claim", "by the paper's own pages", "by our figures", "what decides"]
+    head = ["", "claim", "by the paper's scores", "by our scores", "what decides"]
     return ["", "## What the papers claim", "", _tally(report, papers), "", *piped(head, rows)]
 
 
@@ -82,11 +82,12 @@ def _tally(report: Report, papers: Mapping[str, Paper]) -> str:
     sentences = []
     if theirs:
         by_paper, by_us = _counts([claim.paper for claim in theirs]), _counts([claim.ours for claim in theirs])
-        sentences = [f"Claims of the papers on figures, {len(theirs)}. By their own: {by_paper}.", f"By ours: {by_us}."]
+        sentences = [f"The papers make {len(theirs)} claims about scores. By their own scores: {by_paper}."]
+        sentences.append(f"By ours: {by_us}.")
     if own:
-        sentences.append(f"On themselves, by their pages, {len(own)}: {_counts(own)}.")
+        sentences.append(f"Claims about the papers themselves, {len(own)}: {_counts(own)}.")
     if asked:
-        sentences.append(f"Asked here beyond them, {len(asked)}: {_counts(asked)}.")
+        sentences.append(f"Our own questions, {len(asked)}: {_counts(asked)}.")
     return " ".join(sentences)
 
 
@@ -153,10 +154,10 @@ def _theirs(column: Column, published: float) -> str:
 
 def _measured_on(result: TableResult) -> str:
     """The data and the number of seeds."""
-    data = "; ".join(result.data) or "nothing that is here"
+    data = "; ".join(result.data) or "no available data"
     shown = [figure for figure in result.figures if figure.values]
     if not shown:
-        return f"{data}; no figure of ours"
+        return f"{data}; no score of ours"
     counts = [*map(str, sorted({len(figure.seeds) for figure in shown} - {1}))]
     several = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
     told = ["[95 % interval over seeds and test items]"] * any(figure.interval is not None for figure in shown)
@@ -193,11 +194,11 @@ def _chosen(result: TableResult) -> list[str]:
         [made["row"], made["data"], _values(chosen), f"{chosen['trials']}", _gained(chosen), lasting(chosen["seconds"])]
         for made, chosen in every
     ]
-    head = ["chosen on dev", "data", "setting (of what was tried)", "trials", "dev", "CPU"]
+    head = ["chosen on dev", "data", "settings (ranges)", "trials", "dev", "CPU"]
     tried = [len(chosen["space"]) for _, chosen in every]
     uneven = (
-        f"The same number of trials searches {min(tried)} to {max(tried)} settings: where there are more, the best is "
-        f"found less surely. What is marked {AT_END} lies at an end of what was tried, so beyond it may lie better."
+        f"The same number of trials searches {min(tried)} to {max(tried)} settings, so good values are found less "
+        f"reliably where there are more. A value marked {AT_END} is at an end of its range; better ones may lie beyond."
     )
     return ["", *piped(head, rows), "", uneven]
 

@@ -19,18 +19,18 @@ from labkit.papers.recipes.scoring import (
 )
 from labkit.papers.records import FEW_SEEDS, Column, Observation, Paper, Recipe, Row, Table, printed
 
-READS_BOTH = "reads both sentences of a pair together and gives neither a vector; its code is another paper's"
+READS_BOTH = "reads both sentences of a pair together and gives neither a vector; its code belongs to another paper"
 WITH_BERT = "needs BERT's weights; the deep twin below is the same network on word vectors made here"
 AS_PRINTED = {"solver": "paper", "share": "0", "iterations": 100}
 FULL = {"share": "0"}
 WORDS = "mean of word vectors made here"
-RULE = f"FILM, the same if each is among the other's {PAPERS_K} nearest (the paper's rule)"
+RULE = f"FILM with the paper's rule (each among the other's {PAPERS_K} nearest)"
 _HINGE = (
-    "FILM as printed, here: the hinge is smoothed where it bends and its weights are found together with s (taken in "
-    "turn, as in Algorithm 1, the two need not settle), its margin is set by the size of the solution in "
+    "FILM as printed is mended in three ways: the hinge is smoothed at its corner, its weights are found together with "
+    "s (in turn, as in Algorithm 1, the two need not converge), and its margin is set by the size of the solution in "
     "closed form"
 )
-DEVIATIONS = f"{_HINGE}, and two sentences are the same if their cosine is above a threshold chosen on dev"
+DEVIATIONS = f"{_HINGE}. Two sentences count as the same if their cosine is above a threshold chosen on dev"
 
 ACCURACY = printed("""
     Siamese CNN              79.60
@@ -62,7 +62,7 @@ _ALSO = {
     "FILM's deep twin (section 3.4)": Recipe(scored, "film-deep", first={}),
 }
 TABLE_1 = Table(
-    "film", "1", "Duplicate questions told from others: accuracy in percent",
+    "film", "1", "Telling duplicate questions from others: accuracy in percent",
     (Column("accuracy", "accuracy", "quora", 100, ".2f"),),
     (
         *(row for name, numbers in ACCURACY.items() for row in _compared(name, numbers)),
@@ -73,14 +73,14 @@ TABLE_1 = Table(
         *static(seen=("quora",)),
         mini(seen=("quora",)),
     ),
-    note=f"{DEVIATIONS}; the row with the paper's own rule, {PAPERS_K} mutual neighbours among all test sentences, "
-    "stands below. The text splits Quora's pairs 4:1 in one place and takes 10,000 for dev and test in another. The "
-    "last rows are ours. The Siamese networks are trained for "
-    f"{SHORT['epochs']} epochs and give {SHORT['size']} numbers, a third of their default. "
+    note=f"{DEVIATIONS}; a row below has the paper's own rule, {PAPERS_K} mutual neighbours among all test sentences. "
+    "The text splits Quora's pairs 4:1 in one place and takes 10,000 for dev and test in another. The last rows are "
+    f"ours. The Siamese networks are trained for {SHORT['epochs']} epochs and give vectors of {SHORT['size']} numbers, "
+    "a third of their default. "
     f"{CHOSEN_ANEW}{FAIR}",
     claims=(
         Claim("FILM leads the Siamese networks", ("FILM",), ("Siamese CNN", "Siamese-LSTM"), ("accuracy",)),
-        Claim("FILM achieves a superior performance: it leads all others", ("FILM",),
+        Claim("FILM performs best: it leads all others", ("FILM",),
               tuple(name for name in ACCURACY if "FILM" not in name), ("accuracy",)),
         Claim("FILM leads TF-IDF, from which it learns", ("FILM",), ("TF-IDF",), ("accuracy",), ours=True),
         Claim("FILM leads the mean of word vectors made here", ("FILM",), (WORDS,), ("accuracy",), ours=True),
@@ -95,10 +95,10 @@ GRADED = printed("""
     FILM       57.68
 """)
 TABLE_2 = Table(
-    "film", "2", "Pearson's correlation of the similarity with people's grades, times 100",
+    "film", "2", "Pearson's correlation between similarities and human ratings, times 100",
     (Column("Pearson", "pearson", "stsb", 100, ".2f"),),
     (
-        *(Row(name, numbers, why_not="word vectors of the whole release are not at hand")
+        *(Row(name, numbers, why_not="the published word vectors are not available here")
           for name, numbers in GRADED.items() if name != "FILM"),
         *tuned_and_printed(Row("FILM", GRADED["FILM"], Recipe(grades_by_year, "film", AS_PRINTED)), {}),
         tuned_baseline(WORDS, "mean-vectors", grades_by_year),
@@ -109,10 +109,10 @@ TABLE_2 = Table(
         mini(grades_by_year, seen=("stsb",)),
         *further(grades_by_year, seen=("stsb",)),
     ),
-    note="Which of the STS tasks it is, is not said; here it is the benchmark of 2017, trained on its own grades: "
-    "pairs above 80 % of the scale count as the same, those below 40 % as different. The word vectors made here come "
-    f"from these 5,700 pairs alone, where the paper has those of whole releases. One test pair in seven has a sentence "
-    f"that is a caption of Flickr30k's, from which MiniLM learned. {_HINGE}. {FAIR}",
+    note="The paper does not say which STS task it uses. Here it is the benchmark of 2017, with training on its own "
+    "ratings: pairs above 80 % of the scale count as the same, those below 40 % as different. The word vectors made "
+    "here come from these 5,700 pairs alone; the paper uses published ones. One test pair in seven contains a caption "
+    f"from Flickr30k, from which MiniLM learned. {_HINGE}. {FAIR}",
     claims=(
         Claim("FILM leads all word vectors", ("FILM",), ("LexVec", "FastText", "GloVe", "Word2vec"), ("Pearson",)),
         Claim("FILM leads the mean of word vectors made here", ("FILM",), (WORDS,), ("Pearson",), ours=True),
@@ -121,7 +121,7 @@ TABLE_2 = Table(
 )  # fmt: skip
 
 TABLE_3 = Table(
-    "film", "3", "What a training costs on one processor",
+    "film", "3", "The cost of training on one processor",
     (
         Column("CPU minutes", "minutes", "quora", printed="#.3g", larger=False),
         Column("accuracy", "accuracy", "quora", 100, ".2f"),
@@ -131,8 +131,8 @@ TABLE_3 = Table(
         Row("FILM", (30.0, None), Recipe(cost_of_training, "film", AS_PRINTED)),
         Row("FILM at full rank", (), Recipe(cost_of_training, "film", FULL)),
     ),
-    note="The paper gives 80 minutes on a graphics card and less than 30 on a processor, and for memory, performance "
-    "and interpretability words in place of numbers.",
+    note="The paper gives 80 minutes on a graphics card and less than 30 on a processor. For memory, performance and "
+    "interpretability it gives words instead of numbers.",
     claims=(
         Claim("FILM is trained faster than its deep twin", ("FILM",), ("deep twin",), ("CPU minutes",), larger=False),
     ),
@@ -151,22 +151,22 @@ def _descent(number: str, caption: str, figure: str, note: str) -> Table:
 
 FIGURE_1 = _descent(
     "figure-1",
-    "The objective over the steps of the descent",
+    "The objective at each step of the descent",
     "objective",
-    "The paper's figure is a picture. Whether Algorithm 1 descends hangs on a margin that is not given, with the line "
-    "search of section 3.2 or without; here the descent is on the mended objective.",
+    "The paper's figure is a picture. Whether Algorithm 1 descends depends on a margin that is not given, with or "
+    "without the line search of section 3.2. Our descent is on the mended objective.",
 )
 FIGURE_2 = _descent(
     "figure-2",
-    "The length of the gradient over the steps of the descent",
+    "The length of the gradient at each step of the descent",
     "gradient",
-    "The paper's figure is a picture; its caption calls 5.62E-03 the best (smallest) gradient. What it descends on is "
-    "scaled differently, so that the numbers cannot be compared.",
+    "The paper's figure is a picture; its caption calls 5.62E-03 the best (smallest) gradient. Its objective is scaled "
+    "differently, so the numbers cannot be compared.",
 )
 
 PLACES = (1, 2, 3, 5, 10, 20, 36, 37, 55)
 FIGURE_4 = Table(
-    "film", "figure-4", "Pairs called the same if each is among the other's k nearest: rates and log losses over k",
+    "film", "figure-4", "Pairs count as the same if each is among the other's k nearest: rates and log losses by k",
     (
         Column("TPR", "tpr", "quora"),
         Column("TNR", "tnr", "quora"),
@@ -176,9 +176,9 @@ FIGURE_4 = Table(
         Column("the paper's cross-entropy", "hard", "quora", larger=False),
     ),
     tuple(Row(f"k = {k}", (), Recipe(neighbour_curves, "film", FULL), figure=f"{k} ") for k in PLACES),
-    note="The paper's figure is a picture. A yes or no has no probability: its cross-entropy is the share of errors "
-    "times a constant, so that the most accurate k is best. The log loss here gives yes and no the share of "
-    "duplicates that they had on dev. The text also has a log loss of 0.32141 on Quora's own unpublished test pairs.",
+    note="The paper's figure is a picture. A yes or no has no probability, so its cross-entropy is the share of errors "
+    "times a constant, and the most accurate k is best. Our log loss gives yes and no the share of duplicates that "
+    "they had on dev. The text also gives a log loss of 0.32141 on Quora's own unpublished test pairs.",
     claims=(
         Claim("k = 1 has the lowest cross-entropy", ("k = 1",), tuple(f"k = {k}" for k in PLACES[1:]),
               ("the paper's cross-entropy",), larger=False),
@@ -196,8 +196,8 @@ FIGURE_5 = Table(
         Column("found again on four fifths of the data", "stability", "quora"),
     ),
     (Row("first row of L", (), _READ), Row("mean over all rows", (), _READ, figure="all ")),
-    note="The paper's figure is a picture of 78,113 numbers. A row means something only if it comes again: rows are "
-    "unique up to sign and a turn among neighbours of like strength.",
+    note="The paper's figure is a picture of 78,113 numbers. A row means something only if it appears again in another "
+    "run: rows are unique only up to their sign and a rotation among rows of similar strength.",
 )  # fmt: skip
 
 PAPER = Paper(

@@ -21,10 +21,10 @@ FORMS = {
 }
 OURS = tuple(FORMS)
 MADE_HERE = (
-    "The networks are trained in one pass on a part of Flickr30k's captions, with 200 numbers a "
-    "direction in place of 1,200. Word vectors are made of the corpus (PPMI, 100 numbers), where the paper has GloVe's "
-    "300. Paragraph vectors (PV-DBOW) of scored sentences are inferred after training, where the paper learns them "
-    f"with it. {FAIR} What they choose is what finds most often a caption of the same picture on dev, for grades, too."
+    "The networks are trained in one pass on a part of Flickr30k's captions, with 200 numbers in each direction "
+    "instead of 1,200. Word vectors are made from the corpus (PPMI, 100 numbers); the paper uses GloVe with 300. "
+    "Paragraph vectors (PV-DBOW) of scored sentences are inferred after training; the paper learns them during "
+    f"training. {FAIR} Trials choose what most often finds a caption of the same picture on dev, for ratings, too."
 )
 
 
@@ -66,7 +66,7 @@ COHERENT = printed("""
 """)
 _BASELINES = tuple(name for name in COHERENT if name not in FORMS)
 TABLE_3 = Table(
-    "pthought", "3", "P-coherence: the mean cosine of sentences that describe one picture",
+    "pthought", "3", "P-coherence: the mean cosine of sentences that describe the same picture",
     (
         Column("P-coherence", "coherence_within", "captions", printed=".4f"),
         Column("between groups", "coherence_between", "captions", printed=".4f", larger=False),
@@ -78,14 +78,14 @@ TABLE_3 = Table(
         bag(coherence),
         mini(coherence, seen=("captions",)),
     ),
-    note="An encoder that gives all sentences one vector has P-coherence 1: it is to be read beside the cosine between "
+    note="An encoder that gives all sentences the same vector has P-coherence 1, so read it beside the cosine between "
     "groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained on (see "
-    f"below); here the pictures are others. {MADE_HERE}",
+    f"below); here the pictures are different ones. {MADE_HERE}",
     claims=(
-        Claim("both forms with two layers lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),
-        Claim("the form with two layers both ways leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
+        Claim("both two-layer forms lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),
+        Claim("the two-layer form that reads both ways leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
               ("P-coherence",)),
-        Claim("the most complex encoder keeps paraphrases together best by what is left over others, too", OURS[2:],
+        Claim("the most complex encoder also keeps paraphrases together best by lift and by retrieval", OURS[2:],
               OURS[:2], ("lift", "nearest is of the group"), ours=True),
         Claim("all three forms lead the bag of word pieces", OURS, (BAG,), ("lift", "nearest is of the group"),
               ours=True),
@@ -104,11 +104,11 @@ GRADES = printed("""
     P-thought (two layers, both ways)   .764
 """)
 TABLE_6 = Table(
-    "pthought", "6", "Grades of the STS benchmark learned from the vectors of two sentences: Pearson's correlation",
+    "pthought", "6", "STS benchmark ratings predicted from the vectors of both sentences: Pearson's correlation",
     (Column("Pearson", "pearson", "stsb"),),
     (*_rows(learned_grades, GRADES, also=("captions",)), bag(learned_grades, also=("captions",))),
-    note="Grades go from 0 to 5: six of them, where the paper has r = 1 ... 5. Eq. 11 misprints its second line; here "
-    f"a grade's mean is the grade. {MADE_HERE}",
+    note="There are six ratings, from 0 to 5; the paper has r = 1 ... 5. The second line of eq. 11 is misprinted; here "
+    f"the mean of a rating's distribution is the rating. {MADE_HERE}",
     claims=(
         Claim("all three forms lead all other methods", OURS, tuple(n for n in GRADES if n not in FORMS), ("Pearson",)),
         Claim("the simplest form leads all others by 7 %", OURS[:1], tuple(n for n in GRADES if n not in FORMS),
@@ -131,32 +131,32 @@ RELATED = printed("""
 """)
 _OTHERS = tuple(name for name in RELATED if name not in FORMS)
 TABLE_7 = Table(
-    "pthought", "7", "Relatedness on SICK, learned from two vectors and as the cosine alone: Pearson's correlation",
+    "pthought", "7", "Relatedness on SICK, predicted from both vectors, and the cosine alone: Pearson's correlation",
     (Column("learned", "pearson", "sick"), Column("cosine", "cosine pearson", "sick")),
     (*_rows(learned_grades, RELATED, also=("captions",)), bag(learned_grades, also=("captions",))),
-    note="The text calls SIF (.719) the best of the others without training; in the table that is Sent2vec (.722). It "
-    "also gives 4,927 training and 4,500 test pairs, which is SICK with both exchanged. " + MADE_HERE,
+    note="The text calls SIF (.719) the best of the other methods without training; in the table, Sent2vec (.722) is. "
+    "It also gives 4,927 training and 4,500 test pairs, which is SICK with the two numbers exchanged. " + MADE_HERE,
     claims=(
-        Claim("learned, the simplest form leads all but InferSent", OURS[:1],
+        Claim("when learned, the simplest form leads all but InferSent", OURS[:1],
               tuple(name for name in RELATED if name not in ("InferSent", OURS[0])), ("learned",)),
-        Claim("as the cosine alone, the most complex form leads all", OURS[2:], (*_OTHERS, *OURS[:2]), ("cosine",)),
+        Claim("by the cosine alone, the most complex form leads all", OURS[2:], (*_OTHERS, *OURS[:2]), ("cosine",)),
     ),
 )  # fmt: skip
 
 TABLE_A8 = Table(
     "pthought", "A.8",
-    "P-coherence beside the distance of sentences of one group, each dimension divided by its spread",
+    "P-coherence, and the distance between sentences of one group, each dimension divided by its spread",
     (
         Column("P-coherence", "coherence_within", "captions", printed=".2f"),
         Column("distance", "coherence_distance", "captions", printed=".2f", larger=False),
     ),
     _rows(coherence, dict(zip(FORMS, ((0.74, 76.09), (0.78, 75.51), (0.97, 55.03)), strict=True))),
-    note="How distances are normalised is not said; 76 in 2,400 dimensions fits division by each group's own spread, "
-    "which gives about as much for any encoder. Here it is the spread over the whole set. Table 3 has .7899 where this "
-    "one has .78. A distance grows with the number of dimensions: ours are 400 on published data, so that only the "
-    f"order can be compared. {FAIR}",
+    note="The paper does not say how distances are normalised; 76 in 2,400 dimensions fits division by each group's "
+    "own spread, which gives about the same for any encoder. Here it is the spread over the whole set. Table 3 has "
+    ".7899 where this one has .78. A distance grows with the number of dimensions; ours has 400 on published data, so "
+    f"only the order can be compared. {FAIR}",
     claims=(
-        Claim("the form with two layers both ways has the smallest distance", OURS[2:], OURS[:2], ("distance",),
+        Claim("the two-layer form that reads both ways has the smallest distance", OURS[2:], OURS[:2], ("distance",),
               larger=False),
     ),
 )  # fmt: skip
@@ -165,7 +165,7 @@ LAMBDAS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 0.5, 0.9)
 OBJECTIVE = (1.982, 1.166, 2.012, 2.068, 2.164, 2.543, 2.933, 3.617)
 TABLE_B9 = Table(
     "pthought", "B.9",
-    "The weight λ of the paraphrase: the objective on dev, its two parts, and what the vectors are worth there",
+    "The weight λ of the paraphrase: the objective on dev, its two parts, and the quality of the vectors there",
     (
         Column("objective", "objective", "captions-few", larger=False),
         Column("copy", "copy", "captions-few", larger=False),
@@ -176,34 +176,33 @@ TABLE_B9 = Table(
         Row(f"λ = {weight:g}", (objective, None, None, None), thought(emphasis, emphasis=weight, learning_rate=0.003))
         for weight, objective in zip(LAMBDAS, OBJECTIVE, strict=True)
     ),
-    note="The objective (1 - λ) copy + (1 + λ) paraphrase changes with λ itself, so that values cannot be compared. "
-    "Seven of the paper's eight lie on 1.981 + 1.840 λ; the one optimum, λ = 0.01, lies 0.83 below that line and is "
-    "almost certainly a misprint. Here λ is compared by the lift on dev. Runs from before the scores of single test "
-    "items were kept are dropped.",
+    note="The objective (1 - λ) copy + (1 + λ) paraphrase changes with λ itself, so its values cannot be compared. "
+    "Seven of the paper's eight values lie on the line 1.981 + 1.840 λ. The optimum, λ = 0.01, lies 0.83 below that "
+    "line and is almost certainly a misprint. Here λ is compared by the lift on dev.",
     claims=(
         Claim("λ = 0.01 is best", ("λ = 0.01",), tuple(f"λ = {v:g}" for v in LAMBDAS if v != 0.01), ("objective",),
               larger=False),
-        Claim("λ = 0.01 is best by what the vectors are worth", ("λ = 0.01",),
+        Claim("λ = 0.01 gives the best vectors", ("λ = 0.01",),
               tuple(f"λ = {v:g}" for v in LAMBDAS if v != 0.01), ("lift on dev",), ours=True),
     ),
 )  # fmt: skip
 
 FIGURE_3 = Table(
-    "pthought", "figure-3", "Captions of five pictures as points of the plane (t-SNE)",
+    "pthought", "figure-3", "Captions of five pictures as points in the plane (t-SNE)",
     (Column("inter/intra of the vectors", "ratio", "captions", printed=".2f"),),
     (
         *(row for row in _rows(parted_groups, dict.fromkeys(COHERENT, ())) if _drawn(row)),
         bag(parted_groups),
     ),
-    note="The paper's figure is a picture and prints no number; the ratio of distances between and within groups is "
-    f"ours. {FAIR}",
+    note="The paper's figure is a picture without numbers; the ratio of distances between and within groups is ours. "
+    f"{FAIR}",
 )  # fmt: skip
 FIGURE_4 = Table(
-    "pthought", "figure-4", "Grades of the STS benchmark's test pairs: what is predicted beside what is given",
+    "pthought", "figure-4", "Ratings of the STS benchmark's test pairs: predicted against given",
     (Column("Pearson", "pearson", "stsb"),),
     tuple(row for row in _rows(learned_grades, dict.fromkeys(FORMS, ()), ("captions",)) if _drawn(row)),
-    note="The paper's figure is a picture of predicted beside given grades; its correlations stand in table 6, and so "
-    f"do ours. {FAIR}",
+    note="The paper's figure plots predicted against given ratings. Its correlations are in table 6, and so are ours. "
+    f"{FAIR}",
 )  # fmt: skip
 
 PAPER = Paper(

@@ -21,9 +21,6 @@ from labkit.papers.recipes.locally_linear import (
 from labkit.papers.recipes.scoring import Compute, pretrained
 from labkit.papers.records import FEW_SEEDS, Column, Paper, Recipe, Row, Table, printed
 
-DROPPED = (
-    "Runs from before the scores of single test items were kept are dropped; what was computed again since is shown."
-)
 FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
 MINI = "all-MiniLM-L6-v2"
 # : our rows below the paper's: the same vectors, unchanged and after each transform
@@ -45,7 +42,7 @@ def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], **more: An
         elif name.endswith("flow"):
             rows.append(Row(name, numbers, why_not=FLOW))
         elif "GloVe" in name or "fast-text" in name:
-            rows.append(Row(name, numbers, why_not="word vectors of the whole release are not at hand"))
+            rows.append(Row(name, numbers, why_not="the published word vectors are not available here"))
         else:
             transform = "lp " if name.endswith("+ LP") else "raw "
             rows.append(Row(name, numbers, pretrained(name.removesuffix(" + LP"), run, **more), figure=transform))
@@ -81,18 +78,18 @@ STS = printed("""
 _YEARS = ("2012", "2013", "2014", "2015", "2016")
 _STS = (*(f"STS {year}" for year in _YEARS), "STS-B", "SICK")
 TABLE_1 = Table(
-    "sbert-lp", "1", "Spearman's correlation of the cosine with people's grades, times 100",
+    "sbert-lp", "1", "Spearman's correlation between cosines and human ratings, times 100",
     (
         *(Column(f"STS {year}", f"spearman {year}", "sts", 100, ".2f") for year in _YEARS),
         Column("STS-B", "spearman", "stsb", 100, ".2f"),
         Column("SICK", "spearman", "sick", 100, ".2f"),
     ),
     _rows(transformed_grades, STS, seeds=1),
-    note="The paper finds the number of neighbours by a grid search and does not say on which split; "
-    "here it and the dimension come from a dev split, of SICK from the training pairs, of a year from the other years. "
-    "LP embeds all sentences of a set together, the scored ones included: it evens out how densely they lie. So "
-    "all-MiniLM-L6-v2 falls furthest on the published pairs of 2015, where each subset has a density of its own: the "
-    f"students' answers, all on circuits, move apart, those of the forum together. {DROPPED}",
+    note="The paper finds the number of neighbours by a grid search and does not say on which split. Here it and the "
+    "dimension come from a dev split (for SICK from the training pairs, for each year from the other years). LP embeds "
+    "all sentences of a set together, including those that are scored, and evens out their density. This is why "
+    "all-MiniLM-L6-v2 falls furthest on the pairs of 2015, whose subsets differ in density: the students' answers, all "
+    "about circuits, move apart, and those of the forum move together.",
     claims=(
         *_lead(_STS, "grades"),
         Claim("SBERT with LP outperforms all other methods", ("SBERT base + LP", "SBERT large + LP"),
@@ -121,16 +118,16 @@ LOGISTIC = tuple(
     for name, method in ((MINI, "sbert"), ("TF-IDF", "tfidf"))
 )
 TABLE_2 = Table(
-    "sbert-lp", "2", "Classes of sentences told by the three nearest training sentences: accuracy in percent",
+    "sbert-lp", "2", "Classifying sentences by their three nearest training sentences: accuracy in percent",
     tuple(Column(name, "accuracy", name.lower(), 100, ".2f") for name in _SETS),
     (*_rows(transformed_classes, CLASSES, seeds=1), *LOGISTIC),
-    note="TREC has 500 test questions, so that an accuracy is a multiple of 0.20 %: 83.06 % is none. Here at most "
-    f"{MOST['train']:,} sentences of training, {MOST['dev']:,} of dev and {MOST['test']:,} of test, drawn at random, "
-    "are embedded together; of a pair |u - v| stands beside u · v. "
-    f"The rows of logistic regression have its weights beside the vectors: its penalty is chosen on dev. {DROPPED}",
+    note="TREC has 500 test questions, so an accuracy is a multiple of 0.20 %, which 83.06 % is not. Here at most "
+    f"{MOST['train']:,} training, {MOST['dev']:,} dev and {MOST['test']:,} test sentences, drawn at random, are "
+    "embedded together. A pair is represented by |u - v| and u · v. The rows with logistic regression learn weights on "
+    "the same vectors, with a penalty chosen on dev.",
     claims=(
         *_lead(_SETS, "classes"),
-        Claim("SBERT with LP is best of all on CR, MPQA and MRPC", ("SBERT base + LP", "SBERT large + LP"),
+        Claim("SBERT with LP is best on CR, MPQA and MRPC", ("SBERT base + LP", "SBERT large + LP"),
               tuple(name for name in CLASSES if "LP" not in name), ("CR", "MPQA", "MRPC"), best=True),
     ),
 )  # fmt: skip
@@ -148,12 +145,12 @@ NEWS = printed("""
 """)
 _AGREEMENT = ("MI", "NMI", "ARI", "purity")
 TABLE_3 = Table(
-    "sbert-lp", "3", "Newsgroups found again by k-means: agreement with the true groups",
+    "sbert-lp", "3", "Recovering newsgroups with k-means: agreement with the true groups",
     tuple(Column(name, name.lower(), "20news", printed=".4f") for name in _AGREEMENT),
     _rows(transformed_clusters, NEWS),
     seeds=FEW_SEEDS,
-    note=f"Of the test texts {2 * MOST['test']:,} are drawn: one half chooses the number of neighbours and the "
-    f"dimension, the other is reported. {DROPPED}",
+    note=f"Of the test texts, {2 * MOST['test']:,} are drawn. One half chooses the number of neighbours and the "
+    "dimension; the scores come from the other half.",
     claims=(
         *_lead(_AGREEMENT, "clusters"),
         Claim("the Universal Sentence Encoder leads all", ("Universal Sentence Encoder",),
@@ -163,12 +160,12 @@ TABLE_3 = Table(
 
 TABLE_4 = Table(
     "sbert-lp", "4",
-    "Pairs whose order one measure gets wrong and the other right, of all with different grades, percent",
+    "Percentage of pairs with different grades whose order one measure gets right and the other wrong",
     (Column("mended by LP", "mended", "stsb", 100, ".2f"),
      Column("spoilt by LP", "spoilt", "stsb", 100, ".2f", larger=False)),
     (Row(MINI, (), Recipe(reversed_order, "sbert", seeds=1)),),
-    note="The paper shows one such case, from STS 2013: people 2.2 and 3.0, SBERT .6408 and .6236, LP .2335 and .4234. "
-    "One case says nothing: here all are counted, both ways.",
+    note="The paper shows one such case, from STS 2013: people gave 2.2 and 3.0, SBERT .6408 and .6236, and LP .2335 "
+    "and .4234. One case proves nothing, so all are counted here, in both directions.",
 )  # fmt: skip
 
 
@@ -179,8 +176,8 @@ def _sweep(number: str, caption: str, letter: str, values: tuple[int, ...], sets
     rows = tuple(Row(f"{letter} = {value}", (), recipe, figure=f"{letter}={value} ") for value in values)
     columns = tuple(Column(name, figure, data, 100, ".2f") for name, data in sets.items())
     note = (
-        f"The paper's figure is a picture; its values are not printed. Here it is {MINI} + LP, p = 128 where k varies "
-        f"and k = 20 where p does. {DROPPED}"
+        f"The paper's figure is a picture, and its values are not printed. Ours is {MINI} + LP, with p = 128 where k "
+        "varies and k = 20 where p varies."
     )
     claims = _OPTIMA.get(number, ())
     return Table("sbert-lp", number, caption, columns, rows, note=note, claims=claims)
@@ -207,9 +204,9 @@ PAPER = Paper(
         TABLE_2,
         TABLE_3,
         TABLE_4,
-        _sweep("figure-2", "Grades over the number of neighbours", "k", NEIGHBOURS, _GRADED),
-        _sweep("figure-3", "Classes over the number of neighbours", "k", NEIGHBOURS, _CLASSED),
-        _sweep("figure-4", "Grades over the dimension", "p", DIMENSIONS, _GRADED),
-        _sweep("figure-5", "Classes over the dimension", "p", DIMENSIONS, _CLASSED),
+        _sweep("figure-2", "Correlation with human ratings by number of neighbours", "k", NEIGHBOURS, _GRADED),
+        _sweep("figure-3", "Classification accuracy by number of neighbours", "k", NEIGHBOURS, _CLASSED),
+        _sweep("figure-4", "Correlation with human ratings by dimension", "p", DIMENSIONS, _GRADED),
+        _sweep("figure-5", "Classification accuracy by dimension", "p", DIMENSIONS, _CLASSED),
     ),
 )

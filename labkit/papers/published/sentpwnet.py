@@ -26,15 +26,15 @@ BY_CHARACTER: Mapping[str, Mapping[str, object]] = {**ON, "places": {"unit": "ch
 TRIES = {"places": {"unit": ("characters", "pieces"), "dimension": (100, 256), "batch": (32, 128)}}
 READ_PLACES = (
     "The same trials choose whether a network reads characters or word pieces, the length of its word vectors and the "
-    "batch; as printed, it reads characters. "
+    "batch size; as printed, networks read characters. "
 )
 _READ: Mapping[str, object] = {"unit": "characters", "dimension": 100, "batch": 64}  # where these trials start
 #: data on which each seed chooses its settings anew: on questions, a quarter of the rows misled the CNN's trials
 PER_SEED = ("quora",)
 CHOSEN_ANEW = (
-    "On Quora's pairs, each seed of a row chooses its settings anew: the three best trials and the printed values are "
-    "trained on all rows, and dev decides. The intervals of these rows cover this choice. FILM, MiniLM's last layer "
-    "and SimCSE are tuned once. "
+    "On Quora's pairs, the settings of a row are chosen again for each seed: its three best trials and the printed "
+    "values are trained on all rows, and the best on dev is kept. The intervals of these rows cover this choice. FILM, "
+    "MiniLM's last layer and SimCSE are tuned once. "
 )
 #: the printed values or, where the papers give none, the usual ones: the settings of the rows "as printed"
 PRINTED: Mapping[str, dict[str, object]] = {
@@ -47,9 +47,9 @@ STATIC = "vectors distilled from MiniLM"
 MANY = 10  # seeds of quick rows
 #: to be filled in with the number of epochs
 DEVIATIONS = (
-    "A network is trained for {} epochs and gives 100 numbers, a third of its default. " + FAIR + " "
+    "Each network is trained for {} epochs and gives vectors of 100 numbers, a third of its default. " + FAIR + " "
     "SentPWNet's loss (eq. 8) with its choice of pairs (eq. 11, 12) is the multi-similarity loss with its miner (Wang "
-    "et al. 2019). The bag is the mean of word pieces that are learned here, 256 numbers, trained on the same rows."
+    "et al. 2019). The bag is the mean of word-piece vectors (256 numbers) that are learned from the same rows."
 )
 MINI = "all-MiniLM-L6-v2 (ours)"
 NO_WEIGHTS = "its trained weights are not published in a form this lab reads"
@@ -164,7 +164,7 @@ PAIRS = printed("""
 _TRAINED = tuple(name for name in PAIRS if name not in GENERAL)
 _PAIR_COLUMNS = ("QQP accuracy", "QQP F1", "MRPC accuracy", "MRPC F1")
 TABLE_2 = Table(
-    "sentpwnet", "2", "Paraphrases told from others by a threshold on the cosine: accuracy and F1",
+    "sentpwnet", "2", "Telling paraphrases from other pairs by a threshold on the cosine: accuracy and F1",
     (Column("QQP accuracy", "accuracy", "quora"), Column("QQP F1", "f1", "quora"),
      Column("MRPC accuracy", "accuracy", "mrpc"), Column("MRPC F1", "f1", "mrpc")),
     (
@@ -185,12 +185,12 @@ TABLE_2 = Table(
         Row("all-MiniLM-L6-v2 and a logistic regression (ours)", (), Recipe(classified, "sbert", seeds=1),
             seen=("quora",)),
     ),
-    note="Algorithm 1, as printed, searches the threshold on the test set; the text takes it from dev (QQP) and from "
-    "the training pairs (MRPC). Here it comes from pairs that are neither learned from nor scored. Word vectors are "
-    "made of the corpus (PPMI), where the paper has GloVe. A logistic regression learns from |u - v| and u · v of the "
-    "training pairs; its strength is chosen on dev. The row in which MiniLM reads both sentences at once is the "
-    "exception to equal trials: it has the settings usual for fine-tuning. On Quora, it was trained on a GPU, so its "
-    "seconds cannot be compared with those of other rows. "
+    note="Algorithm 1, as printed, searches for the threshold on the test set; the text takes it from dev (QQP) and "
+    "from the training pairs (MRPC). Here it comes from pairs that are used neither for training nor for scoring. Word "
+    "vectors are made from the corpus (PPMI); the paper uses GloVe. A logistic regression learns from |u - v| and "
+    "u · v of the training pairs, and its penalty is chosen on dev. The row in which MiniLM reads both sentences at "
+    "once is an exception to equal trials: it has the settings usual for fine-tuning. On Quora, it was trained on a "
+    "GPU, so its seconds cannot be compared with those of other rows. "
     + CHOSEN_ANEW + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_PAIR_COLUMNS),
@@ -225,21 +225,22 @@ TABLE_3 = Table(
         tuned_baseline("mean of word vectors made here", "mean-vectors"),
         tuned_baseline("SIF (ours)", "sif"),
     ),
-    note="The paper's table 4, called a distribution of categories, prints this table once more. On titles, those of "
-    f"all other sections in a batch are negatives, as in section 4.2.2. Almost the same means closer than {ALMOST:g}. "
+    note="The paper's table 4, which is captioned as a distribution of categories, repeats this table. On titles, the "
+    "titles of all other sections in a batch are negatives, as in section 4.2.2. Almost the same means closer than "
+    f"{ALMOST:g}. "
     + DEVIATIONS.format(FEWER["epochs"]),
     claims=(
-        Claim("all trained networks lead general-purpose embeddings by 10 % at least", _BILSTMS, GENERAL,
+        Claim("all trained networks lead general-purpose embeddings by at least 10 %", _BILSTMS, GENERAL,
               ("sentences", "titles"), by=0.10, relative=True),
         Claim("all trained networks lead all-MiniLM-L6-v2, which never saw the task", _BILSTMS, (MINI,),
               ("sentences", "titles"), ours=True),
         *knowledge(("sentences", "titles"), _BILSTMS),
-        Claim("all trained networks lead what needs no training: word vectors' mean, SIF, the untrained network",
+        Claim("all trained networks lead methods without training: mean word vectors, SIF, an untrained network",
               _BILSTMS, (UNTRAINED, "mean of word vectors made here", "SIF (ours)"), ("sentences", "titles"),
               ours=True),
-        Claim("on titles, weighted pairs lead the two other networks by 2 % and more", _BILSTMS[2:], _BILSTMS[:2],
+        Claim("on titles, weighted pairs lead the two other networks by at least 2 %", _BILSTMS[2:], _BILSTMS[:2],
               ("titles",), by=0.02, relative=True),
-        Claim("on sentences, weighted pairs are worth almost the same as the two other networks", _BILSTMS[2:],
+        Claim("on sentences, weighted pairs score almost the same as the two other networks", _BILSTMS[2:],
               _BILSTMS[:2], ("sentences",), by=ALMOST, tie=True),
     ),
 )  # fmt: skip
@@ -260,15 +261,15 @@ PLACES = printed("""
 _HITS = ("Hit@1", "Hit@3", "Hit@10")
 TABLE_6 = Table(
     "sentpwnet", "6",
-    "Records of one place found among all others: share of queries with a hit in the first 1, 3 and 10",
+    "Finding another record of the same place: share of queries with a hit among the first 1, 3 and 10",
     tuple(Column(name, name.lower(), "places") for name in _HITS),
     (*_rows(PLACES), *static(), tuned_baseline("TF-IDF (ours)", "tfidf", seeds=1)),
-    note="The paper's places are Chinese and were never published; queries without another record are left out. "
+    note="The paper's places are Chinese and were never published. Queries without another record are left out. "
     + READ_PLACES + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_HITS),
         *knowledge(_HITS, tuple(name for name in PLACES if "network" in name or "PWN" in name)),
-        Claim("the best of weighted pairs leads the best of the others by 0.4 points at least",
+        Claim("the best network with weighted pairs leads the best of the others by at least 0.4 points",
               tuple(name for name in PLACES if "PWN" in name), tuple(name for name in PLACES if "PWN" not in name),
               _HITS, by=0.004, best=True),
     ),
@@ -276,7 +277,7 @@ TABLE_6 = Table(
 
 FIGURE_2 = Table(
     "sentpwnet", "figure-2",
-    "Records of five places as points of the plane; how far classes lie apart over how wide they are",
+    "Records of five places as points in the plane: the distance between classes divided by their width",
     (
         Column("inter/intra of the vectors", "ratio", "places", printed=".2f"),
         Column("inter/intra of the picture", "ratio of the picture", "places", printed=".2f"),
@@ -287,11 +288,11 @@ FIGURE_2 = Table(
         # the paper prints one number without saying which ratio it is
         for row in trained(f"BiLSTM + {name}", (2.99, None) if "PWN" in name else (), method, "bilstm", picture)
     ),
-    note="The text says PCA, the caption t-SNE; here it is PCA. Of the two baselines the text gives no number, they "
-    "stand in the picture only. Each seed draws its own five places. Whether 2.99 is of the vectors or of the "
-    "picture is not said.",
+    note="The text says PCA, the caption t-SNE; we use PCA. The paper prints no number for the two baselines, which "
+    "appear only in its picture, and does not say whether 2.99 refers to the vectors or to the picture. Each seed "
+    "draws its own five places.",
     claims=(
-        Claim("the classes of SentPWNet lie furthest apart for their width", ("BiLSTM + SentPWNet",),
+        Claim("SentPWNet's classes are furthest apart relative to their width", ("BiLSTM + SentPWNet",),
               ("BiLSTM + Siamese network", "BiLSTM + Triplet network"), ("inter/intra of the vectors",)),
     ),
 )  # fmt: skip
@@ -312,7 +313,7 @@ def _ablated(row: str, method: str, change: Mapping[str, object], first: Mapping
 
 ABLATION_PAIRS = Table(
     "sentpwnet", "ablation-pairs",
-    "What informative pairs bring: the locality loss with each way of choosing pairs (announced in 4.1, not printed)",
+    "What informative pairs contribute: the locality loss with each way of choosing pairs (announced, never printed)",
     _ABLATED,
     tuple(
         _ablated(name, "sentpwnet", {"miner": miner}, PRINTED["sentpwnet"])
@@ -324,19 +325,19 @@ ABLATION_PAIRS = Table(
         )
     ),
     note="Section 3.3 says that leaving out uninformative pairs saves up to half of the computation. The last column "
-    "is the share of negative pairs that is left, as a mean over the last epoch, which is not time: the similarities "
-    "of all pairs are computed before. " + _BY_CNN,
+    "is the share of negative pairs that are kept, averaged over the last epoch. It is not a measure of time, because "
+    "the similarities of all pairs are computed first. " + _BY_CNN,
     claims=(
         Claim("informative pairs lead all other choices", ("informative pairs (eq. 11, 12)",),
               ("the hardest pair of each kind", "half of the pairs at random", "all pairs"),
               ("questions: accuracy", "places: Hit@1"), ours=True),
-        Claim("of the negative pairs at most half are kept", ("informative pairs (eq. 11, 12)",), ("all pairs",),
+        Claim("at most half of the negative pairs are kept", ("informative pairs (eq. 11, 12)",), ("all pairs",),
               ("share of negatives kept",), by=0.5, larger=False, ours=True),
     ),
 )  # fmt: skip
 ABLATION_WEIGHTS = Table(
     "sentpwnet", "ablation-weights",
-    "What weighting brings: each loss on the informative pairs (announced in 4.1, not printed)",
+    "What weighting contributes: each loss on the informative pairs (announced in section 4.1, never printed)",
     _ABLATED[:2],
     tuple(
         _ablated(name, "sentpwnet", {"loss": loss}, PRINTED["sentpwnet"] | PRINTED[like])
@@ -363,7 +364,7 @@ _EACH_LOSS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "cosent": ("CoSENT", {"temperature": 0.05}),
 }
 ABLATION_LOSSES = Table(
-    "sentpwnet", "ablation-losses", "Every loss of pairs at its best settings: one CNN, all pairs (ours)",
+    "sentpwnet", "ablation-losses", "Every pair loss at its best settings: one CNN, all pairs (ours)",
     _ABLATED[:2],
     tuple(
         _ablated(name, "siamese", {"loss": loss}, usual)
@@ -401,23 +402,24 @@ SUSPECTS: Mapping[str, Mapping[str, object]] = {
     "a BiLSTM": {"encoder": "bilstm", "size": 100, "learning_rate": 0.001},
 }
 ABLATION_SUSPECTS = Table(
-    "sentpwnet", "ablation-suspects", "What costs points on questions: the bag of word pieces with one change (ours)",
+    "sentpwnet", "ablation-suspects",
+    "What lowers the score on questions: the bag of word pieces with one change at a time (ours)",
     (
         Column("accuracy", "accuracy", "quora"),
         Column("AUC", "auc", "quora"),
         Column("AUC on dev", "dev_auc", "quora"),
     ),
     tuple(Row(name, (), Recipe(scored, "bag", change, seeds=MANY)) for name, change in SUSPECTS.items()),
-    note="Contrastive loss, margin .5, the labelled pairs alone, 6 epochs of which dev chooses one. Nothing is tuned: "
-    "each row has the bag's settings but for what its name says.",
+    note="Contrastive loss, margin .5, labelled pairs only, 6 epochs of which the best on dev is kept. Nothing is "
+    "tuned: each row has the bag's settings except for the change in its name.",
     claims=(
-        Claim("the bag as it is leads each change of it", (BAG,), tuple(name for name in SUSPECTS if name != BAG),
+        Claim("the unchanged bag leads every changed one", (BAG,), tuple(name for name in SUSPECTS if name != BAG),
               ("accuracy", "AUC"), ours=True),
     ),
 )  # fmt: skip
 SPEED = Table(
     "sentpwnet", "speed",
-    "One query against n sentences, CPU milliseconds, all else prepared beforehand (announced in 4.1, not printed)",
+    "One query against n sentences, in CPU milliseconds, all else prepared in advance (announced, never printed)",
     (
         Column("n = 100", "100", "quora", printed=".2f", larger=False),
         Column("n = 1,000", "1000", "quora", printed=".2f", larger=False),
@@ -429,7 +431,7 @@ SPEED = Table(
         Row("cross-encoder (BiLSTM)", (), Recipe(cross_encoder, "", {"epochs": 6})),
     ),
     seeds=FEW_SEEDS,
-    note="The paper quotes 20 hours on a Titan X for one query against a million sentences with BERT as cross-encoder.",
+    note="The paper quotes 20 hours on a Titan X for one query against a million sentences, with a BERT cross-encoder.",
     claims=(
         Claim("sentence embeddings answer a query faster than a cross-encoder", ("sentence embeddings (BiLSTM)",),
               ("cross-encoder (BiLSTM)",), ("n = 100", "n = 1,000"), larger=False, ours=True),

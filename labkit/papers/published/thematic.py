@@ -24,15 +24,15 @@ UNTRAINED = "the paper's network, untrained"
 # : the paper's values that trials vary
 TURNED = ("learning_rate", "scale", "dropout", "a")
 MADE_HERE = (
-    "The paper's network: a BiLSTM with attention and L1 distance, with 150 numbers each way instead of 300, "
-    "trained in one pass over 40,000 triplets of sentences or three over the 10,000 of titles; as printed its dropout "
-    "is .8 (read as the share that is dropped). Ours: attention over frozen word vectors, each weighted as in SIF, one "
-    "linear map and cosines, trained in one pass over all 176,000 triplets of sentences or eight over those of titles; "
-    "it starts as SIF's mean. Side by side stand two networks that were each trained for itself. Word "
-    "vectors are made of the corpus itself (PPMI; on published data 300 numbers for the networks, 100 for the plain "
-    f"mean and SIF), where the paper has GloVe's 300. {FAIR}"
+    "The paper's network is a BiLSTM with attention and L1 distance, with 150 numbers in each direction instead of "
+    "300. It is trained in one pass over 40,000 triplets of sentences or three over the 10,000 of titles. As printed, "
+    "its dropout is .8 (read as the share that is dropped). Our network puts attention over frozen word vectors, each "
+    "weighted as in SIF, followed by one linear map and cosines. It starts out as SIF's mean and is trained in one "
+    "pass over all 176,000 triplets of sentences or eight over those of titles. Networks side by side are two networks "
+    "that were trained separately. Word vectors are made from the corpus itself (PPMI; on published data 300 numbers "
+    f"for the networks, 100 for the plain mean and SIF); the paper uses GloVe with 300. {FAIR}"
 )
-SKIP = "the weights of skip-thoughts are not at hand, and its SICK regression needs them"
+SKIP = "the weights of skip-thoughts are not available here, and its SICK regression needs them"
 # : row of the paper -> the source of a triplet's negatives; two rules: two concatenated networks
 RULES: dict[str, tuple[str, ...]] = {
     "triplets-sen": ("adjacent",),
@@ -113,16 +113,16 @@ ACCURACY = printed("""
 _NETWORK = tuple(f"triplets-sen{form}" for form in (THEIRS, OURS))
 TABLE_3 = Table(
     "thematic", "3",
-    "Triplets of sentences from articles not seen in training: how often the one of the same section is nearer",
+    "Triplets of sentences from unseen articles: how often the sentence from the same section is nearer",
     (Column("accuracy", "triplet_accuracy", "articles"),),
     _rows(told_apart, ACCURACY),
     note=MADE_HERE,
     claims=(
         *_each("the triplet network leads every other method",
                ("triplets-sen",), ("mean-vectors", "skip-thoughts-CS", "skip-thoughts-SICK"), ("accuracy",)),
-        Claim("our network leads SIF's mean, as which it starts", _NETWORK[1:], ("SIF (ours)",), ("accuracy",),
+        Claim("our network leads SIF's mean, from which it starts", _NETWORK[1:], ("SIF (ours)",), ("accuracy",),
               ours=True),
-        Claim("the paper's network leads itself untrained", _NETWORK[:1], (UNTRAINED,), ("accuracy",), ours=True),
+        Claim("the paper's network leads its untrained version", _NETWORK[:1], (UNTRAINED,), ("accuracy",), ours=True),
     ),
 )  # fmt: skip
 
@@ -146,23 +146,23 @@ _THREE = ("triplets-sen", "triplets-titles", "triplets-sen-titles")
 _OTHERS = (*_THREE[:2], "triplets-sen-rand-art", "mean-vectors")
 EQUAL = 0.02  # a negligible difference in agreement: the paper gives no bound
 TABLE_4 = Table(
-    "thematic", "4", "Sentences of an article clustered into its sections: agreement, as a mean over articles",
+    "thematic", "4", "Clustering the sentences of an article into its sections: agreement, averaged over articles",
     _COLUMNS,
     _rows(clustered, CLUSTERS),
-    note=f"{MADE_HERE} Which sentences are clustered is not said: here those that open a paragraph and have 5 to 50 "
-    "words. With cosines at temperature 0, Iclust's objective is k-means' on unit vectors; its lead is the "
-    "optimiser's. The last row is an alternative of which section 5 says, without figures, that it performs the same: "
-    f"here that means closer than {EQUAL:g} in every column. In the paper's form, only triplets with negatives from "
-    "the neighbouring sections, and those of titles, were trained.",
+    note=f"{MADE_HERE} The paper does not say which sentences are clustered; here they are those that open a paragraph "
+    "and have 5 to 50 words. With cosines at temperature 0, Iclust's objective is that of k-means on unit vectors, so "
+    "its lead is due to the optimiser. Section 5 says, without scores, that the alternative in the last row performs "
+    f"the same; here that means closer than {EQUAL:g} in every column. The paper's network was trained only on "
+    "triplets with negatives from neighbouring sections, and on those of titles.",
     claims=(
         *_each("all triplet networks lead both other methods", _THREE, ("mean-vectors", "skip-thoughts-CS"), _ALL),
         *_each("the two networks side by side are best with Iclust", _THREE[2:], _OTHERS, _ALL[:4]),
         *_each("the two networks side by side are best with k-means", _THREE[2:], _OTHERS, _ALL[4:]),
-        *_each("negatives from the neighbouring sections lead those from other articles", ("triplets-sen",),
+        *_each("negatives from neighbouring sections lead those from other articles", ("triplets-sen",),
                ("triplets-sen-rand-art",), _ALL),
-        *_each("negatives from any section of the article are worth the same as those from the neighbouring ones",
+        *_each("negatives from any section of the article work as well as those from neighbouring sections",
                ("triplets-sen-rand-sec",), ("triplets-sen",), _ALL, tie=True, by=EQUAL),
-        Claim("our networks lead SIF's mean, as which they start", tuple(f"{name}{OURS}" for name in _THREE),
+        Claim("our networks lead SIF's mean, from which they start", tuple(f"{name}{OURS}" for name in _THREE),
               ("SIF (ours)",), _ALL, ours=True),
     ),
 )  # fmt: skip
@@ -176,17 +176,17 @@ RELATED = printed("""
 """)
 _GRADED = ("Pearson", "Spearman", "MSE")
 TABLE_5 = Table(
-    "thematic", "5", "Grades of relatedness learned from the vectors of two sentences, SICK",
+    "thematic", "5", "Relatedness on SICK, predicted from the vectors of both sentences",
     (Column("Pearson", "pearson", "sick"), Column("Spearman", "spearman", "sick"),
      Column("MSE", "mse", "sick", larger=False)),
     _rows(learned_grades, RELATED, also=("articles",)),
     note=MADE_HERE,
     claims=(
-        *_each("the two networks side by side lead each alone and the mean of vectors", ("triplets-sen-titles",),
+        *_each("the two networks side by side lead each network alone and mean vectors", ("triplets-sen-titles",),
                ("triplets-sen", "triplets-titles", "mean-vectors"), _GRADED[:2]),
         *_each("skip-thoughts trained for the task lead the triplet networks", ("skip-thoughts-SICK",), _THREE,
                _GRADED[:2]),
-        Claim("our networks side by side lead SIF's mean, as which they start", (f"triplets-sen-titles{OURS}",),
+        Claim("our networks side by side lead SIF's mean, from which they start", (f"triplets-sen-titles{OURS}",),
               ("SIF (ours)",), _GRADED[:2], ours=True),
     ),
 )  # fmt: skip

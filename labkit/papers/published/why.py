@@ -97,23 +97,23 @@ def _on(corpus: str) -> Table:
               tuple(of_way(name, "exact") for name in LINEAR), (RAREST,), ("detail", "synonym"), ours=True),
     ]  # fmt: skip
     claims += [
-        Claim(f"{name}: integrated Jacobians hit words that changed places more often than the rarest or any word does",
+        Claim(f"{name}: integrated Jacobians hit swapped words more often than the rarest word or a random word",
               (of_way(name, "integrated"),), (ANY, RAREST), ("order",), ours=True)
         for name in networks
     ]  # fmt: skip
     return Table(
-        "why", corpus, f"Minimal pairs of {corpus}: is the lost similarity put on the word that was changed?",
+        "why", corpus, f"Minimal pairs from {corpus}: is the loss of similarity attributed to the changed word?",
         columns, tuple(rows), claims=tuple(claims),
-        note="Shares of pairs whose largest part of 1 - cos is on a word that differs, by what was changed (with "
-        "`not` go does and the verb's form); the mean place of the first such word among all words of both sentences; "
-        "what share of the lost similarity is back once the first words are out, the mean for 1 to "
-        f"{TAKEN}, and with words out at random; and how often the method itself is right, "
-        "that a synonym leaves two sentences nearer than another meaning. "
-        f"{4 * MANY:,} pairs, of which what is slow (networks) has the first {4 * FEW}. The rarest word "
-        "where the two differ needs both sentences and no method. What leaves words out is asked "
-        "what it would win back, so that it leads there by its making. Nothing is tuned: every method has its usual "
-        "settings, and ways of one method are compared, on the same trained networks; which method knows more is a "
-        "question to the tables of the papers.",
+        note="The first four columns are the shares of pairs, by kind of change, whose largest part of 1 - cos falls "
+        "on a word that differs (for a negation, also on `does` or the verb). The rank is the mean position of the "
+        "first such word among all words of both sentences. Won back is the share of the lost similarity that returns "
+        f"when the first 1 to {TAKEN} words are removed (on average), or random ones instead. Knows is "
+        "how often the method itself is right: a synonym leaves two sentences closer than a change of meaning does. "
+        f"There are {4 * MANY:,} pairs; slow methods (networks) explain the first {4 * FEW}. The rarest word where "
+        "the two differ needs both sentences and no method. Leaving words out measures what would be won back, so it "
+        "leads there by construction. Nothing is tuned: every method has its usual settings, and the ways to explain a "
+        "method are compared on the same trained networks. Which method knows more is a question for the papers' "
+        "tables.",
     )  # fmt: skip
 
 
@@ -126,16 +126,16 @@ def _steady() -> Table:
             ways = (*asked.ways, "rows") if name == "FILM" else asked.ways
             rows += [Row(of_way(name, way), (), recipe, figure=f"{way} ") for way in ways]
     return Table(
-        "why", "stability", "Two trainings that differ in their seed: are their explanations alike, as they are?",
+        "why", "stability", "Two training runs that differ only in their seed: do they give the same explanations?",
         columns, tuple(rows),
-        note=f"Of {STEADY} test pairs of questions: the mean over pairs of Spearman's correlation of the words' own "
-        "parts, and Spearman's correlation of the similarities of all pairs. Three times two trainings. FILM's rows: "
-        "the cosine of a row with the nearest row of a training on other triplets.",
+        note=f"For {STEADY} test pairs of questions: Spearman's correlation between the parts of the words in two "
+        "runs, averaged over pairs, and between the similarities of all pairs. Three times two runs. For FILM's rows: "
+        "the cosine of a row with the nearest row of a run on other triplets.",
     )  # fmt: skip
 
 
 PAPER = Paper(
     "why",
-    "Asked here, of explanations: no paper has these tables.",
+    "Our own question about explanations; no paper has these tables.",
     (*map(_on, ("questions", "relatedness", "captions")), _steady()),
 )
