@@ -44,14 +44,15 @@
     if (!event.isTrusted || !range || !event.target.closest?.('.st-key-epoch')) return;
     if (shown !== null) place(range, range.ariaValueText);
     [shown, held] = [null, true];
-    document.querySelectorAll('.updatemenu-button').forEach(button => { if (name(button) === 'Stop') press(button, true); });
+    pressAll('Stop');
   }
   for (const kind of ['pointerdown', 'keydown']) addEventListener(kind, hold, true);
 
-  function press(button, alone) {
-    const click = new MouseEvent('click', { bubbles: true });
-    click.alone = alone;
-    button.dispatchEvent(click);
+  // Press all buttons of this name but one, which was pressed.
+  function pressAll(label, but) {
+    const click = () => Object.assign(new MouseEvent('click', { bubbles: true }), { alone: true });
+    for (const each of document.querySelectorAll('.updatemenu-button'))
+      if (each !== but && name(each) === label) each.dispatchEvent(click());
   }
 
   function equip(button) {
@@ -61,13 +62,12 @@
     button.addEventListener('keydown', key => {
       if (key.key !== 'Enter' && key.key !== ' ') return;
       key.preventDefault(); // the space bar would scroll the page
-      press(button, false);
+      button.dispatchEvent(new MouseEvent('click', { bubbles: true }));
     });
     button.addEventListener('click', click => {
       if (name(button) === 'Play') held = false;
       if (click.alone) return;
-      for (const other of document.querySelectorAll('.updatemenu-button'))
-        if (other !== button && name(other) === name(button)) press(other, true);
+      pressAll(name(button), button);
     });
     const picture = button.closest('.js-plotly-plot');
     if (picture?.on && !picture.labkitFollowed) {
@@ -78,8 +78,7 @@
     const run = picture?.layout.meta?.title;
     if (name(button) !== 'Play' || played.has(run) || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     played.add(run); // each run once, unless a link names an epoch
-    const play = () => document.querySelectorAll('.updatemenu-button').forEach(each => { if (name(each) === 'Play') press(each, true); });
-    if (!slider() || slider().value === slider().min) setTimeout(play, 800);
+    if (!slider() || slider().value === slider().min) setTimeout(pressAll, 800, 'Play');
   }
   // when an animation is stopped, plotly rejects a promise without a reason, which is not an error
   addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });

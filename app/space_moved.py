@@ -23,17 +23,7 @@ from space_reading import clear_button, show_neighbours_of
 from space_sides import Side, opened_side, picture_rows, show_side, words_on
 
 from labkit import figures
-from labkit.evaluation.neighbours import (
-    BETTER,
-    NEITHER,
-    OUTCOMES,
-    WORSE,
-    Movement,
-    Moves,
-    moved_together,
-    movement,
-    moves,
-)
+from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
 from labkit.figures.clusters import MOVED, TRUST, with_column
 from labkit.palette import STYLES
 from labkit.projection import laid_over, trust
@@ -51,7 +41,8 @@ VERDICT = (
     "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before. A move is "
     "better (✓) if the new class is the sentence's own, and worse (✗) if the old one was."
 )
-SIGNS = {WORSE: "✗", BETTER: "✓", NEITHER: "○"}
+WORSE, BETTER, _ = OUTCOMES
+SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
     "A line leads from the old position, which has a mark, to the new one, for {which}. The picture of {before} is "
     "rotated to match that of {after}. On average, {new:.1f} of the {k} nearest neighbours changed."

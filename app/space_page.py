@@ -349,11 +349,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said = sides[0], []
-    for side in sides:
+    for side, best in zip(sides, kept, strict=True):
         way, name = journeys[side.name], frame.plain(side.space.name)
-        before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[-1]))
+        end = way.epochs.index(best) if best in way.epochs else -1  # the kept epoch, else the last
+        before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[end]))
         said.append(
-            f"{before} of {way.space[0].sample:,} before training, {after} after {way.epochs[-1]} {way.unit}s"
+            f"{before} of {way.space[0].sample:,} before training, {after} after {way.unit} {way.epochs[end]}"
             + (f" of {name}" if len(sides) > 1 else "")
         )
     split = "Dev" if "dev" in opened.corpus.splits else "Training"  # as `probe_of` chooses

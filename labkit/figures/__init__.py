@@ -25,7 +25,6 @@ from labkit.figures.pairs import (
 )
 from labkit.figures.sbert_lp import chosen_bars, order_counts, star, tried_curves, unrolled
 from labkit.figures.similarity import (
-    alike,
     coherence_hills,
     explained_rows,
     explained_words,

@@ -7,13 +7,11 @@ cosines overlap, or a cloud has no slope, the similarity does not distinguish th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import unescape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
-from plotly.colors import find_intermediate_color, hex_to_rgb, label_rgb
 
 from labkit.explanation import LEFT_OUT, REST
 from labkit.figures import drawing as draw
@@ -87,87 +85,9 @@ CARDS = [
     [0, STRONGEST[0]], [0.5 - NOTHING / 2, LEAST[0]], [0.5 - NOTHING / 2, CLEAR],
     [0.5 + NOTHING / 2, CLEAR], [0.5 + NOTHING / 2, LEAST[1]], [1, STRONGEST[1]],
 ]  # fmt: skip
-NARROWEST, BETWEEN, APART = 6, 0.6, 2  # characters: the narrowest card, the gap between two cards, and before `(rest)`
-LINE, CELL, SQUARE = 42, 30, (120, 480)  # pixels: a line of cards, a cell, the lowest and the highest square
 SLANT, STEEP = -40, -90  # angles of the names below the square
-TITLE, LETTER = 30, 7  # pixels: the title above the square, a letter of the names below it
 FINE = 0.1  # if the largest part is below this, numbers have three digits
 LEAST_GAP = 5e-4
-
-
-def alike(explanation: Explanation, *, across: int = 44, most: int = 40) -> go.Figure:
-    """Draw two sentences, each word on a card with its own part, and below them a square of word pairs.
-
-    `across`: characters per line; more than 44 do not fit on a phone. `most`: words per side of the square.
-    """
-    e = explanation
-    square, lines, x, y = _square(e, most, letters=13, panel=2)
-    traces, shapes, notes, count = _cards(e, across)
-    met = "the joint effect of two" if e.way == LEFT_OUT else f"pairs of {_what(e)}"
-    if "text" not in square:
-        met += f", up to {_number(_strongest(square['z']))}"
-    heights = [LINE * count, float(np.clip(CELL * len(y["tickvals"]), *SQUARE))]
-    room = sum(heights) + TITLE
-    layout = draw.stacked(heights, gap=TITLE / room, x={}, y={})
-    layout["xaxis"] |= draw.EMPTY | {"range": [-0.2, across + 0.2]}
-    layout["yaxis"] |= draw.EMPTY | {"range": [count, 0]}
-    layout["xaxis2"] |= x | {"domain": [0.27, 1], "automargin": False}
-    layout["yaxis2"] |= y | {"automargin": False}
-    notes.append(_title(met, 0, layout["yaxis2"]["domain"][1], xref="paper", yref="paper"))
-    names = LETTER * max(len(unescape(name)) for name in x["ticktext"])
-    foot = 30 + names * (1.0 if x["tickangle"] == STEEP else 0.7)
-    return draw.figure_of(
-        [*traces, square],
-        shapes=shapes + lines,
-        annotations=notes,
-        height=room + foot + 4,
-        margin={"l": 4, "r": 4, "t": 4, "b": foot},
-        showlegend=False,
-        **layout,
-    )
-
-
-def _cards(explanation: Explanation, across: int) -> tuple[list[Entries], list[Entries], list[Entries], float]:
-    """Return both sentences as lines of cards: their texts, the cards, two titles, and the number of lines."""
-    e, top = explanation, 0.0
-    reach = _strongest(np.array([*e.own_a, *e.own_b]))
-    traces, shapes, notes = [], [], []
-    for side, names, own in (("a", e.names_a, e.own_a), ("b", e.names_b, e.own_b)):
-        together = "what is lost without each" if e.way == LEFT_OUT else f"together {sum(own):+.2f}"
-        notes.append(_title(f"{_what(e)} of {side}, {together}", 0, top + 0.7))
-        shown = [draw.short(name, across - 4) for name in names]
-        places, colours = _laid(shown, across), [_card(part / reach) for part in own]
-        top += 0.7
-        for (left, width, line), (colour, _) in zip(places, colours, strict=True):
-            upright = (top + line + 0.06, top + line + 0.94)
-            shapes.append(draw.rectangle((left, left + width), upright, INK, 0.5, fillcolor=colour, layer="below"))
-        middles, inks = [left + width / 2 for left, width, _ in places], [ink for _, ink in colours]
-        for written, down, size in ((shown, 0.34, 14), ([_number(part, reach, "+") for part in own], 0.74, 11)):
-            heights = [top + line + down for *_, line in places]
-            traces.append(draw.words_at(middles, heights, written, {"size": size, "color": inks}))
-        top += places[-1][2] + 1.3
-    return traces, shapes, notes, top - 0.3
-
-
-def _laid(names: Sequence[str], across: int) -> list[tuple[float, float, int]]:
-    """Return left end, width and line of each name's card; names wrap to the next line, and `(rest)` is set apart."""
-    places, left, line = [], 0.0, 0
-    for name in names:
-        width = max(len(unescape(name)) + 2, NARROWEST)
-        left += APART if name == REST and left else 0
-        if left and left + width > across:
-            left, line = 0.0, line + 1
-        places.append((left, float(width), line))
-        left += width + BETWEEN
-    return places
-
-
-def _card(share: float) -> tuple[str, str]:
-    """Return the colour of a part, given as a share of the largest one, and the colour of letters on it."""
-    if abs(share) < NOTHING:
-        return CLEAR, INK
-    pale, strong = (hex_to_rgb(end[share > 0]) for end in (LEAST, STRONGEST))
-    return label_rgb(find_intermediate_color(pale, strong, (abs(share) - NOTHING) / (1 - NOTHING))), "#000000"
 
 
 def word_pairs(explanation: Explanation, *, most: int = 40, numbers: bool = True) -> go.Figure:
@@ -185,9 +105,7 @@ def word_pairs(explanation: Explanation, *, most: int = 40, numbers: bool = True
     )  # fmt: skip
 
 
-def _square(
-    explanation: Explanation, most: int, *, letters: int, panel: int = 1
-) -> tuple[Entries, list[Entries], Entries, Entries]:
+def _square(explanation: Explanation, most: int, *, letters: int) -> tuple[Entries, list[Entries], Entries, Entries]:
     """Return the cells of the strongest words, with numbers if they fit, lines before `(rest)`, and both axes."""
     e = explanation
     if not e.word_pairs:
@@ -202,21 +120,19 @@ def _square(
     reach = _strongest(z)
     bar = {"thickness": 12, "tickfont": {"size": 12}, "tickformat": "+.2f"}
     few = z.size <= READABLE
-    heat = draw.cells(z, -reach, reach, CARDS, showscale=not few and panel == 1, colorbar=bar, xgap=1, ygap=1, **hover)
+    heat = draw.cells(z, -reach, reach, CARDS, showscale=not few, colorbar=bar, xgap=1, ygap=1, **hover)
     x, y = (draw.BARE | draw.ticks(draw.telling(names, letters), letters) for names in (b, a))
     x |= {"tickangle": SLANT if len(b) <= 12 else STEEP, "tickfont": {"size": 12 if len(b) <= 24 else 10}}
     y |= {"autorange": "reversed", "tickfont": {"size": 12 if len(a) <= 30 else 10}}
-    tail, thick = draw.panel_suffix(panel), {"color": INK, "width": 2}
-    lines = [draw.stroke((len(b) - 1.5,) * 2, (0, 1), thick, xref=f"x{tail}", yref=f"y{tail} domain")] * (b[-1] == REST)
-    lines += [draw.stroke((0, 1), (len(a) - 1.5,) * 2, thick, xref=f"x{tail} domain", yref=f"y{tail}")] * (
-        a[-1] == REST
-    )
+    thick = {"color": INK, "width": 2}
+    lines = [draw.stroke((len(b) - 1.5,) * 2, (0, 1), thick, yref="y domain")] * (b[-1] == REST)
+    lines += [draw.stroke((0, 1), (len(a) - 1.5,) * 2, thick, xref="x domain")] * (a[-1] == REST)
     if few:  # the numbers of the coloured cells, without the leading 0
         seen = (np.abs(z) >= NOTHING * reach) & (z.round(_digits(reach)) != 0)
         written = np.where(seen, np.vectorize(lambda part: _number(part, reach).replace("0.", ".", 1))(z), "")
         font = {"size": 12 if reach >= FINE else 11, "color": "#000000"}
         heat |= {"text": written.tolist(), "texttemplate": "%{text}", "textfont": font}
-    return heat | draw.on(panel), lines, x, y
+    return heat, lines, x, y
 
 
 def _largest(own: Sequence[float], most: int) -> list[int]:
@@ -245,10 +161,6 @@ def _strongest(parts: np.ndarray) -> float:
 
 def _what(explanation: Explanation) -> str:
     return "neighbours" if explanation.way == "neighbours" else "words"
-
-
-def _title(text: str, x: float, y: float, **more: str) -> Entries:
-    return draw.annotation(text, x, y, size=13, xanchor="left", yanchor="bottom", **more)
 
 
 def named_curves(curves: Mapping[str, ArrayLike], *, across: str, upwards: str, whole: float = 0.0) -> go.Figure:

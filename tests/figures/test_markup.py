@@ -40,7 +40,6 @@ def all_figures(found: Examined) -> dict[str, go.Figure]:
         "rows": figures.explained_rows(told),
         "of words": figures.explained_words(told),
         "word pairs": figures.word_pairs(told),
-        "alike": figures.alike(told),
         "named": figures.named_curves({EVIL: [1, 2]}, across="x", upwards="y"),
         "rule": figures.mutual_rule_curves(rule, k=3),
     }

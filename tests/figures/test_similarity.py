@@ -27,17 +27,6 @@ def explained(names_a: str, names_b: str, *, rest: bool = False, seed: int = 0, 
     return Explanation.of_parts((names_a, names_b), way, a, b)
 
 
-def cards(figure: go.Figure) -> list[tuple[list[str], list[str], list[str]]]:
-    """Of each sentence the words, their numbers and the colours of their cards, in the order of the picture."""
-    shapes = [shape for shape in figure.layout.shapes if shape.type == "rect"]
-    found = []
-    for words, numbers in (figure.data[:2], figure.data[2:4]):
-        count = len(words.text)
-        found.append((list(words.text), list(numbers.text), [shape.fillcolor for shape in shapes[:count]]))
-        shapes = shapes[count:]
-    return found
-
-
 def heat(figure: go.Figure) -> Any:
     """The square of a figure."""
     return next(trace for trace in figure.data if trace.type == "heatmap")
@@ -101,34 +90,11 @@ def test_repeated_word_has_two_places_in_sentence_order() -> None:
 
 def test_long_sentences_show_their_strongest_words_in_order() -> None:
     told = explained(" ".join(f"v{i}" for i in range(9)), " ".join(f"w{i}" for i in range(7)))
-    for draw in (figures.word_pairs, figures.alike):
-        figure = draw(told, most=4)
-        y = figure.layout.yaxis if draw is figures.word_pairs else figure.layout.yaxis2
-        rows = [told.names_a.index(name) for name in y.ticktext]
-        assert rows == sorted(np.argsort(np.abs(told.own_a))[-4:])
-        columns = sorted(np.argsort(np.abs(told.own_b))[-4:])
-        np.testing.assert_array_equal(heat(figure).z, np.array(told.parts)[np.ix_(rows, columns)])
-    assert len(cards(figures.alike(told, most=4))[0][0]) == 9  # the sentence itself is whole
-
-
-def test_each_word_of_the_picture_has_its_own_part_and_the_colour_of_its_sign() -> None:
-    told = explained("the cat the dog", "a dog sleeps", rest=True)
-    figure = figures.alike(told)
-    for (words, numbers, colours), names, own in zip(
-        cards(figure), (told.names_a, told.names_b), (told.own_a, told.own_b), strict=True
-    ):
-        assert words == list(names)
-        assert [float(number) for number in numbers] == pytest.approx(own, abs=0.0051)
-        for part, colour in zip(own, colours, strict=True):
-            if abs(part) >= 0.02 * max(map(abs, told.own_a + told.own_b)):
-                red, _, blue = map(float, colour.removeprefix("rgb(").rstrip(")").split(","))
-                assert (blue > red) == (part > 0)
-            else:
-                assert colour == "rgba(0, 0, 0, 0)"
-    np.testing.assert_array_equal(heat(figure).z, told.parts)
-    said = " ".join(note.text for note in figure.layout.annotations)
-    assert f"{sum(told.own_a):+.2f}" in said
-    assert f"{sum(told.own_b):+.2f}" in said
+    figure = figures.word_pairs(told, most=4)
+    rows = [told.names_a.index(name) for name in figure.layout.yaxis.ticktext]
+    assert rows == sorted(np.argsort(np.abs(told.own_a))[-4:])
+    columns = sorted(np.argsort(np.abs(told.own_b))[-4:])
+    np.testing.assert_array_equal(heat(figure).z, np.array(told.parts)[np.ix_(rows, columns)])
 
 
 def test_cells_have_numbers_where_they_can_be_read() -> None:
