@@ -290,15 +290,20 @@ def film_stability(space: Space, rotated: bool, opened: Opened) -> np.ndarray:
 
 
 @keep("Reading the rows …")
-def film_classes(space: Space, rotated: bool, opened: Opened) -> tuple[tuple[tuple[str, float], ...], ...]:
-    """The classes that are apart on each row of L, in sentences that FILM was not fitted to; none without classes."""
-    from labkit.film.reading import classes_apart
+def film_read(space: Space, rotated: bool, opened: Opened) -> tuple[tuple[Any, Any], ...]:
+    """For each row of L: the classes that are apart on it, and the sentences at its ends.
+
+    They come from sentences that FILM was not fitted to. Without classes or a test split, no class is apart.
+    """
+    from labkit.film.reading import classes_apart, row_ends
 
     corpus, L = opened.corpus, film_matrix(space, rotated)
-    if not corpus.CLASSES or "test" not in corpus.splits:
-        return ((),) * len(L)
-    shown = points(corpus.part("test"), classes=len(corpus), most=MOST_READ)
-    return classes_apart(unit(space.method.vectorizer.transform(shown.texts) @ L.T), shown.labels)
+    part = corpus.part("test") if "test" in corpus.splits else corpus
+    labelled = points(part, classes=len(corpus), most=MOST_READ) if corpus.CLASSES and part is not corpus else None
+    texts = labelled.texts if labelled else part.sentences()[:MOST_READ]
+    Y = unit(space.method.vectorizer.transform(texts) @ L.T)
+    apart = classes_apart(Y, labelled.labels) if labelled else ((),) * len(L)
+    return tuple(zip(apart, row_ends(Y, texts), strict=True))
 
 
 # --- Compare -----------------------------------------------------------------------------------------------------

@@ -63,11 +63,14 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
         f"**The similarity {explained.similarity:.3f} is {of_rows:.3f} from the rows of L + {explained.shared:.3f} "
         f"from words in common.** {ROW.format(count=min(CARDS, len(rows)), of=len(rows), share=100 * carried)}"
     )
-    stable, classes = (read(film, rotated, opened) for read in (cached.film_stability, cached.film_classes))
+    stable, read = cached.film_stability(film, rotated, opened), cached.film_read(film, rotated, opened)
     for column, row in zip(st.columns(CARDS), rows, strict=False):
         with column, st.container(border=True):
-            apart = classes[row.number]
-            show_row(row.turned() if apart and apart[0][1] < 0 else row, stable[row.number], apart)
+            apart, ends = read[row.number]
+            turned = bool(apart) and apart[0][1] < 0
+            show_row(row.turned() if turned else row, stable[row.number], apart)
+            for name, texts in zip(("Highest", "Lowest"), ends[::-1] if turned else ends, strict=True):
+                st.caption(f"**{name}:** " + (" · ".join(frame.plain(shorten(text, 80, placeholder=" …")) for text in texts) or "none"))
     alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
     with st.expander("All rows, step by step"):
         frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)

@@ -87,6 +87,17 @@ def classes_apart(Y: np.ndarray, classes: Sequence[str]) -> tuple[tuple[tuple[st
     return tuple(tuple(one for one in each if abs(one[1]) >= COMPARABLE * abs(each[0][1])) for each in ranked)
 
 
+def row_ends(
+    Y: np.ndarray, texts: Sequence[str], *, count: int = 2
+) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """The `count` sentences with the highest and lowest values in each column of Y (n, d), above and below 0."""
+
+    def end(values: np.ndarray) -> tuple[str, ...]:
+        return tuple(texts[i] for i in np.argsort(-values, kind="stable")[:count] if values[i] > 0)
+
+    return tuple((end(values), end(-values)) for values in Y.T)
+
+
 def effects(L: np.ndarray, words: Terms) -> np.ndarray:
     """The effects of words on rows, `L[l, w] · rms(x_w)`: (d, D)."""
     return L * words.rms

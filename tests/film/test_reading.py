@@ -16,6 +16,7 @@ from labkit.film.reading import (
     effects,
     film_explanation,
     readable,
+    row_ends,
     row_stability,
     rows_of_pair,
     varimax,
@@ -161,3 +162,10 @@ def test_only_classes_that_are_apart_beyond_chance_are_named(random) -> None:
         classes_apart(random.standard_normal((120, 10)), random.permutation(labels).tolist()) for _ in range(40)
     ]
     assert sum(any(rows) for rows in shuffled) <= 6  # 5 % of such corpora name any class at all
+
+
+def test_row_ends_are_the_sentences_furthest_along_each_row() -> None:
+    Y = np.array([[1.0, 0.0], [0.2, 0.9], [-1.0, 0.1], [0.5, 0.7]])
+    (first, second) = row_ends(Y, ["plus", "other", "minus", "both"])
+    assert first == (("plus", "both"), ("minus",))  # nothing from the wrong side of 0
+    assert second == (("other", "both"), ())
