@@ -70,7 +70,8 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
             turned = bool(apart) and apart[0][1] < 0
             show_row(row.turned() if turned else row, stable[row.number], apart)
             for name, texts in zip(("Highest", "Lowest"), ends[::-1] if turned else ends, strict=True):
-                st.caption(f"**{name}:** " + (" · ".join(frame.plain(shorten(text, 80, placeholder=" …")) for text in texts) or "none"))
+                shown = [frame.plain(shorten(text, 80, placeholder=" …")) for text in texts]
+                st.caption(f"**{name}:** {' · '.join(shown) or 'none'}")
     alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
     with st.expander("All rows, step by step"):
         frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
