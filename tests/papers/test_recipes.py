@@ -234,9 +234,9 @@ def test_minilm_reads_both_sentences_at_once(monkeypatch: pytest.MonkeyPatch) ->
     """Two sentences are a pair if they name the same animal, which neither tells alone."""
     monkeypatch.setattr(cross_encoders, "PACKAGED", tiny_sbert())
     rng = np.random.default_rng(0)
-    a, b = rng.choice(["the cat", "a dog", "bird"], (2, 200)).tolist()
+    a, b = rng.choice(["the cat", "a dog", "bird"], (2, 300)).tolist()
     corpus = Pairs(a, b, [int(x == y) for x, y in zip(a, b, strict=True)],
-                   splits=["train"] * 140 + ["dev"] * 20 + ["test"] * 40)  # fmt: skip
+                   splits=["train"] * 240 + ["dev"] * 20 + ["test"] * 40)  # fmt: skip
     case = Case("", corpus, {"epochs": 15, "learning_rate": 0.01, "batch": 16})
     assert cross_encoders.read_together(case).figures["accuracy"] > 0.9
     reader = cross_encoders.MiniLMReader(CrossSettings(epochs=1))
