@@ -32,7 +32,6 @@ FINEST = 65_535  # steps along the longer side
 LEVELS = 256  # of a numeric scale
 NAMED = 4_096  # most names that get a code of their own, to be shown for a point
 LETTERS, SHORT = 60, 15  # of a name in full, and on the map
-NO_MARKS: Mapping[str, Any] = {"chosen": None, "found": (), "ring": None, "landed": None, "count": 0}
 MAP = st.components.v2.component("labkit_map", js=(Path(__file__).parent / "dot_map.js").read_text("utf-8"))
 
 
