@@ -94,12 +94,6 @@ def test_trace_for_each_class_with_row_numbers() -> None:
 # --- measured columns, words of regions, and who moved --------------------------------------------------------------
 
 
-def test_changed_neighbours_have_the_scale_of_most_sentences() -> None:
-    picture, shown = some(12)
-    (points,) = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data
-    assert 0.1 < points.marker.cmin < 0.8 < 0.9 < points.marker.cmax < 1
-
-
 def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
     picture, shown = some(12)
     ways = {"worse": [3, 1], "better": [0, 2, 4], "neither": []}
@@ -111,7 +105,7 @@ def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
     assert all(getattr(worse.line, name) != getattr(better.line, name) for name in ("color", "dash"))
 
 
-def test_measured_column_has_a_scale_from_0_to_1() -> None:
+def test_scale_of_a_measured_column() -> None:
     picture, shown = some(12)
     trusted = with_column(shown, TRUST, np.arange(12) % 3 / 2)  # few numbers, and yet no names
     assert (trusted.texts, trusted.labels) == (shown.texts, shown.labels)
@@ -121,6 +115,8 @@ def test_measured_column_has_a_scale_from_0_to_1() -> None:
     assert "0.5" in points.text[1]
     other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
     assert other.marker.cmax is None
+    moved = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data[0]
+    assert 0.1 < moved.marker.cmin < 0.8 < 0.9 < moved.marker.cmax < 1  # the scale is that of most sentences
 
 
 def test_every_column_can_colour() -> None:
