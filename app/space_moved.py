@@ -32,7 +32,7 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
-ROW = 65  # pixels of a sentence; below four times the size of type, Streamlit would not wrap it
+ROW = 76  # pixels of a sentence in four lines; below four times the size of type, Streamlit would not wrap it
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before."
@@ -170,7 +170,8 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences that moved, with the class of their nearest neighbour before and now."
         widths = dict(zip(lines[0], (320, 85, 85), strict=False))
-        frame.table(lines, alt, widths=widths, row_height=ROW, height=min(6 * ROW, ROW * len(lines) + 40), **selects)
+        tall = round(frame.LARGER * ROW) if st.session_state.get("present") else ROW
+        frame.table(lines, alt, widths=widths, row_height=tall, height=min(5 * tall, tall * len(lines) + 40), **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:

@@ -62,10 +62,6 @@ LAYOUT = f"""<style>
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
 .labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
-[class*=st-key-title] p {{width: fit-content; max-width: 100%; white-space: nowrap}}
-[class*=st-key-title] p:not(:hover) {{overflow: hidden; text-overflow: ellipsis}}
-[class*=st-key-title] p:hover {{max-width: none; position: relative; z-index: 9;
-  background: light-dark({", ".join(frame.GROUND)})}}
 [class*=st-key-tall] :is(.stPlotlyChart, .js-plotly-plot) {{overflow: visible !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}

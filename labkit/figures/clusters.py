@@ -164,7 +164,7 @@ WAYS = {  # outcome of a sentence that moved -> colour, dash, mark and opacity o
     "worse": (COLOURS[3], "dash", "x", 0.9),
     "better": (COLOURS[2], "solid", "triangle-up", 0.9),
     "neither": (COLOURS[0], "dot", "circle-open", 0.9),
-    "moved": (INK, "solid", "circle", 0.3),
+    "moved": (INK, "solid", "circle", 0.5),
 }
 STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
@@ -437,7 +437,7 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     colour, dash, mark, opacity = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    size, width = (3, 0.7) if outcome == "moved" else (8, 2)
+    size, width = (3, 0.8) if outcome == "moved" else (8, 2)
     marker = {"symbol": mark, "size": [size, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
     about: Entries = {"mode": "lines+markers", "name": outcome, "marker": marker, "hoverinfo": "skip"}
     return draw.curve(x, y, colour, dash, width, opacity=opacity, unselected={"marker": {"opacity": 1}}, **about)

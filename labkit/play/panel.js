@@ -3,7 +3,7 @@
 import { control } from "./controls.js";
 import { typedAnswer } from "./card.js";
 import { fromCsv, LIMITS } from "./corpus.js";
-import { el, remark } from "./dom.js";
+import { el, remark, typeset } from "./dom.js";
 import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
 import { wrongShares } from "./readouts.js";
@@ -68,6 +68,7 @@ export class Panel {
 
   control(name, side) {
     const { lab } = this.page;
+    if (!side && name === lab.control) return null; // it is next to the picture
     const change = (changed, value) => this.page.change(changed, value, side);
     const made = control(name, lab.settingsOf(side)[name], change, { most: lab.most(name), side });
     const input = made.querySelector("input, select");
@@ -79,7 +80,7 @@ export class Panel {
     const settings = this.page.lab.settingsOf(side);
     return [
       this.control("loss", side),
-      el("p", { className: "formula" }, LOSSES[settings.loss].formula),
+      el("p", { className: "formula" }, ...typeset(LOSSES[settings.loss].formula)),
       this.control("miner", side),
       ...dialsOf(settings).map((name) => this.control(name, side)),
     ];
