@@ -41,8 +41,8 @@ WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
     "A line leads from the old position, which has a mark, to the new one: in colour for {coloured:,} ({which}), in "
-    "grey for the other {others:,} sentences of the list. The picture of {before} is rotated to match that of {after}. "
-    "On average, {new:.1f} of the {k} nearest neighbours changed."
+    "grey for the other {others:,} sentences of the list. The left picture is rotated to match the right one, which is "
+    "shown. On average, {new:.1f} of the {k} nearest neighbours changed."
 )
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
 
@@ -127,9 +127,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
-        names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
         counts = {"coloured": len(coloured), "others": len(others), "k": moved.k}
-        st.caption(SHOWN.format(which=which, new=moved.new.mean(), **names, **counts))
+        st.caption(SHOWN.format(which=which, new=moved.new.mean(), **counts))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 

@@ -33,7 +33,7 @@ export function typeset(text) {
   return text.split(/\^(\((?:[^()]|\([^()]*\))*\))|_(P∪N|[PN])/u).flatMap((part, at) => {
     if (at % 3 === 1) return part ? el("sup", {}, ...typeset(part.slice(1, -1))) : [];
     if (at % 3 === 2) return part ? el("sub", {}, ...typeset(part)) : [];
-    const letters = part.split(/(?<![A-Za-z])([A-Za-zα-ω])(?![A-Za-z])/u);
+    const letters = part.split(/(?<![A-Za-z0-9])([A-Za-zα-ω])(?![A-Za-z])/u);
     return letters.map((each, odd) => (odd % 2 ? el("i", {}, each) : each));
   });
 }
