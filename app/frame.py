@@ -76,7 +76,7 @@ html {font-size: 24px !important}
 .labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {
   height: calc(100vh - 15rem) !important; margin-top: 0}
-.stApp .st-key-reading {height: calc(100vh - 13rem) !important}
+.stApp :is(.st-key-reading, :has(> .st-key-reading)) {height: calc(100vh - 13rem) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
 """
