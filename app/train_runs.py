@@ -19,7 +19,7 @@ from labkit.figure_names import SAW, VERDICTS, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
-    from labkit.evaluation.leaderboard import Line, Result
+    from labkit.trials.leaderboard import Line, Result
 
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
@@ -78,7 +78,7 @@ def many(number: int, what: str) -> str:
 
 def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
     """The verdict, the leaderboard, and the table behind it; the choices are behind a button."""
-    from labkit.evaluation.leaderboard import leaderboard
+    from labkit.trials.leaderboard import leaderboard
 
     verdict = st.container()
     choices, said = folded_choices()
@@ -141,7 +141,7 @@ def in_order(lines: Sequence[Line]) -> list[Line]:
 
 def show_example(opened: cached.Opened) -> None:
     """A pale picture of the first runs on a corpus and of the usual baselines, which is no comparison's result."""
-    from labkit.evaluation.leaderboard import leaderboard
+    from labkit.trials.leaderboard import leaderboard
 
     runs = choosing.runs_on(opened, "")[0]
     lines = leaderboard(results_of({name: runs[name] for name in [*runs][:FIRST]}, BASELINES, opened))
@@ -152,7 +152,7 @@ def show_example(opened: cached.Opened) -> None:
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.evaluation.leaderboard import Result
+    from labkit.trials.leaderboard import Result
     from labkit.evaluation.scores import score
 
     def scores(method: Any, *key: Any) -> Any:
@@ -265,7 +265,7 @@ def lines_of(names: list[str]) -> str:
 CODE = """\
 from labkit.corpora import load
 from labkit.figures import leader_dots
-from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.trials.leaderboard import Result, leaderboard
 from labkit.methods import load_run
 from labkit.runs import read_record
 from labkit.evaluation.scores import score

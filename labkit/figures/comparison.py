@@ -18,7 +18,7 @@ from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
-    from labkit.evaluation.leaderboard import Line
+    from labkit.trials.leaderboard import Line
     from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
 
@@ -40,6 +40,7 @@ def _in_rows(
 LEADER_HEIGHT, LEADERS_LEAST = 46, 200  # pixels of a line, and of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
+    "tie": (COLOURS[5], "circle"),
     "open": (COLOURS[5], "circle-open"),
     "behind": (INK, "diamond"),
     "no order": (COLOURS[0], "circle-open"),

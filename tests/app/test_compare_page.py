@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.evaluation.leaderboard import Line, Result, leaderboard
+from labkit.trials.leaderboard import Line, Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
 from labkit.methods import METHODS
