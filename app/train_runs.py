@@ -152,8 +152,8 @@ def show_example(opened: cached.Opened) -> None:
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.trials.leaderboard import Result
     from labkit.evaluation.scores import score
+    from labkit.trials.leaderboard import Result
 
     def scores(method: Any, *key: Any) -> Any:
         return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))

@@ -19,8 +19,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from labkit.atomic import write_text
 from labkit.corpora import CORPORA, load
 from labkit.course.notebooks import NOTEBOOKS

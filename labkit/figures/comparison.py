@@ -18,9 +18,9 @@ from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
-    from labkit.trials.leaderboard import Line
     from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
+    from labkit.trials.leaderboard import Line
 
 ROW, AROUND = 34, 110  # height in pixels of a row, and of everything else
 OVER: Entries = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}  # a name above its row

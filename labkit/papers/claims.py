@@ -21,8 +21,6 @@ from itertools import product
 from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from labkit.evaluation.comparison import Lead, Parts, lead_of
 from labkit.trials.verdict import LEVEL, Runs, in_common
 

@@ -12,12 +12,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.trials.leaderboard import Line, Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
 from labkit.methods import METHODS
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
+from labkit.trials.leaderboard import Line, Result, leaderboard
 
 from .conftest import Opened, RunCode, figure, fine, texts, with_file
 

@@ -9,12 +9,12 @@ import pytest
 
 from labkit.course.ablation import Figures
 from labkit.evaluation import Parts
-from labkit.trials.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
 from labkit.figures import label_curves, leader_dots, leads_before_and_after, ours_beside_paper, seed_dots
 from labkit.papers.bundled_report import Figure, JudgedClaim, TableResult
 from labkit.papers.claims import ShownLead
 from labkit.papers.records import Column, Row, Table
+from labkit.trials.leaderboard import Result, leaderboard
 
 EVIL = "<b>bad</b>"
 

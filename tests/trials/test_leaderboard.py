@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from labkit.evaluation import Parts, lead_of
-from labkit.trials.leaderboard import Line, Result, leaderboard
 from labkit.evaluation.scores import Scores
+from labkit.trials.leaderboard import Line, Result, leaderboard
 
 
 def result(
