@@ -87,7 +87,7 @@ CARDS = {
             ("SBERT base + LP", "SBERT base"),
             ("all-MiniLM-L6-v2 + LP", "all-MiniLM-L6-v2, as it is"),
         ),
-        "LP is the paper's locality-preserving projection, and STS-B grades how similar two sentences are. The paper's "
+        "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
         "models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
@@ -98,10 +98,7 @@ CARDS = {
         "pthought/3",
         "both two-layer forms lead all other methods",
         "P-coherence",
-        (
-            ("P-thought (two layers, both ways)", "SIF"),
-            ("P-thought (two layers, both ways)", "bag of word pieces (ours)"),
-        ),
+        (("P-thought (two layers, both ways)", "SIF"),),
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
         "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
@@ -157,7 +154,7 @@ def result_of(claim: Any, table: Any) -> str:
 def said(lead: Any, table: Any, without: str = "") -> str:
     """A lead with its interval in the unit of its column; positive if the first row is better."""
     size, low, high = (in_unit(each, lead, table) for each in (lead.lead, lead.low, lead.high))
-    sure = without if lead.alone else f"95 %: {low.split()[0]} to {high.split()[0]}"
+    sure = without if lead.alone else f"95\u00a0%: {low.split()[0]} to {high.split()[0]}"
     sure += ", over seeds alone" * lead.seeds_alone
     return f"Lead of {lead.row} over {lead.other}: {size} ({'; '.join(filter(None, (lead.column, sure)))})."
 
@@ -170,7 +167,8 @@ def in_unit(value: float, lead: Any, table: Any, form: str = "+") -> str:
     if not unit and (column.scale == 100 or (small and not column.name.endswith(" MI"))):  # which is in nats
         times, unit = 100 / column.scale, " points"
     value *= times
-    return format(value, f"{form}.3g" if times == 1 else f"{form}.1f" if abs(value) >= 0.05 else f"{form}.1g") + unit
+    exact = unit in (" %", " points")
+    return format(value, form + (".3g" if not exact else ".1f" if abs(value) >= 0.05 else ".1g")) + unit
 
 
 def because(claim: Any, table: Any) -> str:

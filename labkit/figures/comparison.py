@@ -199,7 +199,8 @@ def leads_beside_paper(table: TableResult, column: str, pairs: Sequence[tuple[st
         ],
         annotations=[draw.annotation(said, 0, at - 0.12, size=13, align="left", **OVER)
                      for at, said in enumerate(names)],
-        xaxis={"title": f"lead in {column}, in points", "nticks": 5, "zerolinecolor": INK, "zerolinewidth": 2},
+        shapes=[draw.stroke((0, 0), (at - 0.1, at + 0.25), {"color": INK, "width": 2}) for at in range(len(names))],
+        xaxis={"title": f"lead in {column}, in points", "nticks": 5, "rangemode": "tozero", "zeroline": False},
         yaxis=draw.EMPTY | {"range": [len(names) - 0.65, -0.95]},
         height=100 + 92 * len(names),
         legend=draw.ABOVE,

@@ -185,15 +185,15 @@ def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
         fields = {name: value for name, value in each.items() if name not in ("mean", "spread")}
         known[each["row"], each["column"]] = Figure(**_frozen(fields))
     figures = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
-    claims = tuple(
-        JudgedClaim(
-            each["text"],
-            *(_judgement(each[name]) if name in each else None for name in ("paper", "ours")),
-            *(ShownLead(**each[name]) if name in each else None for name in ("before", "after")),
-        )
-        for each in record["claims"]
-    )
+    claims = tuple(map(_claim, record["claims"]))
     return TableResult(**{**_frozen(record), "table": table, "figures": figures, "claims": claims})
+
+
+def _claim(record: Mapping[str, Any]) -> JudgedClaim:
+    """A claim of a file."""
+    leads = {name: ShownLead(**record[name]) for name in ("before", "after") if name in record}
+    paper = _judgement(record["paper"]) if "paper" in record else None
+    return JudgedClaim(record["text"], paper, _judgement(record["ours"]), **leads)
 
 
 def _judgement(record: Mapping[str, Any]) -> Judgement:

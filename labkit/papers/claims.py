@@ -163,9 +163,9 @@ class _Pair:
         """The lead, absolute or as a share of the other row's score, with its bounds."""
         relative, asked = self.claim.relative, 0.0 if self.claim.tie else self.claim.by
         share = (abs(self.theirs) or 1.0) if relative else 1.0
-        ends = [each / share + asked for each in (self.beyond.lead, *self.beyond.interval(LEVEL))]
-        scores, alone = (self.mine, self.theirs), self.units == 1 and bool(self.beyond.error)
-        return ShownLead(self.column, self.row, self.other, *scores, *ends, relative, alone)
+        lead, low, high = (each / share + asked for each in (self.beyond.lead, *self.beyond.interval(LEVEL)))
+        alone = self.units == 1 and bool(self.beyond.error)
+        return ShownLead(self.column, self.row, self.other, self.mine, self.theirs, lead, low, high, relative, alone)
 
 
 def _pairs(claim: Claim, column: str, runs: Mapping[Place, Runs], exact: bool = False) -> list[_Pair]:
