@@ -118,7 +118,7 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
 
     means = {"a": (1.0, 0.9), "b": (1.0, 0.5), "c": (0.8, 0.4)}
     lines = [
-        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None)
+        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None, "behind")
         for name, (first, second) in means.items()
     ]
     said = verdict_of(lines)
