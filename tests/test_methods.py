@@ -95,19 +95,12 @@ def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:
         load_run(tmp_path / "no such")
 
 
-@pytest.mark.parametrize(
-    "what", ["import labkit", "from labkit import Bag, load", "from labkit import METHODS, load_run"]
-)
+LIGHT = "import labkit, labkit.corpora, labkit.shipped.runs, labkit.cli.main, labkit.evaluation"
+
+
+@pytest.mark.parametrize("what", [LIGHT, "from labkit import Bag, load", "from labkit import METHODS, load_run"])
 def test_an_import_brings_in_what_was_asked_for_alone(what: str) -> None:
-    heavy = ["numba", "plotly", "umap", "pyarrow", *(["torch", "sklearn"] if what == "import labkit" else [])]
+    heavy = ["numba", "plotly", "umap", "pyarrow", *(["torch", "sklearn", "labkit.method"] if what == LIGHT else [])]
     program = f"import sys; {what}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-@pytest.mark.whole
-def test_commands_corpora_and_evaluation_start_without_torch() -> None:
-    modules = "labkit.corpora, labkit.shipped.runs, labkit.cli.main, labkit.evaluation"
-    program = f"import sys, {modules}; print('labkit.method' in sys.modules or 'torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

@@ -78,8 +78,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "epoch,loss\n1,half\n", "epoch,loss\n1,0.5,3\n", "epoch,loss\n1\n", 'epoch\n"1', "epoch\n--1\n"],
+    "text", ["", "epoch,loss\n1,half\n", "epoch,loss\n1,0.5,3\n", "epoch,loss\n1\n", 'epoch\n"1', "epoch\n--1\n"]
 )
 def test_a_damaged_history_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"history\.csv"):

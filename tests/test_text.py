@@ -74,11 +74,7 @@ def test_pad_fills_and_cuts() -> None:
     assert pad([]).shape == (0, 1)
 
 
-@given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=400),
-    st.integers(1, 40),
-    st.integers(0, 5),
-)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=400), st.integers(1, 40), st.integers(0, 5))
 def test_buckets_hand_out_every_row_once(lengths: list[int], batch: int, seed: int) -> None:
     made = list(buckets(lengths, batch, seed=seed))
     assert sorted(row for rows in made for row in rows) == list(range(len(lengths)))

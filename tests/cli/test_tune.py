@@ -87,16 +87,10 @@ def test_trials_are_no_runs(labkit: Labkit) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (("tune", "sif"), "--corpus"),
         (("tune", "sift", "--corpus", "mine.csv"), "METHOD"),
         ((*SIF, "--space", "window"), "--space"),
-        ((*SIF, "--space", "a=1..2", "--space", "a=1|2"), "twice"),
         ((*SIF, "--space", "windw=1..2"), "'window'"),
-        ((*SIF, "--space", "window=9..2"), "window"),
-        ((*SIF, "--space", "window=0..2"), "window"),
         ((*SIF, "--set", "window=3", "--space", "window=1..2"), "window"),
-        ((*SIF, "--part", "2"), "part"),
-        ((*SIF, "--sampler", "grid"), "sampler"),
     ],
 )
 def test_mistakes_are_said_before_anything_is_made(labkit: Labkit, words: tuple[Any, ...], named: str) -> None:
@@ -146,18 +140,8 @@ def test_a_stopped_comparison_says_the_command_that_resumes(
     assert Path("it's/report.html").is_file()
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("bench", "nosuch.csv"), "nosuch.csv"),
-        ((*MINE, "--methods", "tfdif"), "tfdif"),
-        ((*MINE, "--metric", "hit@1"), "metric"),
-        ((*MINE, "--test", "nosuch.csv"), "nosuch.csv"),
-        ((*MINE, "--minutes", "-1"), "--minutes"),
-    ],
-)
-def test_mistakes_are_said_before_anything_is_compared(labkit: Labkit, words: tuple[Any, ...], named: str) -> None:
-    assert named in labkit(*words, "-q").mistake()
+def test_a_mistake_is_said_before_anything_is_compared(labkit: Labkit) -> None:
+    assert "tfdif" in labkit(*MINE, "--methods", "tfdif", "-q").mistake()
     assert not Path("report/costs").exists()
 
 
