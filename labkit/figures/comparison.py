@@ -61,12 +61,11 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     if not shown:
         raise ValueError(f"lines have no score {figure!r}; choose at least one run, and one of its scores")
     best = next((line.mean for _, line in shown if not line.saw_test), shown[0][1].mean)
-    tie = all(line.saw_test or (line.verdict, line.mean) == ("open", best) for _, line in shown)
     traces = []
     for verdict, (colour, symbol) in LOOKS.items():
         if mine := [(place, line) for place, line in shown if line.verdict == verdict]:
             named: Entries = {
-                "name": "all tie" if tie and verdict == "open" else VERDICTS.get(verdict, verdict),
+                "name": VERDICTS.get(verdict, verdict),
                 "hovertemplate": f"%{{text}}: %{{x:.4f}}{draw.NAME}",
                 "text": [draw.hover_lines(line.name) for _, line in mine],
                 "cliponaxis": False,
