@@ -27,19 +27,15 @@ LOOK = """
   [data-testid=stTable] tr {padding: 0.5rem 0; border-bottom: 1px solid #B8B8B8}
 }
 """
-UNDECIDED = (
-    "Of each claim, the comparison that is farthest from it is shown. A claim that makes several comparisons, or asks "
-    "for a lead of some size, can be undecided although this interval excludes 0."
-)
 TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
     "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
     "latter."
 )
 ABOUT = """\
-Each card shows the main result of its paper. An open diamond marks the paper's value, and a disc marks ours. Our values
-come from `labkit reproduce`, which uses public or generated data. These data are not those of the paper, so compare
-the order of the rows and the size of a lead, not the third digit.
+Each card shows the main result of its paper, as leads of one method over another. A lead is positive if the first
+method is better. An open diamond marks the paper's lead, and a disc marks ours. Our values come from `labkit
+reproduce`, which uses public or generated data, not those of the paper.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
 and the settings of both sides are chosen on dev. If only part of the interval is above 0, the claim is **undecided**:
@@ -60,7 +56,7 @@ def show_claims(paper: str) -> None:
         claims = papers_cards.claims_of(paper, asked_here=asked_here)
         rows = [
             {
-                "verdict": papers_cards.badge_of(claim),
+                "verdict": papers_cards.badge_of(claim.ours.verdict),
                 "claim" if not asked_here else "our question": frame.plain(claim.text),
                 "here": frame.plain(papers_cards.result_of(claim, table)),
                 "in": table.table.title,
@@ -70,7 +66,6 @@ def show_claims(paper: str) -> None:
         if rows and not asked_here:
             papers_cards.show_tally(claims)
             st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
-            st.caption(UNDECIDED)
         elif rows:
             with st.expander(
                 f"Our own questions: {papers_cards.tally(claims)}", expanded=paper == papers_cards.EXPLANATIONS

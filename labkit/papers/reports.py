@@ -11,10 +11,10 @@ from dataclasses import replace
 from math import log
 from typing import Any, get_args
 
-from labkit.papers.bundled_report import Figure, Report, Standing, TableResult, stored
-from labkit.papers.claims import ShownLead, Verdict
+from labkit.papers.bundled_report import Figure, JudgedClaim, Report, Standing, TableResult, stored
+from labkit.papers.claims import Judgement, ShownLead, Verdict
 from labkit.papers.published import PAPERS
-from labkit.papers.records import Column, Paper
+from labkit.papers.records import CLAIM_SEEDS, Column, Paper
 from labkit.progress import lasting
 
 RULE = (
@@ -57,7 +57,13 @@ def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
 def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     """One line per claim: the verdicts by the paper's scores and by ours, and the column that decides ours."""
     rows = [
-        [table.name, claim.text, claim.paper or "our question", claim.ours, claim.decides]
+        [
+            table.name,
+            claim.text,
+            claim.paper.verdict if claim.paper else "our question",
+            claim.ours.verdict,
+            _why(claim),
+        ]
         for table in report.tables
         for claim in table.claims
     ]
@@ -69,8 +75,34 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     ]
     if not rows:
         return []
-    head = ["", "claim", "by the paper's scores", "by our scores", "what decides"]
+    head = ["", "claim", "by the paper's scores", "by our scores", "what decides (+ if the first row is better)"]
     return ["", "## What the papers claim", "", _tally(report, papers), "", *piped(head, rows)]
+
+
+def _why(claim: JudgedClaim) -> str:
+    """The basis of both verdicts: our scores, and the paper's if they refute the claim or ours are missing."""
+    ours, paper = claim.ours, claim.paper
+    said = [] if paper and paper.lead and not ours.lead else [decides(ours)]
+    if paper and paper.lead and (paper.verdict == "not confirmed" or not ours.lead):
+        said.append(f"in the paper, {decides(paper, printed=True)}")
+    return "; ".join(said)
+
+
+def decides(found: Judgement, *, printed: bool = False) -> str:
+    """The lead that decides a verdict, in how many columns the claim holds, and what is missing."""
+    if not (lead := found.lead):
+        return "no column has scores for both sides"
+    size, *ends = (format(each, "+.1%" if lead.share else "+.3g") for each in (lead.lead, lead.low, lead.high))
+    interval = f" [{', '.join(ends)}]{', over seeds alone' * lead.seeds_alone}"
+    more = "" if printed else ", one run each" if lead.alone else interval
+    said = [f"{lead.column}: {lead.row} {lead.mine:.4g} against {lead.other} {lead.theirs:.4g} ({size}{more})"]
+    if 1 < found.columns > found.holds:
+        said.append(f"holds in {found.holds or 'none'} of {found.columns} columns")
+    if found.absent:
+        said.append(f"without {', '.join(found.absent)}")
+    if found.seeds:
+        said.append(f"{found.seeds} seeds, expected {CLAIM_SEEDS}")
+    return "; ".join(said)
 
 
 def _tally(report: Report, papers: Mapping[str, Paper]) -> str:
@@ -78,10 +110,11 @@ def _tally(report: Report, papers: Mapping[str, Paper]) -> str:
     claims = [claim for table in report.tables for claim in table.claims]
     theirs = [claim for claim in claims if not claim.asked_here]
     own = [each.verdict for paper in papers.values() if report.of(paper) for each in paper.observations]
-    asked = [claim.ours for claim in claims if claim.asked_here]
+    asked = [claim.ours.verdict for claim in claims if claim.asked_here]
     sentences = []
     if theirs:
-        by_paper, by_us = _counts([claim.paper for claim in theirs]), _counts([claim.ours for claim in theirs])
+        by_paper = _counts([claim.paper.verdict for claim in theirs if claim.paper])
+        by_us = _counts([claim.ours.verdict for claim in theirs])
         sentences = [f"The papers make {len(theirs)} claims about scores. By their own scores: {by_paper}."]
         sentences.append(f"By ours: {by_us}.")
     if own:
@@ -255,7 +288,7 @@ def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) 
             fronts = piped(("column", "in front", "ours", "ties with it", "open"), [*_fronts(result)])
             lines += [f"### {result.table.title}: {result.table.caption}", "", *fronts, ""]
             leads = [
-                (claim.text, claim.before.column, _interval(claim.before), _interval(claim.after), claim.ours)
+                (claim.text, claim.before.column, _interval(claim.before), _interval(claim.after), claim.ours.verdict)
                 for claim in result.claims
                 if claim.before and claim.after
             ]
