@@ -54,7 +54,7 @@ def test_the_best_first_and_a_tie_inside_the_spread() -> None:
 GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
 
 
-def test_the_interval_over_the_items_decides() -> None:
+def test_the_interval_over_the_items_decides_and_equals_stay_open() -> None:
     runs = [result("poor", 0.25, items=POOR), result("close", 0.975, items=CLOSE), result("good", 1.0, items=GOOD)]
     lines = leaderboard(runs)
     assert table(lines) == [("good", "best"), ("close", "open"), ("poor", "behind")]
