@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import pytest
 
 import labkit
 from labkit.corpora import Labelled
-from labkit.corpora.catalogue import DATA
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES, load_run
 from labkit.runs import read_run, write_run
@@ -69,19 +67,6 @@ def test_a_copy_of_a_method_encodes_as_it_does(method: Method, tmp_path: Path) -
     assert method.get_sentence_embedding_dimension() == expected.shape[1]
     for other in (pickle.loads(pickle.dumps(method)), deepcopy(method), type(method).from_pretrained(tmp_path / "run")):
         np.testing.assert_array_equal(other.encode(["a red cat"]), expected)
-
-
-@pytest.mark.parametrize(
-    "folder", sorted(path.parent for path in (DATA / "runs").glob("*/run.json")), ids=lambda f: f.name
-)
-def test_a_bundled_run_opens_with_the_settings_of_its_time(folder: Path) -> None:
-    method = load_run(folder)
-    written = method.Settings.renamed(json.loads((folder / "run.json").read_text())["settings"])
-    settings = method.settings.values()
-    assert {name: settings[name] for name in written} == written
-    if "miner" in written and "temperature" not in written:  # before losses had a usual one
-        assert settings["temperature"] == 1.0
-    assert np.isfinite(method.encode(["a red cat"])).all()
 
 
 def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:

@@ -338,11 +338,8 @@ def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, {"a": np.arange(6.0), "b": np.array([True, False])}, {"epoch": 2})
     path = tmp_path / CHECKPOINT
     content = path.read_bytes()
-    broken = [content[:length] for length in range(0, len(content), 7)] + [
-        content + b"more",
-        content.replace(b"{", b"["),
-    ]
-    for each in broken:
+    cut = [content[:length] for length in range(0, len(content), 7)]
+    for each in (*cut, content + b"more", content.replace(b"{", b"[")):
         path.write_bytes(each)
         with pytest.raises(ValueError, match=CHECKPOINT):
             read_checkpoint(tmp_path)

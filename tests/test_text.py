@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import text as lines
-from labkit.text import PAD, UNKNOWN, Vocabulary, buckets, line_blocks, pad, sentences, tokens, words
+from labkit.text import PAD, UNKNOWN, Vocabulary, buckets, line_blocks, pad, sentences, words
 
 
 def test_words_of_several_scripts() -> None:
@@ -20,10 +20,6 @@ def test_words_of_several_scripts() -> None:
     assert words("서울 약국") == ["서울", "약국"]
     assert words("カフェ・バー") == ["カ", "フ", "ェ", "バ", "ー"]  # the dot lies among the letters of its script
     assert words("... !?") == []
-
-
-def test_tokens_keep_punctuation() -> None:
-    assert tokens("No, 1,500 people.") == ["no", ",", "1,500", "people", "."]
 
 
 @pytest.mark.parametrize(

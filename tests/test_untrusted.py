@@ -137,15 +137,9 @@ def npz_of(zeros: int = 0, **headers: tuple[Any, tuple[int, ...]]) -> bytes:
 
 
 def sparse_of(indices: list[int], bounds: list[int], shape: tuple[int, int]) -> bytes:
-    file = io.BytesIO()
-    np.savez(
-        file,
-        data=np.ones(len(indices), "<f4"),
-        indices=np.array(indices),
-        indptr=np.array(bounds),
-        shape=np.array(shape),
-    )
-    return file.getvalue()  # fmt: skip
+    file, data = io.BytesIO(), np.ones(len(indices), "<f4")
+    np.savez(file, data=data, indices=np.array(indices), indptr=np.array(bounds), shape=np.array(shape))
+    return file.getvalue()
 
 
 VECTORS: dict[str, tuple[bytes, str]] = {

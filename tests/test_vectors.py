@@ -122,9 +122,6 @@ def test_npz(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", words=np.array(["the"]), vectors=np.eye(2))
     with pytest.raises(ValueError, match=r"bad\.npz"):
         load_vectors(tmp_path / "bad.npz")
-
-
-def test_npz_with_a_pickle_is_not_opened(tmp_path: Path) -> None:
     np.savez(tmp_path / "evil.npz", words=np.array([{"a": 1}], dtype=object), vectors=np.eye(1))
     with pytest.raises(ValueError, match="pickle"):
         load_vectors(tmp_path / "evil.npz")

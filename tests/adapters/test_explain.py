@@ -51,27 +51,20 @@ def assert_adds_up(found: Explanation, model: Any) -> None:
     assert [name for name in found.names_b if name != REST] == B.split()
 
 
-@pytest.mark.parametrize("family", ["bert", "distilbert", "mpnet", "xlm-roberta", "albert"])
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_parts_of_every_architecture_add_up(family: str, pooling: str, tmp_path: Path) -> None:
-    model = opened(tmp_path, family, pooling)
-    found = explain(model, A, B)
-    assert abs(found.gap) <= TOLERANCE
-    assert_adds_up(found, model)
+AFTER: dict[str, Callable[[Any], list[Any]]] = {
+    "": lambda modules: [],
+    "normalize": lambda modules: [modules.Normalize()],
+    "dense": lambda modules: [dense(modules)],
+    "normalize, dense": lambda modules: [modules.Normalize(), dense(modules)],
+    "dense, normalize": lambda modules: [dense(modules), modules.Normalize()],
+}
+FAMILIES = ("bert", "distilbert", "mpnet", "xlm-roberta", "albert")
+MODELS = [(family, pooling, "") for family in FAMILIES for pooling in ("mean", "cls")]
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        lambda modules: [modules.Normalize()],
-        lambda modules: [dense(modules)],
-        lambda modules: [modules.Normalize(), dense(modules)],
-        lambda modules: [dense(modules), modules.Normalize()],
-    ],
-    ids=["normalize", "dense", "normalize, dense", "dense, normalize"],
-)
-def test_parts_go_through_the_modules_after_pooling(after: Callable[[Any], list[Any]], tmp_path: Path) -> None:
-    model = opened(tmp_path, "bert", "mean", after)
+@pytest.mark.parametrize(("family", "pooling", "after"), [*MODELS, *[("bert", "mean", name) for name in AFTER if name]])
+def test_parts_of_every_architecture_add_up(family: str, pooling: str, after: str, tmp_path: Path) -> None:
+    model = opened(tmp_path, family, pooling, AFTER[after])
     found = explain(model, A, B)
     assert abs(found.gap) <= TOLERANCE
     assert_adds_up(found, model)
