@@ -217,12 +217,12 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     rows = [row for row in pair_rows(examined, anchor) if row.kept]
     places = [place for place, row in enumerate(rows, 1) if row.number == other]
     if not places:
-        return "This pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
+        return "this pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     pulled = row.kind == "positive"
     moves = "pulls this pair of the same class together" if pulled else "pushes this pair of two classes apart"
-    said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({written(row.weight)})"
+    said = f"the loss {moves}. The pair has {share:.0f} % of this anchor's weight ({written(row.weight)})"
     negatives = [each for each in rows if each.kind == "negative"]
     if any(each.weight >= 1e-4 for each in negatives) or not negatives:
         return f"{said}, {rank}."
@@ -264,7 +264,7 @@ def show(
             if before is None
             else f" Pinned ({told(pinned, settings)}): {100 * before[other] / (before.sum() or 1):.0f} %."
         )
-        st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
+        st.markdown(f"**{frame.plain(chosen.name)}: {verdict(examined, anchor, other)}**{was}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:

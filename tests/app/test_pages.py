@@ -397,13 +397,15 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
         cards = [[float(value) for value in found] for text in page.markdown for found in re.findall(card, text.value)]
         assert [row - 1 for row, *_ in cards] == np.argsort(-np.abs(parts), kind="stable")[:3].tolist()
         for at, (row, part, *numbers) in enumerate(cards):
-            assert part == pytest.approx(parts[int(row) - 1], abs=6e-4)
-            assert numbers == pytest.approx(np.sqrt(1 - film.share) * y[:, int(row) - 1], abs=6e-3)
-            (bars,) = figure(page, at)["data"]  # in the chart, the same two numbers: each is the sum of its words
+            assert part == pytest.approx(parts[int(row) - 1], abs=1.1e-3)
+            assert part == pytest.approx(numbers[0] * numbers[1], abs=5.1e-4)  # what is shown multiplies
+            assert numbers == pytest.approx(np.sqrt(1 - film.share) * y[:, int(row) - 1], abs=6e-4)
+            (bars,) = figure(page, at)["data"]  # and what the chart shows adds up to the same two numbers
+            shown = [float(text) for text in bars["text"]]
             sums = [place for place, name in enumerate(bars["customdata"]) if name.startswith("sum")]
-            assert [bars["x"][place] for place in sums] == pytest.approx(numbers, abs=6e-3)
-            words = [bars["x"][: sums[0]], bars["x"][sums[0] + 1 : sums[1]]]
-            assert [sum(each) for each in words] == pytest.approx([bars["x"][place] for place in sums])
+            assert [shown[place] for place in sums] == numbers
+            words = [shown[: sums[0]], shown[sums[0] + 1 : sums[1]]]
+            assert [sum(each) for each in words] == pytest.approx(numbers, abs=1e-9)
         fine(page.toggle(key="varimax").set_value(not rotated).run())
 
 
@@ -430,8 +432,12 @@ def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) ->
     fine(page.run())
     expected = film.explain(a, b)
     of_rows = sum(part for _, part in expected.rows)
-    said = f"{expected.similarity:.3f} is {of_rows:.3f} from the rows of L + {expected.shared:.3f} from words in common"
-    assert said in texts(page)
+    number = r"([+-]?\d\.\d{3})"
+    said = re.search(rf"{number} = {number} from the rows of L \+ {number} from words in common", texts(page))
+    similarity, rows, shared = map(float, said.groups())
+    assert (similarity, shared) == pytest.approx((expected.similarity, expected.shared), abs=6e-4)
+    assert rows + shared == pytest.approx(similarity, abs=1e-9)
+    assert rows == pytest.approx(of_rows, abs=1.1e-3)
     assert of_rows + expected.shared == pytest.approx(expected.similarity, abs=1e-6)
     assert any("qzxv" in text.value for text in page.text)
     assert "guitar" not in str(page.query_params)
