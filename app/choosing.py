@@ -34,10 +34,6 @@ WIDTH = 210  # of a control in the row at the top, in pixels
 RUN = "run "  # prefix of a run's name in the list of vectors
 NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
-NO_EPOCHS = (
-    "These vectors were not trained in epochs. Choose a run above, or start one with this command. At every epoch, it "
-    "saves the vectors of a fixed sample of sentences, the probe:"
-)
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = (
     "Upload a file above, drop one anywhere on this page, or paste sentences. A link to a view of somebody's own file "
@@ -219,10 +215,10 @@ def say_who_reads(opened: cached.Opened) -> None:
         show(OWN_FILE.format(READERS[classroom.is_on()]))
 
 
-def show_command(note: str, method: str, opened: cached.Opened, more: str = "") -> None:
+def show_command(note: str, method: str, opened: cached.Opened) -> None:
     """A note, and the command that trains the missing run."""
     st.info(note)
-    st.code(f"labkit train {method} --corpus {shlex.quote(opened.in_code)}{more}", language="bash")
+    st.code(f"labkit train {method} --corpus {shlex.quote(opened.in_code)}", language="bash")
 
 
 def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:

@@ -66,10 +66,10 @@ LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
-LARGER, TYPE = 1.3, 13  # for a projector, times the size of type in a picture; pixels where the picture has none
+LARGER, TYPE = 1.5, 13  # for a projector, times the size of type in a picture; pixels where the picture has none
 PRESENT = "Enlarge the pictures and hide the controls, for example to use a projector."
 PRESENTED = """
-html {font-size: 20px !important}
+html {font-size: 24px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
 .stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
 .labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}

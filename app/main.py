@@ -54,9 +54,11 @@ st.set_page_config(page_title="labkit", layout="wide")
 st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
     "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
     "div:has(> .st-key-steps) {display: none} .st-key-head h3 {font-size: 1.4rem; padding: 0}"
-    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], [data-testid=stFileChips])"
+    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], .stFileChip, [aria-label^=Add] *)"
     " {display: none}"
     "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
+    "[class*=st-key-bring] [aria-label^=Add] {width: 5.8rem; height: 2.5rem; border: 1px solid rgb(128 132 149 / 40%);"
+    " border-radius: 0.5rem} [class*=st-key-bring] [aria-label^=Add]::after {content: 'Replace'}"
     f"{READABLE}</style>"
 )
 with st.container(key="steps"):

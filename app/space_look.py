@@ -23,6 +23,7 @@ PLOTTED = 2_000  # sentences: above, a map
 SOLID_MOST = 20_000  # sentences in three dimensions
 UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
+NEAREST = 10  # neighbours that are listed, and that determine which sentences moved
 SOLID = ("pca", "umap")
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 PICTURED = """\
@@ -47,6 +48,11 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
         box.warning(f"This browser does not support WebGL, so at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
+
+
+def nearest_of(count: int) -> int:
+    """The number of neighbours that are looked at among `count` sentences."""
+    return max(1, min(NEAREST, (count - 1) // 2))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import streamlit as st
 from cached import Opened
 from choosing import Space
 from keeping import once
-from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, sentences_of
+from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, nearest_of, sentences_of
 from space_reading import clear_button, show_neighbours_of
 from space_sides import Side, opened_side, picture_rows, show_side, words_on
 
@@ -30,22 +30,19 @@ from labkit.projection import laid_over, trust
 
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
-NEAREST = 10  # neighbours that determine which sentences moved
-WIDTHS = [3, 2]  # of the picture and of the lists
-LINES = 30  # lines of a list; more would hide one another
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
+ROW = 65  # pixels of a sentence; below four times the size of type, Streamlit would not wrap it
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
-VERDICT = (
-    "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before. A move is "
-    "better (✓) if the new class is the sentence's own, and worse (✗) if the old one was."
-)
-WORSE, BETTER, _ = OUTCOMES
+VERDICT = "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before."
+JUDGED = "A move is better (✓) if the new class is the sentence's own, and worse (✗) if the old one was."
+WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
-    "A line leads from the old position, which has a mark, to the new one, for {which}. The picture of {before} is "
-    "rotated to match that of {after}. On average, {new:.1f} of the {k} nearest neighbours changed."
+    "A line leads from the old position, which has a mark, to the new one: in colour for {coloured:,} ({which}), in "
+    "grey for the other {others:,} sentences of the list. The picture of {before} is rotated to match that of {after}. "
+    "On average, {new:.1f} of the {k} nearest neighbours changed."
 )
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
 
@@ -77,9 +74,8 @@ def may_measure(side: Side) -> bool:
 def who_moved(before: Side, after: Side) -> Movement:
     """Which sentences moved from one side to the other."""
     old, new = before.vectors()[1], after.vectors()[1]
-    k = min(NEAREST, (len(before.shown) - 1) // 2)
     key = ("moved", before.space.key, before.key, after.space.key, after.key)
-    return once("Comparing the neighbours …", key, lambda: movement(old, new, k))
+    return once("Comparing the neighbours …", key, lambda: movement(old, new, nearest_of(len(before.shown))))
 
 
 # --- the view ----------------------------------------------------------------------------------------------------
@@ -90,7 +86,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
-    left, right = st.columns(WIDTHS)
+    left, right = st.columns(2)
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
     arranged = ("who", look.how, st.session_state.get("list"), *(space.key for space in chosen.values()))
@@ -103,13 +99,12 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     with right:
         labels, moved = labels_of_groups(before, after), who_moved(before, after)
     found = moves(moved, labels)
-    verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)))
+    verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)), help=JUDGED)
     with right:
-        outcome = choose_list(found, after.name)
-        marked = marking.state_of_marks().now
-        rows = marked.inside(new.points) if marked else np.empty(0, np.int64)
-        row = marking.read_row(len(shown))
-        many = len(rows) > 1  # a click on a single point selects it
+        outcome, group = choose_list(found, after.name)
+        state, row = marking.state_of_marks(), marking.read_row(len(shown))
+        rows = state.now.inside(new.points) if state.now else np.empty(0, np.int64)
+        many = len(rows) > 1 or (len(rows) == 1 and not state.clicked)  # a click on a single point selects it
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
@@ -117,29 +112,31 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
-    drawn, which = listed[:LINES], f"the first {LINES} {'marked sentences' if many else 'sentences of the list'}"
-    if outcome == WORSE and not many:
-        better = next((rows for way, rows in moved_together(found).items() if way[0] == BETTER), drawn)
-        drawn, which = np.union1d(drawn, better), f"{which} and the largest group for the better"
-    drawn = np.union1d(drawn, [] if row is None else [row]).astype(np.int64)
+    drawn, which = group, "the largest group of the list"
+    if many or row is not None:
+        drawn, which = (rows, "those marked") if many else (np.array([row]), "the one selected")
+    coloured = drawn[found.outcome[drawn] != ""]
+    others = np.setdiff1d(found.rows(outcome), coloured)
     if many:
         look = replace(look, most=STYLES)  # so that all of their classes have colours
     with left:
         marking.equip_pictures(len(shown))
         side = replace(in_colour(after, look, before, after), picture=new)
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
-        drawing["ways"] = {each: drawn[found.outcome[drawn] == each] for each in OUTCOMES}
+        drawing["ways"] = {"moved": others} | {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES}
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
         names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
-        st.caption(SHOWN.format(**names, which=which, k=moved.k, new=moved.new.mean()))
+        counts = {"coloured": len(coloured), "others": len(others), "k": moved.k}
+        st.caption(SHOWN.format(which=which, new=moved.new.mean(), **names, **counts))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
 
-def choose_list(found: Moves, side: str) -> str:
-    """The choice of a list, and its largest groups, each with a button that marks it in the picture of this side."""
+def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
+    """The choice of a list, and its largest groups, each with a button that marks it in the picture of this side;
+    return the list and the rows of its largest group."""
     names = {each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}" for each in OUTCOMES}
     options: Any = {"default": WORSE, "required": True, "label_visibility": "collapsed", "format_func": names.get}
     with st.container(horizontal=True):
@@ -151,7 +148,9 @@ def choose_list(found: Moves, side: str) -> str:
             name = f"{len(rows):,} from **{frame.plain(source)}** to **{frame.plain(target)}**"
             mark = partial(marking.mark_rows, side, rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
-    return outcome
+        if rest := groups[GROUPS:]:
+            st.caption(f"and {sum(len(rows) for _, rows in rest):,} more in {len(rest)} smaller groups")
+    return outcome, groups[0][1] if groups else np.empty(0, np.int64)
 
 
 def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[str], found: Moves, k: int) -> None:
@@ -159,8 +158,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
     key = f"moved-{st.session_state['list']}-{marking.state_of_marks().cleared}"
     near = {"before": found.source, "now": found.target, f"own of {k}": found.own}
     lines = [
-        {"sentence": texts[row], "class": labels[row]}
-        | {name: " → ".join(map(str, np.atleast_1d(values[row]))) for name, values in near.items()}
+        {"sentence": texts[row]} | {name: " → ".join(map(str, np.atleast_1d(near[name][row]))) for name in near}
         for row in rows
     ]
 
@@ -171,8 +169,8 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences that moved, with the class of their nearest neighbour before and now."
-        widths = dict(zip(lines[0], (150, 80, 80, 80, 58), strict=True))
-        frame.table(lines, alt, widths=widths, height=min(225, 37 * (len(lines) + 1)), **selects)
+        widths = dict(zip(lines[0], (320, 85, 85), strict=False))
+        frame.table(lines, alt, widths=widths, row_height=ROW, height=min(6 * ROW, ROW * len(lines) + 40), **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
@@ -219,9 +217,11 @@ from labkit.projection import laid_over, project
 {shown}
 spaces = [method.encode(shown.texts, normalize_embeddings=True) for method in (before, after)]
 found = moves(movement(*spaces), shown.labels)
-print({{way: len(rows) for way, rows in moved_together(found).items()}})
+groups = moved_together(found)
+print({{way: len(rows) for way, rows in groups.items()}})
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
-ways = {{outcome: found.rows(outcome) for outcome in ("worse", "better", "neither")}}
+outcome, rows = next(((way[0], rows) for way, rows in groups.items()), ("moved", []))
+ways = {{"moved": found.rows(outcome), outcome: rows}}
 clusters(new, shown, before=old.points, ways=ways, named=True).show()
 """
 

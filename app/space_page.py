@@ -57,12 +57,12 @@ LAYOUT = f"""<style>
 [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
 .st-key-reading {{height: calc({TALL} - 4rem) !important; max-height: none !important}}
 [class*=st-key-tall] .modebar-container {{display: none}}
-.labkit-tools {{position: absolute; top: -1.9rem; right: 0; display: flex; gap: 0.2rem}}
+.labkit-tools {{position: absolute; top: -1.9rem; left: 0; display: flex; gap: 0.2rem}}
 .labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
 .labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
-[class*=st-key-title] p {{width: fit-content; max-width: calc(100% - 17.9rem); white-space: nowrap}}
+[class*=st-key-title] p {{width: fit-content; max-width: 100%; white-space: nowrap}}
 [class*=st-key-title] p:not(:hover) {{overflow: hidden; text-overflow: ellipsis}}
 [class*=st-key-title] p:hover {{max-width: none; position: relative; z-index: 9;
   background: light-dark({", ".join(frame.GROUND)})}}
@@ -78,7 +78,6 @@ LAYOUT = f"""<style>
 [class*=st-key-near] .stButton p {{font-size: 0.72rem}}
 :has(> .st-key-narrow) {{display: none}}
 @media (max-width: 640px) {{
-  [class*=st-key-title] p {{max-width: 100%; margin-bottom: 2rem}}
   :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
   :has(> .st-key-narrow) {{display: flex}}
   .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
@@ -86,9 +85,6 @@ LAYOUT = f"""<style>
     :has(.st-key-side-right)),
   .stApp:has(.st-key-pictured [role=radio]:first-child[aria-checked=true]) .stColumn:has(.st-key-side-right):not(
     :has(.st-key-side-left)) {{visibility: hidden; height: 0; min-height: 0; flex: 0 0 0; overflow: hidden}}
-}}
-@media (min-width: 641px) {{
-  [class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{margin-top: 0}}
 }}
 </style>"""
 ABOUT = """\
@@ -146,15 +142,20 @@ PROBE_HELP = (
     "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
     "**Before and after**, so the two numbers cannot be compared."
 )
+NO_EPOCHS = (
+    "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
+    "vectors of a fixed sample of sentences, which then move in this picture."
+)
+PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
+TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least {least}."
+LEAST = 4  # sentences that can be projected
 EPOCHS_SHOWN = (
-    "The {count} sentences and the axes are the same at every epoch. {origin} {how} You can move the slider with the "
-    "arrow keys. Play (Tab, then Enter) moves it from before training to the last epoch; Stop leaves it where it is. "
-    "The list of classes follows when the pictures rest."
+    "The sentences and the axes are the same at every epoch. {origin} {how} You can move the slider with the arrow "
+    "keys. Play (Tab, then Enter) moves it from before training to the last epoch; Stop leaves it where it is. The "
+    "list of classes follows when the pictures rest."
 )
-OF_DEV = (
-    "They are from dev, so training did not see them; **Before and after** shows all splits, which can be coloured."
-)
-OF_TRAIN = "They are from the training split: this corpus has no dev split."
+OF_DEV = "Training did not see them; **Before and after** shows all splits, which can be coloured."
+OF_TRAIN = "This corpus has no dev split."
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
     "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
@@ -335,7 +336,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     look = look_of(opened, None, box)
     trained = {name: space for name, space in chosen.items() if len(space.method.snapshots.epochs)}
     if not trained:
-        choosing.show_command(choosing.NO_EPOCHS, "sentpwnet", opened, " --epochs 5")
+        st.info(NO_EPOCHS)
+        if not isinstance(opened.corpus, Sentences):
+            offer_training(st.container(), opened)
+        return
+    if (count := min(len(space.method.snapshots.texts) for space in trained.values())) < LEAST:
+        st.info(TOO_FEW.format(count=count, least=LEAST))
         return
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
@@ -357,17 +363,18 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             f"{before} of {way.space[0].sample:,} before training, {after} after {way.unit} {way.epochs[end]}"
             + (f" of {name}" if len(sides) > 1 else "")
         )
-    split = "Dev" if "dev" in opened.corpus.splits else "Training"  # as `probe_of` chooses
-    verdict.markdown(f"{PROBE.format(split=split)}: {'; '.join(said)}.", help=PROBE_HELP)
+    split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
+    verdict.markdown(f"{PROBE.format(split=split.capitalize())}: {'; '.join(said)}.", help=PROBE_HELP)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     marked_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
+    every = cached.classes_of_corpus(opened)[1]
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
-            show_title(side.name, side.space)
+            show_title(side.name, side.space, PROBED.format(count=len(side.shown), all=every, split=split))
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
     for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
@@ -380,8 +387,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
         show_reading(read, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
-        origin = OF_DEV if "dev" in opened.corpus.splits else OF_TRAIN
-        st.caption(EPOCHS_SHOWN.format(count=len(first.shown), origin=origin, how=HOW_EPOCHS.get(look.how, STARTED)))
+        origin = OF_DEV if split == "dev" else OF_TRAIN
+        st.caption(EPOCHS_SHOWN.format(origin=origin, how=HOW_EPOCHS.get(look.how, STARTED)))
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])

@@ -25,7 +25,7 @@ import why
 from choosing import Space
 from keeping import once
 from marking import Brush, rows_with_same_text
-from space_look import Look
+from space_look import Look, nearest_of
 from space_sides import Side, picture_rows, words_of
 
 from labkit import figures
@@ -379,11 +379,10 @@ class Asked:
         """The class of a shown sentence."""
         return None if self.row is None else self.side.shown.labels[self.row]
 
-    def near(self, **most: int) -> list[SimilarSentence]:
-        """Its nearest neighbours."""
-        side = self.side
-        found = neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, without=self.row, **most)
-        return list(found)
+    def near(self, k: int = 0) -> Sequence[SimilarSentence]:
+        """Its k nearest neighbours, by default as many as determine which sentences moved."""
+        side, k = self.side, k or nearest_of(len(self.side.shown))
+        return neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, k=k, without=self.row)
 
     def nearest_of_class(self) -> str | None:
         """The nearest sentence of its own class."""

@@ -41,7 +41,7 @@ from labkit.shipped import picture as stored_picture
 NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # approximate pixels of the axes
-TALL = "max(22rem, 100vh - 19.5rem)"  # of a picture in the window
+TALL = "max(20rem, 100vh - 21rem)"  # of a picture in the window
 WIDTHS = [5, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
@@ -147,11 +147,10 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
-def show_title(name: str, space: Space) -> None:
-    """The name of a side's space above its picture; one that would reach the toolbar is cut, until the mouse is over
-    it."""
+def show_title(name: str, space: Space, about: str = "") -> None:
+    """The name of a side's space above its picture; one that is too long is cut, until the mouse is over it."""
     with st.container(key=f"title-{name}"):
-        st.markdown(f"**{frame.plain(space.name)}**")
+        st.markdown(f"**{frame.plain(space.name)}**{about}")
 
 
 def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> None:

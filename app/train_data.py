@@ -60,8 +60,9 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     if opened is not None and opened.own:
         corpora = {choosing.OWN: opened} | corpora
     table = st.empty()
-    if not all(room().has(("difficulty", each.key)) for each in corpora.values()):
-        fill(table, corpora, {})  # until all are measured
+    keys = {name: ("difficulty", each.key) for name, each in corpora.items()}
+    measured = {name: room().value(key, lambda: None) for name, key in keys.items() if room().has(key)}
+    fill(table, corpora, measured)
     with st.container(horizontal=True, gap="xsmall", key="choose"):
         for name in corpora:
             label = f"Open **{frame.plain(name)}**"
@@ -71,13 +72,14 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         show_pairs(opened, opened.corpus)
     if opened is not None:
         show_some_rows(opened)
-    measured = {}
-    for name, each in corpora.items():  # last, because it takes seconds when the app has just started
+    for name in [name for name in corpora if name not in measured]:  # last: it takes seconds when the app has started
         try:
-            measured[name] = once("Measuring …", ("difficulty", each.key), partial(difficulty, each.corpus))
+            measured[name] = once("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
         except ValueError as reason:  # a visitor's file may have no test split
-            st.caption(f"{frame.plain(each.in_code)} could not be measured: {frame.plain(str(reason))}")
-    fill(table, corpora, measured)
+            measured[name] = None
+            said = f"{corpora[name].in_code} could not be measured: {reason}"
+            st.caption(frame.plain(said))
+        fill(table, corpora, measured)
     mine = measured.get(choosing.OWN)
     if mine is not None and max(mine.tfidf, mine.mean_vectors) >= PERFECT:
         st.info("Methods that do not learn are already perfect on your file, so training cannot show a gain.")
@@ -95,12 +97,11 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str
                 "what it is": YOURS if opened.own else CORPORA[name].summary,
                 "rows": f"{len(opened.corpus):,}",
                 "classes": classes_of(opened.corpus),
-                "measure": hard.measure.split(",")[0] if hard else "",
+                "measure": hard.measure.split(",")[0] if hard else "–" if name in measured else "measuring …",
                 **{each: f"{score:.2f}" if hard else "" for each, score in zip(DIFFICULTY, scores, strict=True)},
             }
         )
     alt = "The corpora: rows, classes, and the scores of three methods that do not learn."
-    rows.sort(key=lambda row: (row["what it is"] != YOURS, row["measure"]))
     table.table(rows, border="horizontal", alt=alt)
 
 

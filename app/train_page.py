@@ -21,7 +21,7 @@ from trainings import BENCH, ENDED, MINUTES, PLAN, Job, Queue, queue_of
 
 from labkit.atomic import sentence_of
 
-RUNS, CURVES, WHICH, TRAIN, DATA = VIEWS = ["Runs", "Curves", "Which method?", "Train", "Data"]
+DATA, TRAIN, RUNS, WHICH = VIEWS = ["Data", "Train", "Runs", "Which method?"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 START = "start-training"  # in the session: the button next to the data was pressed
 EVERY = 1.5  # seconds between updates while something runs
@@ -29,19 +29,19 @@ REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
-**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
-from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
-seeds. If the interval contains 0, it is **open** which of the two is better.
-
-**Which method?** compares methods on your data with equal numbers of trials.
+**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
+learn. The difference from 1 is left to learn.
 
 **Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
 epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,
 each in its own process, and give the same results as `labkit train`. If you stop a run and resume it from its last
 checkpoint, its result stays the same.
 
-**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
-learn. The difference from 1 is left to learn.
+**Runs**: scores on the test split of the corpus, and the curves of the epochs. Runs that differ only in the seed share
+one line with their mean and, from three seeds, their spread. Each line has the **95 % interval** of its difference from
+the best, over test items and seeds. If the interval contains 0, it is **open** which of the two is better.
+
+**Which method?** compares methods on your data with equal numbers of trials.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -55,10 +55,6 @@ ABOUT_BENCH = (
     "in the same queue as other runs."
 )
 USUAL = 20  # minutes
-EXAMPLE = (
-    "##### Example: what a result looks like\n\nThere is no comparison yet. The pale picture shows existing scores "
-    "of methods that were not tuned with equal numbers of trials, so it does not tell which is best."
-)
 
 
 def show_train(queue: Queue, opened: cached.Opened | None) -> None:
@@ -101,12 +97,9 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> Non
             show_report(job)
         else:
             train_queue.show_growth(job, opened)
-    elif not bench:
-        st.info("There is no run on this corpus yet. Choose what to train and click Train.")
-    elif opened is not None and "test" in opened.corpus.sizes:
-        with st.container(border=True):
-            st.markdown(EXAMPLE)
-            train_runs.show_example(opened)
+    else:
+        what, button = ("comparison", "Compare methods") if bench else ("run", "Train")
+        st.info(f"There is no {what} on this corpus yet. **{button}** starts one.")
     train_queue.show_others(queue, others)
 
 
@@ -125,7 +118,7 @@ def show_report(job: Job) -> None:
         frame.download("Report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
         framed = NO_SCRIPT + page.read_text(encoding="utf-8")
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
-    st.code(shlex.join(["labkit", *job.words(Path("report"))]), language="bash", wrap_lines=True)
+    st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
 def follow(queue: Queue, show: partial[None]) -> None:
@@ -150,7 +143,7 @@ def page() -> None:
     elif view == WHICH:
         show_which(queue_of(choosing.run_folders()[0]), opened)
     elif opened is not None and runs is not None:
-        {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories}[view](opened, runs())
+        train_runs.show_runs(opened, runs())
     frame.show_link(own_file=opened is not None and opened.own)
 
 

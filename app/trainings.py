@@ -93,13 +93,14 @@ class Job:
         elif not MINUTES[0] <= self.settings["minutes"] <= MINUTES[1]:
             raise ValueError(f"minutes is {self.settings['minutes']}, expected {MINUTES[0]} to {MINUTES[1]}")
 
-    def words(self, out: Path, *, resume: bool = False) -> list[str]:
-        """The arguments after `labkit`."""
+    def words(self, out: Path | None = None, *, resume: bool = False) -> list[str]:
+        """The arguments after `labkit`; without `out`, those that a visitor can use on their own machine."""
+        place = ["--out", str(out)] if out else []
         if self.is_bench:  # which resumes by itself, and leaves a core to the app
             workers, minutes = max(1, (os.cpu_count() or 1) - 1), f"{self.settings['minutes']:g}"
-            return [BENCH, self.corpus, "--minutes", minutes, "--out", str(out), "--workers", str(workers)]
+            return [BENCH, self.corpus, "--minutes", minutes, *place, "--workers", str(workers)]
         changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
-        words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
+        words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, *place]
         return [*words, "--resume"] if resume else words
 
     @property

@@ -70,6 +70,15 @@ class Line:
         return self.means.get(self.figure, math.nan)
 
     @property
+    def difference(self) -> str:
+        """The difference from the best with its 95 % interval, negative if this line is worse; empty without one."""
+        if self.lead is None:
+            return ""
+        low, high = self.lead.interval()
+        values = (f"{round(-value, 3) or 0:+.3f}" for value in (self.lead.lead, high, low))
+        return "{} [{}, {}]".format(*values).replace("+0.000", "0.000").replace("-", "−")
+
+    @property
     def saw_test(self) -> bool:
         """Whether a run was fitted on its test sentences, without their classes, by a method that embeds them
         together."""

@@ -37,7 +37,6 @@ MOST = 5_000  # maximum of points in the list of an event; more would take megab
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
 TRUST, MOVED = "trust", "neighbours changed"  # columns of shares
-REST = "others"
 FEW = 12  # up to this many distinct numbers, each gets its own colour
 
 
@@ -75,8 +74,8 @@ def colouring(shown: Labelled, column: str = CLASS, *, most: int | None = None, 
     """Colour points by a column; the `most` most frequent names have their own colours, and all other names share one.
 
     With an `order` of the classes of a whole corpus (`labkit.corpora.relations.class_order`), the place of a class in
-    it is the number of its colour, whatever else is shown. Only the first classes have a colour; if two classes would
-    have the same one, as the 1st and the 37th would, only the first gets it.
+    it is the number of its colour, whatever else is shown. If two classes would have the same colour, as the 1st and
+    the 37th would, only the first gets it.
     """
     kept = _KEPT.setdefault(shown, {})
     if column not in kept:
@@ -100,17 +99,19 @@ def _in_order(full: Colouring, most: int | None, order: Sequence[str]) -> Colour
         first: dict[int, int] = {}  # number of a colour -> the first name that has it
         for code in codes:
             first.setdefault(places[code] % STYLES, code)
-        codes = list(first.values())[:most]
+        sizes = np.bincount(full.codes)
+        largest = sorted(first.values(), key=lambda code: -sizes[code])[:most]
+        codes = [code for code in codes if code in largest]
     return _with_rest(full, codes, [places[code] % STYLES for code in codes])
 
 
 def _with_rest(full: Colouring, codes: Sequence[int], styles: Sequence[int] = ()) -> Colouring:
-    """Keep only these names, in this order; all other names, if any, become one."""
+    """Keep only these names, in this order; all other names, if any, become one, which says how many they are."""
     new, rest = np.full(len(full.names), len(codes)), None
     new[list(codes)] = np.arange(len(codes))
     names, styles = tuple(full.names[code] for code in codes), tuple(styles or range(len(codes)))
-    if len(codes) < len(full.names):
-        names, styles, rest = (*names, REST), (*styles, len(codes)), len(codes)
+    if left := len(full.names) - len(codes):
+        names, styles, rest = (*names, f"{left} other{'s' * (left > 1)}"), (*styles, len(codes)), len(codes)
     return Colouring(full.column, new[full.codes], names, rest=rest, styles=styles)
 
 
@@ -159,10 +160,11 @@ BELOW = draw.below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # position of a colour scale
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
 ENTRY, SCALE = 19, 60  # pixels of a legend line, and of a colour scale, below a picture
-WAYS = {  # outcome of a sentence that moved -> colour, dash and mark of the line from its old to its new point
-    "worse": (COLOURS[3], "dash", "x"),
-    "better": (COLOURS[2], "solid", "triangle-up"),
-    "neither": (INK, "dot", "circle-open"),
+WAYS = {  # outcome of a sentence that moved -> colour, dash, mark and opacity of the line to its new point
+    "worse": (COLOURS[3], "dash", "x", 0.9),
+    "better": (COLOURS[2], "solid", "triangle-up", 0.9),
+    "neither": (COLOURS[0], "dot", "circle-open", 0.9),
+    "moved": (INK, "solid", "circle", 0.3),
 }
 STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
@@ -195,7 +197,8 @@ def clusters(
     found     rows with a small ring            ring      the row with a large ring
     landed    typed sentences, (m, 2 or 3)
     before    earlier points, (n, 2)
-    ways      outcome (`labkit.evaluation.neighbours.OUTCOMES`) -> rows: a line from their earlier points to these
+    ways      outcome (`labkit.evaluation.neighbours.OUTCOMES`) -> rows: a line from their earlier points to these;
+              "moved" -> rows: thin grey lines
     named     whether to write the names of classes in the plane, where they do not overlap
     regions   words of regions to write instead
     narrow    for a small screen: the legend is below, and axes without meaning have no titles
@@ -408,7 +411,7 @@ def traces(
 def _about(shown: Labelled, colours: Colouring) -> list[str]:
     """Return the second part of each hover label: the sentence's name in the colouring column, or class and value."""
     if colours.values is None:
-        whole = colouring(shown, colours.column)  # `colours` may call several names REST
+        whole = colouring(shown, colours.column)  # `colours` may join several names
         return [whole.names[code] for code in whole.codes.tolist()]
     column = draw.short(colours.column, 20)
     values = zip(shown.labels, colours.values.tolist(), strict=True)
@@ -431,17 +434,13 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
 
 def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[int] | np.ndarray) -> Entries:
     """Return a line for each of these rows: from its earlier point, which has a mark, to its current point."""
-    colour, dash, mark = WAYS[outcome]
+    colour, dash, mark, opacity = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    marker = {"symbol": mark, "size": [7, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
-    about: Entries = {
-        "mode": "lines+markers",
-        "name": f"{outcome} ({len(rows):,})",
-        "marker": marker,
-        "hoverinfo": "skip",
-    }
-    return draw.curve(x, y, colour, dash, 1.5, opacity=0.7, unselected={"marker": {"opacity": 1}}, **about)
+    size, width = (3, 0.7) if outcome == "moved" else (8, 2)
+    marker = {"symbol": mark, "size": [size, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
+    about: Entries = {"mode": "lines+markers", "name": outcome, "marker": marker, "hoverinfo": "skip"}
+    return draw.curve(x, y, colour, dash, width, opacity=opacity, unselected={"marker": {"opacity": 1}}, **about)
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:

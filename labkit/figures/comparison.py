@@ -60,15 +60,16 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     if not shown:
         raise ValueError(f"lines have no score {figure!r}; choose at least one run, and one of its scores")
     best = next((line.mean for _, line in shown if not line.saw_test), shown[0][1].mean)
+    tie = all(line.saw_test or (line.verdict, line.mean) == ("open", best) for _, line in shown)
     traces = []
     for verdict, (colour, symbol) in LOOKS.items():
-        mine = [(place, line) for place, line in shown if line.verdict == verdict]
-        if mine:
+        if mine := [(place, line) for place, line in shown if line.verdict == verdict]:
             named: Entries = {
-                "name": VERDICTS.get(verdict, verdict),
+                "name": "all tie" if tie and verdict == "open" else VERDICTS.get(verdict, verdict),
                 "hovertemplate": f"%{{text}}: %{{x:.4f}}{draw.NAME}",
+                "text": [draw.hover_lines(line.name) for _, line in mine],
+                "cliponaxis": False,
             }
-            named["text"] = [draw.hover_lines(line.name) for _, line in mine]
             places, means = [place for place, _ in mine], [line.mean for _, line in mine]
             look = {"color": colour, "symbol": symbol, "size": 12}
             traces.append(draw.intervals(means, places, [_ends(line, best) for _, line in mine], look, **named))
@@ -78,8 +79,12 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
         stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"width": 2}}
         traces.append(draw.marks(values, rows, stroke, name="one seed", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
     judged = any(line.lead for _, line in shown)
-    values = [each for trace in traces for each in trace["x"]]
-    cut = "; the axis does not start at 0" if min(values) > 0.1 * max(values) else ""
+    reach = [x for trace in traces for x in trace["x"]] + [end for _, line in shown for end in _ends(line, best)]
+    room = 0.05 * (max(reach) - min(reach)) or 0.05
+    low, high = min(reach) - room, max(reach) + room
+    if all(0 <= line.mean <= 1 for _, line in shown):  # a share
+        low, high = max(low, 0), min(high, 1)
+    cut = "; the axis does not start at 0" if low > 0 else ""
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
@@ -87,7 +92,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     return draw.figure_of(
         traces,
         shapes=shapes,
-        xaxis={"title": spoken(figure) + cut, "showgrid": False},
+        xaxis={"title": spoken(figure) + cut, "showgrid": False, "range": [low, high]},
         yaxis=names | {"range": [len(lines) - 0.5, -0.5], "automargin": True, "tickfont": {"size": 13}},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
@@ -104,12 +109,8 @@ def _ends(line: Line, best: float) -> tuple[float, float]:
 
 def _said(line: Line) -> str:
     """Return the name of a line above its score and its difference from the best."""
-    said = f"{draw.short(line.name, 26)}<br><b>{line.mean:.3f}</b>"
-    if line.saw_test:
-        return f"{said} saw test"
-    if line.lead is None:
-        return said
-    return f"{said} {-line.lead.lead:+.3f} [{', '.join(f'{-end:+.3f}' for end in line.lead.interval()[::-1])}]"
+    beside = "saw test" if line.saw_test else line.difference
+    return f"{draw.short(line.name, 26)}<br><b>{line.mean:.3f}</b> {beside}"
 
 
 # --- next to the paper -------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def clusters_over_epochs(
     texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
     font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
     looks: Entries = {"textfont": font, "textposition": ["bottom right", *["top center"] * longest]}
-    said = _still(np.empty((0, 2)), {}) | {"mode": "text"} | looks | texts[at] | draw.on(1)
+    said = _still(np.empty((0, 2)), {}) | {"mode": "text", "cliponaxis": False} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
     if kept in journey.epochs:
         place = journey.epochs.index(kept)

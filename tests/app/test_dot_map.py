@@ -45,8 +45,8 @@ def test_points_come_back_from_their_bytes_with_class_colour_and_mark() -> None:
     looks = [header["looks"][code] for code in codes]
     assert (looks, header["rest"]) == ([1, 0, 1, 2], 2)
     assert header["colours"] == ["#0072B2", "#E69F00", "#767676"]
-    assert [name for name, _ in header["legend"]] == ["<b>y", "x", "others"]
-    assert [name for name, *_ in header["labels"]] == ["x", "<b>y", "others"]  # the largest first, the others last
+    assert [name for name, _ in header["legend"]] == ["<b>y", "x", "1 other"]
+    assert [name for name, *_ in header["labels"]] == ["x", "<b>y", "1 other"]  # the largest first, the others last
     assert header["labels"][0][1:3] == pytest.approx([0, 0.25], abs=1e-4)  # a point of its own, and no empty middle
 
 

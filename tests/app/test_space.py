@@ -56,7 +56,7 @@ from .conftest import (
 
 def looks(page: AppTest, number: int = 0) -> dict[str, tuple[str, str]]:
     """class -> its colour and its mark, of those that have one."""
-    found = [trace for trace in figure(page, number)["data"] if "customdata" in trace and trace["name"] != "others"]
+    found = [trace for trace in figure(page, number)["data"] if "customdata" in trace and "other" not in trace["name"]]
     return {trace["name"]: (trace["marker"]["color"], trace["marker"]["symbol"]) for trace in found}
 
 
@@ -85,7 +85,7 @@ def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) ->
     if name == "places":
         fine(page.slider(key="classes").set_value(5).run())
         assert len(figure(page)["data"]) == 6
-        assert figure(page)["data"][0]["name"] == "others"  # below all others
+        assert figure(page)["data"][0]["name"].endswith(" others")  # below all others
         fine(page.selectbox(key="colour").select("latitude").run())
         assert "colorbar" in figure(page)["data"][0]["marker"]
 
@@ -166,7 +166,7 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
     place = next(at for at, trace in enumerate(drawn["data"]) if trace.get("name") == "found")
     assert all(len(frame["data"][place]["x"]) == len(rows) > 0 for frame in drawn["frames"])
     page.query_params["row"] = "7"
-    assert [len(found) for found in near(fine(page.run()))] == [8]
+    assert [len(found) for found in near(fine(page.run()))] == [10]
 
 
 def test_each_figure_says_whose_it_is(opened: Opened) -> None:
@@ -213,7 +213,7 @@ def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch:
 @pytest.mark.whole
 def test_vectors_without_epochs_and_a_deleted_run(opened: Opened, run: Path, tmp_path: Path) -> None:
     page = fine(opened("space_page", view="While it trained", **QUICK).run())
-    assert any(code.value.startswith("labkit train sentpwnet --corpus topics") for code in page.code)
+    assert page.button(key="train-on-it").label == "Train on topics"
     shutil.copytree(run / "small", tmp_path / "small")
     page = with_runs(opened, tmp_path)
     assert [button.label for button in page.get("download_button")].count("Model as ZIP") == 1
@@ -238,7 +238,7 @@ def spaces_of(*names: str) -> list[np.ndarray]:
 def lines(page: AppTest) -> dict[str, int]:
     """outcome -> how many lines lead from old to new points."""
     found = {trace["name"].split()[0]: numbers(trace["x"]).size // 3 for trace in figure(page)["data"]}
-    return {name: count for name, count in found.items() if name in ("worse", "better", "neither")}
+    return {name: count for name, count in found.items() if name in ("worse", "better", "neither", "moved")}
 
 
 def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run_code: RunCode) -> None:
@@ -253,10 +253,9 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
     assert [[*map(int, re.findall("[0-9]+", option.content))] for option in choice.proto.options] == [
         [count] for count in counts.values()
     ]
-    better = next(rows for (outcome, *_), rows in groups.items() if outcome == "better")
-    few = {"worse": min(30, counts["worse"]), "better": len(better)}
-    assert lines(page) == {name: count for name, count in few.items() if count}
-    for outcome in [name for name, count in counts.items() if count]:
+    largest = len(next(iter(groups.values())))  # its lines have a colour, all others are grey
+    assert lines(page) == {"worse": largest, "moved": counts["worse"] - largest}
+    for outcome, count in [each for each in counts.items() if each[1]]:
         fine(page.segmented_control(key="list").set_value(outcome).run())
         (table,) = named(page, "Sentences that moved")
         rows = found.rows(outcome)
@@ -266,6 +265,8 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
         own = [(str(len(rows)), *way[1:]) for way, rows in groups.items() if way[0] == outcome][: len(buttons)]
         assert [tuple(label.replace("*", "").split()[::2]) for label in buttons] == own
+        more = [int(number) for number in re.findall("and ([0-9]+) more", texts(page))]
+        assert sum(int(label.split()[0]) for label in buttons) + sum(more) == count
     page.query_params["row"] = str(rows[0])
     fine(page.run())
     assert shown.texts[rows[0]] in texts(page)
@@ -281,7 +282,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     (_, *ways), found = next(iter(moved_together(moves(moved, shown.labels)).items()))
     fine(page.button(key="together-0").click().run())
     rows = found.tolist()
-    assert lines(page) == {"worse": len(rows)}
+    assert lines(page) == {"worse": len(rows), "moved": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
     assert sorted(named(page, "Sentences that moved")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
     assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
@@ -374,7 +375,7 @@ def test_neighbours_in_both_spaces(opened: Opened) -> None:
         method.fit(load("topics"))
         similarity = np.asarray(method.similarity([shown.texts[5]], list(shown.texts)))[0]
         similarity[5] = -9
-        assert [line[0] for line in found] == pytest.approx(np.sort(similarity)[::-1][:8].tolist(), abs=6e-4)
+        assert [line[0] for line in found] == pytest.approx(np.sort(similarity)[::-1][:10].tolist(), abs=6e-4)
         nearest = shown.texts.index(found[0][3])  # the whole sentence
         assert similarity[nearest] == pytest.approx(similarity.max(), abs=1e-5)
         assert [bool(tick) for _, tick, _, _ in found] == [label == shown.labels[5] for _, _, label, _ in found]
@@ -398,7 +399,7 @@ def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> N
     assert numbers(ring["x"]).tolist() == pytest.approx([places(page)[rows[0]]])
     assert ring["marker"]["size"] > found["marker"]["size"]
     assert page.query_params["row"] == str(rows[0])
-    assert [len(found) for found in near(page)] == [8]
+    assert [len(found) for found in near(page)] == [10]
     fine(page.selectbox(key="corpus").select("places").run())
     assert "row" not in page.query_params  # a row of other sentences is another sentence
 

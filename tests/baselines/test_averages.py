@@ -69,19 +69,16 @@ def test_missing_files_and_too_few_words_are_refused() -> None:
 SIF_CORPUS = Groups(["cat cat dog", "dog bird", "zyx"], ["g"] * 3, splits=("train", "train", "test"))
 
 
-@pytest.fixture
-def sif_file(tmp_path: Path) -> str:
-    (tmp_path / "vectors.txt").write_text("cat 1 0 0\ndog 0 1 0\nzyx 0 0 1\n")
-    return str(tmp_path / "vectors.txt")
-
-
-def test_weights_by_hand(sif_file: str) -> None:
-    method = METHODS["sif"](vectors=sif_file, a=0.2, components=0)
+def test_weights_by_hand(file: str) -> None:
+    Path(file).write_text("cat 1 0 0\ndog 0 1 0\nzyx 0 0 1\n")
+    method = METHODS["sif"](vectors=file, a=0.2, components=0)
     method.fit(SIF_CORPUS)
     # of five training words, two are cat and two dog (bird has no vector, but is a word); zyx is in test alone
     cat, dog, zyx = 0.2 / (0.2 + 0.4), 0.2 / (0.2 + 0.4), 1.0
     rows = method.encode(["cat", "cat dog bird", "zyx", "bird", ""])
     np.testing.assert_allclose(rows, [[cat, 0, 0], [cat / 2, dog / 2, 0], [0, 0, zyx], [0, 0, 0], [0, 0, 0]], rtol=1e-6)
+    with pytest.raises(ValueError, match="setting components"):
+        METHODS["sif"](vectors=file, components=3).fit(SIF_CORPUS)  # takes everything away
 
 
 def test_the_common_direction_by_hand() -> None:
@@ -114,8 +111,3 @@ def test_equals_plain_loops(components: int) -> None:
     expected = rows - rows @ v[:components].T @ v[:components]
     np.testing.assert_allclose(method.encode(asked), expected, atol=1e-5 * np.abs(rows).max())
     assert not method.encode(["zyx"]).any()
-
-
-def test_taking_everything_away_is_refused(sif_file: str) -> None:
-    with pytest.raises(ValueError, match="setting components"):
-        METHODS["sif"](vectors=sif_file, components=3).fit(SIF_CORPUS)

@@ -14,7 +14,7 @@ import pytest
 from labkit import pretrained as module
 from labkit.corpora import Labelled
 from labkit.methods import METHODS, load_run
-from labkit.pretrained import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder, require_published
+from labkit.pretrained import PACKAGE, PACKAGED, model_source, opened_model, packaged_folder
 from labkit.runs import read_run, write_run
 from tests.tiny_sbert import make_tiny_sbert, tiny_sbert
 
@@ -26,17 +26,6 @@ packaged = pytest.mark.skipif(
 
 @packaged
 class TestPackaged:
-    def test_it_is_the_published_model(self) -> None:
-        method = METHODS["sbert"](device="cpu")
-        method.fit(CORPUS)
-        rows = method.encode(["How old are you?", "What is your age?", "A red car drove by."])
-        assert rows.shape == (3, 384)
-        assert rows.dtype == np.float32
-        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
-        similarity = method.similarity(rows, rows)
-        assert similarity[0, 1] > 0.7  # no word in common
-        assert similarity[0, 2] < 0.3
-
     def test_equals_transformers_with_the_mean_of_the_last_layer(self) -> None:
         import torch
         from transformers import AutoModel, AutoTokenizer
@@ -59,11 +48,11 @@ class TestPackaged:
         assert sum(file.stat().st_size for file in (tmp_path / "run").iterdir()) < 20_000
         np.testing.assert_array_equal(load_run(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
 
-    def test_both_names_of_it_are_known(self) -> None:
+    def test_both_names_of_it_are_known_and_a_folder_of_models_is_looked_in(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         assert model_source(PACKAGED) == model_source(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
         assert model_source("all-mpnet-base-v2") == "all-mpnet-base-v2"
-
-    def test_a_folder_of_models_is_looked_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "all-mpnet-base-v2").mkdir()
         monkeypatch.setenv("LABKIT_MODELS", str(tmp_path))
         assert model_source("all-mpnet-base-v2") == str(tmp_path / "all-mpnet-base-v2")
@@ -73,17 +62,6 @@ class TestPackaged:
         monkeypatch.setattr(module, "PUBLISHED_SHA256", "0" * 64)
         with pytest.raises(ValueError, match="sha256"):
             METHODS["sbert"]().fit(CORPUS)
-
-
-def test_a_file_that_is_not_the_published_one(tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"abc")
-    # the sha256 of these three letters stands in every textbook
-    require_published(
-        tmp_path / "model.safetensors", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    )
-    (tmp_path / "model.safetensors").write_bytes(b"abd")
-    with pytest.raises(ValueError, match="sha256"):
-        require_published(tmp_path / "model.safetensors", "ba7816bf" + "0" * 56)
 
 
 def test_another_model_under_the_same_name_is_refused(tmp_path: Path) -> None:

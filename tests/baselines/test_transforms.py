@@ -77,9 +77,6 @@ def test_zeros_stay_zeros() -> None:
 def test_equal_vectors_have_no_axes(rows: np.ndarray, make: Any) -> None:
     with pytest.raises(ValueError, match=f"{len(rows)} sentences"):
         make(rows, 1)
-
-
-def test_something_has_to_be_left() -> None:
     with pytest.raises(ValueError, match="components"):
         all_but_the_top(CROSS, 2)
 

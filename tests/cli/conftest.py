@@ -6,14 +6,13 @@ import csv
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labkit.cli.main import main
-from labkit.evaluation.scores import score
 
 SMALL = ("--set", "encoder=mean", "--set", "dimension=8", "--set", "size=6", "--set", "batch=8", "--device", "cpu")
 
@@ -60,17 +59,6 @@ def labkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
         return Done(int(left.value.code or 0), said.out, said.err)
 
     return call
-
-
-@pytest.fixture
-def no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores of which the AUC is not a number, and F1 is infinite."""
-
-    def scored(*inputs: Any, **options: Any) -> Any:
-        scores = score(*inputs, **options)
-        return replace(scores, figures={**scores.figures, "auc": float("nan"), "f1": float("-inf")})
-
-    monkeypatch.setattr("labkit.evaluation.scores.score", scored)
 
 
 def contents(folder: Path | str) -> dict[str, bytes]:

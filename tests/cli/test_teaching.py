@@ -65,8 +65,6 @@ def test_a_class_as_a_document_a_page_and_a_spreadsheet(labkit: Labkit, thirty: 
         (("collect", "class", "--figure", "a.png"), "--figure"),
         (("collect", "class", "--figure", "a.html", "--notebook", "08"), "'08'"),
         (("collect", "class", "--notebook", "01"), "--notebook"),
-        (("assign", "77", "out"), "'77'"),
-        (("assign", "01", "out", "--to", "moodle"), "--to"),
         (("assign", "01", "class"), "FOLDER"),
     ],
 )

@@ -126,14 +126,6 @@ def test_nearness_by_hand() -> None:
     assert nearness(CHASE, Frame("raise", Thing("councils", 1), Thing("prices", 3))) == 0.0
 
 
-def test_splits_of_relatedness_share_no_sentence() -> None:
-    where = defaultdict(set)
-    for row in rows_of(relatedness, 7, 600):
-        for side in ("text_a", "text_b"):
-            where[row[side]].add(row["split"])
-    assert all(len(splits) == 1 for splits in where.values())
-
-
 # --- topics ----------------------------------------------------------------------------------------------------
 
 

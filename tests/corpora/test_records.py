@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -66,11 +65,6 @@ def test_labels_and_scores() -> None:
     assert next(graded.rows())["score"] == 0.5
 
 
-def test_extra_travels_with_its_row() -> None:
-    assert EXAMPLES["labelled"].take([3, 1]).extra == {"town": (4, 2)}
-    assert list(EXAMPLES["labelled"].rows())[2] == {"text": "d", "label": "x", "split": "test", "town": 3}
-
-
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -79,7 +73,6 @@ def test_extra_travels_with_its_row() -> None:
         (lambda: Labelled(["a", "b"], ["x", "y"], splits=["train"]), "splits has 1"),
         (lambda: Labelled(["a"], ["x"], extra={"town": [1, 2]}), "town has 2"),
         (lambda: Labelled(["a", " "], ["x", "y"]), "text of row 2"),
-        (lambda: Labelled(["a", None], ["x", "y"]), "text of row 2"),
         (lambda: Labelled(["a"], ["x"], splits=["val"]), "split of row 1"),
         (lambda: Pairs(["a"], ["b"], [float("nan")], graded=True), "row 1 is nan"),
         (lambda: Pairs(["a"], ["b"], [0.5]), "label of row 1"),
@@ -91,14 +84,5 @@ def test_bad_records_are_refused(make: Callable[[], object], words: str) -> None
         make()
 
 
-def test_hashed_split_is_stable_and_in_shares() -> None:
-    counts = Counter(hashed_split(f"title {i}") for i in range(20_000))
-    assert [round(counts[split] / 20_000, 2) for split in SPLITS] == [0.8, 0.1, 0.1]
+def test_hashed_split_is_stable() -> None:
     assert [hashed_split(title) for title in ("Rivers", "Zürich", "東京")] == ["test", "train", "train"]
-
-
-def test_articles_split_by_title_not_by_order() -> None:
-    articles = [Article(f"title {i}", ()) for i in range(100)]
-    forwards, backwards = Articles(articles), Articles(articles[::-1])
-    assert forwards.splits == backwards.splits[::-1]
-    assert set(forwards.splits) == set(SPLITS)

@@ -155,12 +155,9 @@ def test_triplets_of_an_article_by_hand() -> None:
     found = [tuple(text[:2] for text in triplet) for triplet in opening_triplets(ARTICLE)]
     assert found == [("a1", "a2", "b1"), ("a2", "a3", "b1"), ("c1", "c2", "b1")]
     assert opening_triplets(SHORT) == []
-
-
-def test_articles_open_into_triplets() -> None:
-    found = opened(Articles([ARTICLE, SHORT], name="mine"))
-    triplets = zip(found.anchors, found.positives, found.negatives, strict=True)
-    assert (found.name, list(triplets)) == ("mine", opening_triplets(ARTICLE))
+    triplets = opened(Articles([ARTICLE, SHORT], name="mine"))
+    assert triplets.name == "mine"
+    assert [*zip(triplets.anchors, triplets.positives, triplets.negatives, strict=True)] == opening_triplets(ARTICLE)
     with pytest.raises(ValueError, match="mine"):
         opened(Articles([SHORT], name="mine"))
 

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
@@ -82,13 +81,6 @@ def test_several_files_and_folders_come_in_their_order(tmp_path: Path, ending: s
     assert splits_of(shards.files_of(sources[:1])) == {"train": 53}
 
 
-def test_a_row_without_a_text_is_named(tmp_path: Path) -> None:
-    path = parquet_file(tmp_path / "a.parquet", ["a", "b", "c", None, "d"], group=2)
-    (_, second) = parts_of([path], rows=3)
-    with pytest.raises(ValueError, match="a.parquet.*4"):
-        list(texts_of(second))
-
-
 def test_hostile_sources(tmp_path: Path) -> None:
     nothing, numbers, broken = (tmp_path / name for name in ("none.parquet", "numbers.parquet", "broken.parquet"))
     parquet.write_table(arrow.table({"text": arrow.array([], arrow.string())}), nothing)
@@ -108,6 +100,9 @@ def test_hostile_sources(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("text\na\n")
     with pytest.raises(ValueError, match="b.csv"):
         parts_of([tmp_path / "b.csv"], tables_only=True)
+    (_, second) = parts_of([parquet_file(tmp_path / "c.parquet", ["a", "b", "c", None, "d"], group=2)], rows=3)
+    with pytest.raises(ValueError, match="c.parquet.*4"):
+        list(texts_of(second))
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), min_size=1, max_size=4))
@@ -118,12 +113,6 @@ def test_the_first_of_equal_keys_is_new(files: list[list[str]]) -> None:
         for text, first in zip(texts, new.tolist(), strict=True):
             assert first == (text not in seen)
             seen.add(text)
-
-
-def test_a_part_is_read_to_its_end_where_it_has_none(tmp_path: Path) -> None:
-    for path in (parquet_file(tmp_path / "a.parquet"), arrow_file(tmp_path / "a.arrow")):
-        assert sum(map(len, tables(Part(str(path), 50)))) == 3
-        assert np.concatenate([table["text"].to_numpy() for table in tables(Part(str(path)))]).tolist() == TEXTS
 
 
 # --- repeats ---------------------------------------------------------------------------------------------------------

@@ -19,15 +19,7 @@ import pytest
 from labkit.course import answers
 from labkit.course.assign import POINTS, assign, grade_answer, test_name
 from labkit.course.exercise import StillOpen, judge
-from labkit.course.notebooks import (
-    MARK,
-    exercises_in,
-    has_exercise,
-    question,
-    read_source,
-    solved,
-    sources,
-)
+from labkit.course.notebooks import MARK, exercises_in, has_exercise, question, read_source, solved, sources
 from tests.waiting import HANG
 
 test_name.__test__ = False  # a function of ours, not a test

@@ -9,18 +9,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from labkit.course.exercise import (
-    CHECKS,
-    StillOpen,
-    Unfit,
-    Unnamed,
-    array,
-    find_mistake,
-    judge,
-    mask,
-    number,
-    several,
-)
+from labkit.course.exercise import CHECKS, StillOpen, Unfit, Unnamed, array, find_mistake, judge, mask, number, several
 
 DRAW = np.random.default_rng(0)
 CASES = [(DRAW.normal(size=(n, d)), DRAW.normal(size=d), float(t)) for n, d, t in ((4, 3, 2), (5, 2, 3), (3, 4, 0.5))]

@@ -62,20 +62,15 @@ def test_against_the_error_that_calculus_gives() -> None:
     assert wider[0] < low < high < wider[1]
 
 
-def test_few_seeds_have_wide_intervals() -> None:
-    runs = [Parts(np.array([0.7 + 0.01 * seed]), np.ones(1)) for seed in range(5)]
-    zero = [Parts(np.zeros(1), np.ones(1))]
-    found = lead_of(runs, zero)
-    values = np.array([run.figure for run in runs])
-    assert found.interval() == pytest.approx(stats.t.interval(0.95, 4, values.mean(), stats.sem(values)))
-    assert lead_of(zero, zero).interval() == (0, 0)
-
-
-def test_few_units_have_wide_intervals_too() -> None:
-    """Five units of one run are five values of which the mean is asked, as five seeds of one unit are."""
+def test_few_seeds_and_few_units_have_wide_intervals() -> None:
+    """Five units of one run are five values of which the mean is wanted, like five seeds of one unit."""
     values = np.array([0.5, 0.9, 0.7, 0.8, 0.3])
-    found = lead_of([Parts(values, np.ones(5))], [Parts(np.zeros(5), np.ones(5))])
-    assert found.interval() == pytest.approx(stats.t.interval(0.95, 4, values.mean(), stats.sem(values)), abs=0.01)
+    wanted = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
+    zero = [Parts(np.zeros(1), np.ones(1))]
+    assert lead_of([Parts(values[[seed]], np.ones(1)) for seed in range(5)], zero).interval() == pytest.approx(wanted)
+    units = lead_of([Parts(values, np.ones(5))], [Parts(np.zeros(5), np.ones(5))])
+    assert units.interval() == pytest.approx(wanted, abs=0.01)
+    assert lead_of(zero, zero).interval() == (0, 0)
 
 
 def test_units_that_cancel_take_nothing_from_what_seeds_do() -> None:

@@ -109,7 +109,10 @@ def test_heat_melts_the_clusters_together():
     assert len(set(iclust(s, 4, temperature=5.0, seed=0, restarts=1))) == 1
 
 
-def test_seed_and_restarts():
+def test_extremes_seeds_and_restarts():
+    assert sorted(iclust(np.eye(5), 5, seed=0, restarts=1)) == list(range(5))
+    assert set(iclust(np.ones((6, 6)), 2, seed=0, restarts=2)) == {0, 1}
+    assert iclust(np.ones((6, 6)), 2, temperature=0.1, seed=0, restarts=1).shape == (6,)
     rows = unit(np.random.default_rng(4).standard_normal((60, 6)))
     similarity = rows @ rows.T
     once = iclust(similarity, 8, seed=1, restarts=1)
@@ -118,9 +121,3 @@ def test_seed_and_restarts():
     assert objective(similarity, iclust(similarity, 8, seed=1, restarts=20).tolist()) > objective(
         similarity, once.tolist()
     )
-
-
-def test_every_element_alone_and_all_alike():
-    assert sorted(iclust(np.eye(5), 5, seed=0, restarts=1)) == list(range(5))
-    assert set(iclust(np.ones((6, 6)), 2, seed=0, restarts=2)) == {0, 1}
-    assert iclust(np.ones((6, 6)), 2, temperature=0.1, seed=0, restarts=1).shape == (6,)

@@ -43,6 +43,10 @@ def test_ties_do_not_flatter():
     direction = np.random.default_rng(0).standard_normal(50)
     copies = np.outer([1, 3, 7], direction)
     assert hit_at(copies, ["a", "a", "b"], (1, 2)) == {1: 0, 2: 1}
+    assert precision_at_r(np.ones((6, 4)), [0, 0, 0, 1, 1, 1])["r_precision"] == 0
+    codes, far = np.array([0, 0, 1, 1]), np.full((4, 4), -1e9)  # 1e-12 is nothing beside such a distance
+    found = retrieval.retrieved(lambda these, others: far[these][:, others], codes, np.arange(4), deep=True)
+    assert found.right.tolist() == [0, 0, 0, 0]
 
 
 def looped_at_r(embeddings, labels):
@@ -83,13 +87,6 @@ def test_at_r_as_plain_loops_also_in_tiles(monkeypatch, seed, form):
         monkeypatch.setattr(retrieval, "MOST_ASKING", most)
         monkeypatch.setattr(retrieval, "BLOCK", block)
         assert precision_at_r(form(embeddings), labels) == pytest.approx(wanted)
-
-
-def test_at_r_ties_do_not_flatter_however_long_the_scale():
-    assert precision_at_r(np.ones((6, 4)), [0, 0, 0, 1, 1, 1])["r_precision"] == 0
-    codes, far = np.array([0, 0, 1, 1]), np.full((4, 4), -1e9)  # 1e-12 is nothing beside such a distance
-    found = retrieval.retrieved(lambda these, others: far[these][:, others], codes, np.arange(4), deep=True)
-    assert found.right.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("k", [1, 5])

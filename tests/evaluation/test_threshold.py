@@ -13,8 +13,6 @@ from labkit.evaluation import pair_classification
 from labkit.evaluation.threshold import interval, threshold
 from labkit.methods import METHODS
 
-Z = 1.959963984540054
-
 
 def drawn(count: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ import pytest
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters
-from labkit.figures.clusters import DRAWN, MOVED, READABLE, REST, TRUST, colouring, columns, with_column
+from labkit.figures.clusters import DRAWN, MOVED, READABLE, TRUST, colouring, columns, with_column
 from labkit.projection import Projection
 
 EVIL = "<img src=//evil> =1+1"
@@ -27,12 +27,12 @@ def some(n: int, dimensions: int = 2, classes: int = 3) -> tuple[Projection, Lab
 def test_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
     shown = Labelled([str(row) for row in range(10)], list("aabbbcdeeb"))
     found = colouring(shown, most=2)
-    assert found.names == ("a", "b", REST)
+    assert found.names == ("a", "b", "3 others")
     assert found.codes.tolist() == [0, 0, 1, 1, 1, 2, 2, 2, 2, 1]
     assert found.rest == 2
     assert colouring(shown, most=5).rest is None
     picture = Projection("PCA", np.zeros((10, 2), np.float32))
-    assert [trace.name for trace in clusters(picture, shown, most=2).data] == [REST, "a", "b"]  # the rest below
+    assert [trace.name for trace in clusters(picture, shown, most=2).data] == ["3 others", "a", "b"]  # the rest below
 
 
 def test_class_keeps_its_colour_whatever_else_is_shown() -> None:
@@ -41,11 +41,17 @@ def test_class_keeps_its_colour_whatever_else_is_shown() -> None:
     for names in (order[:20], order[10:50], order[60:], [order[3], order[39], "not in it"]):
         found = colouring(Labelled([str(row) for row in range(len(names))], names), most=12, order=order)
         coloured = dict(zip(found.names, found.styles, strict=True))
-        rest = coloured.pop(REST, None)
+        rest = coloured.pop(found.names[found.rest], None) if found.rest is not None else None
         assert len(set(coloured.values())) == len(coloured)  # no two of a picture look alike
         assert (rest is None) == (len(coloured) == len(names))
         assert all(seen.setdefault(name, number) == number for name, number in coloured.items())
     assert coloured == {"c3": 3, "not in it": 10}  # the 4th and the 40th have one colour: the first keeps it
+
+
+def test_the_classes_that_are_seen_most_have_colours() -> None:
+    shown = Labelled([str(row) for row in range(7)], list("abbcccd"))
+    found = colouring(shown, most=2, order=tuple("abcd"))
+    assert (found.names, found.styles[:2]) == (("b", "c", "2 others"), (1, 2))  # the numbers are those of the order
 
 
 def test_chosen_ringed_and_typed() -> None:
@@ -88,12 +94,6 @@ def test_trace_for_each_class_with_row_numbers() -> None:
 # --- measured columns, words of regions, and who moved --------------------------------------------------------------
 
 
-def test_changed_neighbours_have_the_scale_of_most_sentences() -> None:
-    picture, shown = some(12)
-    (points,) = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data
-    assert 0.1 < points.marker.cmin < 0.8 < 0.9 < points.marker.cmax < 1
-
-
 def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
     picture, shown = some(12)
     ways = {"worse": [3, 1], "better": [0, 2, 4], "neither": []}
@@ -105,7 +105,7 @@ def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
     assert all(getattr(worse.line, name) != getattr(better.line, name) for name in ("color", "dash"))
 
 
-def test_measured_column_has_a_scale_from_0_to_1() -> None:
+def test_scale_of_a_measured_column() -> None:
     picture, shown = some(12)
     trusted = with_column(shown, TRUST, np.arange(12) % 3 / 2)  # few numbers, and yet no names
     assert (trusted.texts, trusted.labels) == (shown.texts, shown.labels)
@@ -115,6 +115,8 @@ def test_measured_column_has_a_scale_from_0_to_1() -> None:
     assert "0.5" in points.text[1]
     other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
     assert other.marker.cmax is None
+    moved = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data[0]
+    assert 0.1 < moved.marker.cmin < 0.8 < 0.9 < moved.marker.cmax < 1  # the scale is that of most sentences
 
 
 def test_every_column_can_colour() -> None:
@@ -147,7 +149,7 @@ def test_every_class_has_its_name_at_its_own_points_and_none_covers_the_ring() -
     assert named["a"] == pytest.approx((3, 0), abs=0.1)  # the denser one, and not the middle of both
     for name, rows in (("b", range(40, 60)), ("c", range(60, 80))):
         assert np.abs(points[list(rows)] - named[name]).sum(axis=1).min() < 0.1
-    assert set(places(most=2)) == {"a", "b", REST}
+    assert set(places(most=2)) == {"a", "b", "1 other"}
     ringed = int(np.abs(points - named["a"]).sum(axis=1).argmin())
     x, y = np.subtract(places(ring=ringed)["a"], points[ringed])
     assert max(abs(x), abs(y)) > 0.3

@@ -58,6 +58,19 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
             wrong()
 
 
+def test_lines_that_all_tie_are_called_so_on_an_axis_that_ends_at_one() -> None:
+    figure = leader_dots(leaderboard([result(name, 0, 100) for name in "abc"]))
+    assert [trace.name for trace in figure.data] == ["all tie"]
+    low, high = figure.layout.xaxis.range
+    assert (low < 1, high) == (True, 1)
+    said = "".join(figure.layout.yaxis.ticktext)
+    assert "0.000 [0.000, 0.000]" in said
+    assert not re.search(r"[-−+]0\.0+\b", said)
+    part = leader_dots(leaderboard([result("a", 0, 100), result("b", 0, 100), result("c", 0, 40)]))
+    assert "all tie" not in [trace.name for trace in part.data]
+    assert part.layout.xaxis.range[1] == 1
+
+
 def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
         Figure(EVIL, "f1", 0.7, (0.71, 0.72, 0.73), (0, 1, 2)),

@@ -53,13 +53,6 @@ def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> 
     assert [label.text for label in alone if label.x == 2] == ["0.9"]
 
 
-def a_probe(epochs: int, labels: tuple[str, ...] = ("a", "a", "b", "b", "b")) -> Snapshots:
-    snapshots, random = Snapshots(tuple("vwxyz"), labels), np.random.default_rng(0)
-    for epoch in range(epochs):
-        snapshots = snapshots.with_epoch(epoch, random.standard_normal((5, 3)))
-    return snapshots
-
-
 def test_metrics_of_the_probe_have_a_panel_each() -> None:
     names = [f"probe_{name}" for name in "abcdef"]
     rows = [{"epoch": epoch, **{name: epoch + place for place, name in enumerate(names)}} for epoch in range(3)]
@@ -72,7 +65,10 @@ def test_metrics_of_the_probe_have_a_panel_each() -> None:
 
 
 def test_ridges_are_the_shares_of_the_cosines() -> None:
-    run = cosines_over_epochs(a_probe(3))
+    probe, random = Snapshots(tuple("vwxyz"), tuple("aabbb")), np.random.default_rng(0)
+    for epoch in range(3):
+        probe = probe.with_epoch(epoch, random.standard_normal((5, 3)))
+    run = cosines_over_epochs(probe)
     figure = cosine_ridges(run)
     assert list(figure.layout.yaxis.ticktext) == ["epoch 0", "epoch 1", "epoch 2"]
     for place in range(3):

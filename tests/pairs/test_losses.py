@@ -180,18 +180,12 @@ def three_rows() -> Triple:
     return S, *masks_from_labels([0, 0, 1])
 
 
-def test_contrastive_by_hand() -> None:
+def test_three_rows_by_hand() -> None:
     # anchors: (0.6 - 0.5) - 0.8, 0 - 0.8, 0.1 + 0
     assert contrastive(*three_rows()).item() == pytest.approx((-0.7 - 0.8 + 0.1) / 3)
     assert contrastive(*three_rows(), margin=0.0).item() == pytest.approx((-0.2 - 0.6 + 0.8) / 3, abs=1e-15)
-
-
-def test_soft_triplet_by_hand() -> None:
     expected = (math.log(1 + math.exp(-0.2)) + math.log(1 + math.exp(-0.6))) / 3
     assert soft_triplet(*three_rows()).item() == pytest.approx(expected)
-
-
-def test_locality_by_hand() -> None:
     pull = math.log(1 + math.exp(-2 * 0.3)) / 2
     first = pull + math.log(1 + math.exp(50 * 0.1)) / 50
     second = pull + math.log(1 + math.exp(-50 * 0.3)) / 50

@@ -50,6 +50,11 @@ def changed(name: str, i: int, j: int, value: float) -> torch.Tensor:
     return tensor
 
 
+def test_masks_of_zeros_and_ones_mean_the_same() -> None:
+    S, P, N = good().values()
+    assert torch.equal(locality(S, P.int(), N.float()), locality(S, P, N))
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_rounding_may_carry_a_cosine_beyond_one(dtype: torch.dtype) -> None:
     beyond = torch.nextafter(torch.ones((), dtype=dtype), torch.tensor(2.0, dtype=dtype))
@@ -74,8 +79,3 @@ def test_triple_that_makes_no_sense_is_refused(wrong: str) -> None:
     change, said = WRONG[wrong]
     with pytest.raises(ValueError, match=said):
         locality(**(good() | change))
-
-
-def test_masks_of_zeros_and_ones_mean_the_same() -> None:
-    S, P, N = good().values()
-    assert torch.equal(locality(S, P.int(), N.float()), locality(S, P, N))

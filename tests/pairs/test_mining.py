@@ -39,9 +39,7 @@ def test_keep_rule_by_hand() -> None:
     kept, pushed = informative(S, P, ~P)
     assert kept.tolist() == [[False, True, False, False, False]]
     assert pushed.tolist() == [[False, False, True, True, False]]
-
-
-def test_pair_on_the_margin_is_not_kept() -> None:
+    # a pair on the margin itself is not kept
     S = torch.tensor([[0.5, 0.25], [0.5, 0.26], [0.5, 0.24]], dtype=torch.float64)
     P = torch.tensor([[True, False]]).expand(3, 2)
     kept, pushed = informative(S, P, ~P, epsilon=0.25)

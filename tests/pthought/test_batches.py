@@ -116,9 +116,6 @@ def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
     np.testing.assert_allclose(vectors.matrix[words.index("dog")], [0, 0, size])  # the file has it with a capital
     np.testing.assert_allclose(vectors.matrix[words.index("ibex")], [2 * size] * 3)
     assert not vectors.known[words.index("cat")]
-
-
-def test_expansion_is_bounded(file: Path) -> None:
     assert made(file, expansion=1)[0].vocabulary.words[-1] == "walrus"
     reader, writable, _ = made(file, expansion=0)
     assert writable == len(reader.vocabulary)

@@ -35,10 +35,6 @@ def fitted(corpus: Corpus | None = None, seed: int = 0, **settings: Any) -> PTho
     return method
 
 
-def state(method: PThought) -> np.ndarray:
-    return np.concatenate([array.ravel() for array in method._state()[0].values()])
-
-
 def patterns() -> Groups:
     """Three scenes, each told in three ways that share no word but its own; a new filler each time."""
     says = {"a": ("red", "crimson", "scarlet"), "b": ("blue", "navy", "azure"), "c": ("green", "olive", "lime")}

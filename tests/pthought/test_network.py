@@ -84,13 +84,6 @@ def test_decoding_step_by_step_equals_teacher_forcing() -> None:
         assert total == pytest.approx(made.written("auto", vector[None], [row]).item(), abs=1e-11)
 
 
-def test_padding_costs_nothing() -> None:
-    made = model()
-    vectors = vectors_of(made)
-    apart = sum(made.written("auto", vectors[[i]], [row]) for i, row in enumerate(READ))
-    torch.testing.assert_close(made.written("auto", vectors, READ), apart, atol=1e-11, rtol=0)
-
-
 def test_objective_by_hand() -> None:
     """λ = 0.1, l_auto = 2, l_para = 4: 0.9 · 2 + 1.1 · 4 = 6.2; its slope in λ is l_para - l_auto."""
     losses = {"auto": torch.tensor(2.0), "paraphrase": torch.tensor(4.0)}

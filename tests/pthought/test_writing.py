@@ -126,24 +126,18 @@ def test_max_length_cuts_and_says_so() -> None:
     assert {len(one.words) for one in found if not one.ended} <= {7}
 
 
+def test_unknown_word_is_never_written_and_a_sentence_may_be_empty() -> None:
+    for written in (greedy(*always(1), Search(max_length=5)), beams(*always(1), Search(max_length=5))[0]):
+        assert all(1 not in one.words for one in written)
+    (empty,) = greedy(*always(0), Search())
+    assert (empty.words, empty.ended, beams(*always(0), Search())[0][0].words) == ((), True, ())
+
+
 @pytest.mark.parametrize("repeat", [1, 2, 3])
 def test_no_run_of_words_is_repeated(repeat: int) -> None:
-    for find in (greedy, beams):
-        found = find(*always(2), Search(width=3, max_length=30, repeat=repeat))[0]
-        for one in found if isinstance(found, list) else [found]:
+    search = Search(width=3, max_length=30, repeat=repeat)
+    for written in (greedy(*always(2), search), beams(*always(2), search)[0]):
+        for one in written:
             runs = [one.words[i : i + repeat] for i in range(len(one.words) - repeat + 1)]
             assert len(set(runs)) == len(runs)
             assert len(one.words) >= repeat
-
-
-def test_unknown_word_is_never_written() -> None:
-    for find in (greedy, beams):
-        found = find(*always(1), Search(max_length=5))[0]
-        for one in found if isinstance(found, list) else [found]:
-            assert 1 not in one.words
-
-
-def test_sentence_may_be_empty() -> None:
-    assert greedy(*always(0), Search())[0].words == ()
-    assert greedy(*always(0), Search())[0].ended
-    assert beams(*always(0), Search())[0][0].words == ()

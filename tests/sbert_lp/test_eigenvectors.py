@@ -20,6 +20,8 @@ def test_cut_has_about_the_asked_number_below_it_and_the_bound_is_above_all() ->
     cut, highest = cut_for(diagonal(values), 900, 75, np.random.default_rng(0))
     assert 40 < (values < cut).sum() < 120
     assert 4 <= highest < 6
+    # 1.5 √(4 / 0.01) = 30, and never below 8 or above 120
+    assert [degree_for(cut, 4.0) for cut in (0.01, 2.0, 1e-6)] == [30, 8, 120]
 
 
 # --- the filtered search -----------------------------------------------------------------------------------------
@@ -42,11 +44,6 @@ def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     assert made == pytest.approx(wanted, abs=1e-12)
     assert made[0] == pytest.approx(1)
     assert np.abs(made[values > cut]).max() < np.abs(made[values < cut]).min()
-
-
-def test_degrees_by_hand() -> None:
-    """1.5 √(4 / 0.01) = 30, and never below 8 or above 120."""
-    assert [degree_for(cut, 4.0) for cut in (0.01, 2.0, 1e-6)] == [30, 8, 120]
 
 
 def test_smallest_are_found() -> None:
@@ -127,6 +124,8 @@ def test_same_subspace_as_dense(connected: np.ndarray) -> None:
     assert np.abs(found.vectors.T @ found.vectors - np.eye(p)).max() < 1e-10
     assert np.abs(found.vectors.sum(axis=0)).max() < 1e-8
     assert found.residual < 1e-6
+    # the largest entry of each vector is positive, so that one seed is one answer whatever LAPACK is at work
+    assert (found.vectors[np.abs(found.vectors).argmax(axis=0), np.arange(p)] > 0).all()
 
 
 @pytest.mark.usefixtures("dense")
@@ -184,10 +183,3 @@ def test_zeros_are_the_terminal_components() -> None:
     assert zeros == terminal_components(W)
     assert found.values == pytest.approx(oracle(W)[0][:20], abs=1e-9)
     assert np.abs(found.vectors.sum(axis=0)).max() < 1e-8
-
-
-@pytest.mark.usefixtures("dense")
-def test_signs_are_settled(connected: np.ndarray) -> None:
-    """The largest entry of each vector is positive, so that one seed is one answer whatever LAPACK is at work."""
-    found = bottom(weights_of(connected, 10), 12).vectors
-    assert (found[np.abs(found).argmax(axis=0), np.arange(12)] > 0).all()

@@ -39,13 +39,8 @@ def test_nearly_the_same_is_a_copy_and_a_little_further_is_not(connected: np.nda
     step[0] = COPY * radius(connected)
     rows = np.concatenate([connected, connected[:1] + 0.5 * step, connected[1:2] + 3 * step])
     assert copies(rows)[-2:].tolist() == [0, len(rows) - 1]
-
-
-def test_chain_of_near_copies_is_one(connected: np.ndarray) -> None:
-    step = np.zeros(connected.shape[1])
-    step[0] = 0.7 * COPY * radius(connected)
-    rows = np.concatenate([connected, connected[:1] + step, connected[:1] + 2 * step])
-    assert copies(rows)[-2:].tolist() == [0, 0]
+    chain = np.concatenate([connected, connected[:1] + 0.7 * step, connected[:1] + 1.4 * step])
+    assert copies(chain)[-2:].tolist() == [0, 0]  # each is a copy of the one before
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
@@ -69,11 +64,8 @@ def test_by_hand() -> None:
     W = of_edges({0: [1], 1: [0], 2: [1, 3], 3: [4], 4: [3], 5: [6], 6: [5]})
     assert weak_components(W).tolist() == [0, 0, 0, 0, 0, 1, 1]
     assert terminal_components(W) == 3
-
-
-def test_largest_component_comes_first_and_of_equals_the_earliest() -> None:
     W = of_edges({0: [1], 1: [0], 2: [3], 3: [4], 4: [2], 5: [6], 6: [5]})
-    assert weak_components(W).tolist() == [1, 1, 0, 0, 0, 2, 2]
+    assert weak_components(W).tolist() == [1, 1, 0, 0, 0, 2, 2]  # the largest first, and of equals the earliest
 
 
 def test_weight_of_zero_is_an_edge_all_the_same() -> None:
@@ -108,14 +100,11 @@ def test_weight_matrix_by_loops() -> None:
 # --- weights -----------------------------------------------------------------------------------------------------
 
 
-def test_point_between_two_by_hand() -> None:
+def test_weights_by_hand() -> None:
     """x = 1 between 0 and 4: 0.75 · 0 + 0.25 · 4. G = [[1, -3], [-3, 9]], reg = 1e-9."""
     found = reconstruction_weights(np.array([[1.0]]), np.array([[0.0], [4.0]]), np.array([[0, 1]]), reg=1e-9)
     assert found[0] == pytest.approx([0.75, 0.25], abs=1e-6)
-
-
-def test_reg_by_hand() -> None:
-    """G = [[1, 0], [0, 3]], tr 4, reg 0.25 adds 1: w ~ (1/2, 1/4) = (2/3, 1/3)."""
+    # G = [[1, 0], [0, 3]], tr 4, reg 0.25 adds 1: w ~ (1/2, 1/4) = (2/3, 1/3)
     base = np.array([[1.0, 0.0], [0.0, 3**0.5]])
     found = reconstruction_weights(np.zeros((1, 2)), base, np.array([[0, 1]]), reg=0.25)
     assert found[0] == pytest.approx([2 / 3, 1 / 3])

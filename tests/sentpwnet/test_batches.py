@@ -47,6 +47,7 @@ def test_positives_of_pairs_are_joined_through_others() -> None:
     assert joined == P
     everything = {(x, y) for x in "abcde" for y in "abcde" if x != y}
     assert everything - joined == N  # d and e too, and each against all others
+    assert pair_source(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
 
 
 def test_only_labelled_pairs_count_with_labelled() -> None:
@@ -83,10 +84,6 @@ def test_two_spellings_of_a_text_join_their_groups() -> None:
     source = batch_source(pairs(("A", "b", 1), ("a", "c", 1), ("d", "e", 0)), per_class=2)
     P, _ = relations(source, ones(source)[0])
     assert ("b", "c") in P  # joined by a text in two spellings
-
-
-def test_contradictions_are_counted() -> None:
-    assert pair_source(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
 
 
 def test_every_pair_is_in_exactly_one_batch() -> None:
@@ -129,30 +126,19 @@ def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> Non
                 assert any(a == source.texts[number] for a, _ in P)
 
 
-def test_triplet_knows_its_own_negatives_only() -> None:
-    corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "x"])
-    source = triplet_source(corpus)
+@pytest.mark.parametrize(
+    ("triplets", "in_batch", "positive", "negative"),
+    [
+        (["abx", "aby", "dex"], False, "ab de", "ax ay dx"),  # a triplet knows its own negatives only
+        (["abx", "aby", "deb"], True, "ab de", "ax ay ae db dx dy"),  # those of others, too, and no anchor is one
+        (["abx", "bcy"], True, "ab bc", "ax ay ac bx by"),  # neither the anchor nor its positive is one
+    ],
+)
+def test_negatives_of_triplets(triplets: list[str], in_batch: bool, positive: str, negative: str) -> None:
+    source = batch_source(Triplets(*zip(*triplets, strict=True), name="t"), per_class=2, in_batch=in_batch)
     (batch,) = ones(source)
-    P, N = relations(source, batch)
-    assert {("a", "b"), ("d", "e")} == P
-    assert {("a", "x"), ("a", "y"), ("d", "x")} == N
-
-
-def test_in_batch_adds_negatives_of_other_anchors() -> None:
-    corpus = Triplets(name="t", anchors=["a", "a", "d"], positives=["b", "b", "e"], negatives=["x", "y", "b"])
-    source = batch_source(corpus, per_class=2, in_batch=True)
-    (batch,) = ones(source)
-    P, N = relations(source, batch)
-    assert {("a", "b"), ("d", "e")} == P
-    assert {("a", "x"), ("a", "y"), ("a", "e"), ("d", "b"), ("d", "x"), ("d", "y")} == N  # and no anchor is one
-
-
-def test_in_batch_spares_the_anchor_and_its_positive() -> None:
-    corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["x", "y"])
-    source = triplet_source(corpus, in_batch=True)
-    P, N = relations(source, ones(source)[0])
-    assert {("a", "b"), ("b", "c")} == P
-    assert {("a", "x"), ("a", "y"), ("a", "c"), ("b", "x"), ("b", "y")} == N
+    wanted = tuple({tuple(pair) for pair in told.split()} for told in (positive, negative))
+    assert relations(source, batch) == wanted
 
 
 @pytest.mark.parametrize(
@@ -240,12 +226,3 @@ def test_every_sentence_twice() -> None:
 def test_corpora_without_pairs_are_refused(corpus: Corpus, needs: str) -> None:
     with pytest.raises(ValueError, match="corpus 'mine'"):
         batch_source(corpus, per_class=4, needs=needs)
-
-
-def test_triplets_that_share_only_a_negative_are_of_one_split() -> None:
-    count = 300
-    corpus = Triplets(
-        [f"a {i}" for i in range(count)], [f"p {i}" for i in range(count)], [f"n {i // 3}" for i in range(count)]
-    )
-    assert len(set(corpus.splits)) == 3
-    assert len(set(zip(corpus.negatives, corpus.splits, strict=True))) == count // 3

@@ -50,10 +50,6 @@ def largest(batches: Sequence[Batch]) -> Batch:
     return max(batches, key=lambda batch: len(batch.sentences))
 
 
-def state(method: SentPWNet) -> np.ndarray:
-    return np.concatenate([array.ravel() for array in method._state()[0].values()])
-
-
 def test_three_methods_differ_in_loss_and_miner_only() -> None:
     ours, first, second = PairSettings(), Siamese().settings, Triplet().settings
     assert (ours.loss, ours.miner) == ("locality", "informative")
@@ -218,13 +214,6 @@ def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
         warnings.simplefilter("ignore")
         untrained = fitted(kind, corpus, epochs=1, vectors="random", learning_rate=1e-9, min_count=1)
     assert score(untrained, corpus).figures["hit@1"] < 0.75
-
-
-def test_snapshots_are_the_probes_vectors() -> None:
-    method = fitted()
-    assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
-    best = int(np.argmax(method.history.column("dev_auc"))) + 1
-    np.testing.assert_allclose(method.snapshots.vectors[best], method.encode(list(method.snapshots.texts)), atol=1e-6)
 
 
 def test_probe_of_classes_that_alternate_has_all_of_them() -> None:

@@ -81,6 +81,7 @@ def test_it_learns_and_tells() -> None:
     assert snapshots.vectors.shape == (61, 1, 1)
     assert snapshots.vectors[0, 0, 0] == 0  # before training
     assert snapshots.epochs.tolist() == list(range(61))
+    assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]  # without dev the last epoch stays
 
 
 def test_the_first_step_by_hand() -> None:
@@ -94,9 +95,7 @@ def test_clipping_shortens_the_gradient() -> None:
     """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
     free, held = Line(), Line(slope=0.0)
     run(free, epochs=2, learning_rate=0.5, max_grad_norm=0)
-    run(
-        held, epochs=2, learning_rate=0.5, max_grad_norm=3.0
-    )  # gradients begin at 4: the first is shortened, later ones are not
+    run(held, epochs=2, learning_rate=0.5, max_grad_norm=3.0)  # of the gradients only the first, 4, is shortened
     assert free.module.weight.item() != held.module.weight.item()
 
 
@@ -109,22 +108,13 @@ def test_it_stops_when_dev_does_not_improve_and_keeps_the_best() -> None:
     assert len(run(Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=6, patience=0)[0]) == 6
 
 
-def test_without_dev_the_last_epoch_stays() -> None:
-    task = Line()
-    _, snapshots = run(task, epochs=4, learning_rate=0.1)
-    assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]
-
-
-@pytest.mark.parametrize("spreads", [(0.0009,), (0.1, 0.009), (0.004, 0.003)])
-def test_collapse_is_a_warning(spreads: Sequence[float]) -> None:
-    with pytest.warns(UserWarning, match=f"epoch {len(spreads)} .*learning_rate"):
+def test_collapse_is_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    for spreads in ((0.1,), (0.004,), (0.004, 0.006, 0.2), (0.2, 0.1)):  # some start in a narrow cone, and leave it
         run(Line(spreads=spreads), epochs=len(spreads))
-
-
-@pytest.mark.parametrize("spreads", [(0.1,), (0.004,), (0.004, 0.006, 0.2), (0.2, 0.1)])
-def test_no_warning_without_a_collapse(spreads: Sequence[float], recwarn: pytest.WarningsRecorder) -> None:
-    run(Line(spreads=spreads), epochs=len(spreads))  # some start in a narrow cone, and leave it
-    assert not recwarn.list
+        assert not recwarn.list
+    for spreads in ((0.0009,), (0.1, 0.009), (0.004, 0.003)):
+        with pytest.warns(UserWarning, match=f"epoch {len(spreads)} .*learning_rate"):
+            run(Line(spreads=spreads), epochs=len(spreads))
 
 
 def test_a_loss_that_is_not_finite_stops_before_it_does_harm() -> None:

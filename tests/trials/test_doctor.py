@@ -76,9 +76,6 @@ def test_balance_names_single_and_unseen_classes() -> None:
     assert balance.numbers == expected
     single = found(replace(corpus, labels=list("xxxyxyzwx"), splits=["train"] * 9))["balance"]
     assert [(row["row"], row["label"]) for row in single.rows] == [(7, "z"), (8, "w")]
-
-
-def test_balance_of_pairs_and_grades() -> None:
     two = pairs(("a", "b", 1), ("a", "c", 0), ("a", "d", 0), ("a", "e", 0))
     assert found(two)["balance"].numbers == {"positive": 0.25}
     assert "25.0 %" in found(two)["balance"].sentence
@@ -96,23 +93,15 @@ def test_a_text_in_two_splits_is_a_leak_whatever_its_case_spaces_and_marks() -> 
     assert leak.rows[0]["other_text"] == "A cat sat."
 
 
-def test_a_pair_leaks_in_either_order_and_a_shared_sentence_does_not() -> None:
+def test_leaks_of_pairs_in_either_order_of_any_text_of_a_triplet_and_of_paragraphs() -> None:
     corpus = pairs(("a cat", "an oak", 0), ("a cat", "an elm", 0), ("an oak", "a cat", 0), splits=THREE)
-    leak = found(corpus)["leaks"]
-    assert leak.numbers == {"dev": 0, "test": 1}
+    assert found(corpus)["leaks"].numbers == {"dev": 0, "test": 1}  # a shared sentence is none
     assert "near-leaks" not in found(corpus)
-
-
-def test_any_text_of_a_triplet_leaks() -> None:
-    corpus = Triplets(["a cat", "an owl"], ["one cat", "one owl"], ["an oak", "ONE CAT"], splits=["train", "test"])
-    assert [(row["row"], row["other_row"]) for row in found(corpus)["leaks"].rows] == [(2, 1)]
-
-
-def test_paragraphs_of_articles_leak() -> None:
-    articles = [
-        Article(title, [Section("One", [f"Only in {title}.", "In both of them."])]) for title in ("Cats", "Oaks")
-    ]
-    assert found(Articles(articles, splits=["train", "test"]))["leaks"].numbers == {"dev": 0, "test": 1}
+    triplets = Triplets(["a cat", "an owl"], ["one cat", "one owl"], ["an oak", "ONE CAT"], splits=["train", "test"])
+    assert [(row["row"], row["other_row"]) for row in found(triplets)["leaks"].rows] == [(2, 1)]
+    sections = {title: [Section("One", [f"Only in {title}.", "In both of them."])] for title in ("Cats", "Oaks")}
+    articles = Articles([Article(*each) for each in sections.items()], splits=["train", "test"])
+    assert found(articles)["leaks"].numbers == {"dev": 0, "test": 1}
 
 
 def test_a_changed_word_in_a_long_text_is_a_near_leak() -> None:
@@ -151,26 +140,16 @@ def test_ceiling_is_what_the_labels_of_equal_texts_allow() -> None:
     corpus = Labelled(["a cat", "a cat", "A cat", "an oak", "an oak", "an elm"], list("xxyyyx"), splits="train")
     assert found(corpus)["ceiling"].numbers == {"ceiling": pytest.approx(5 / 6), "rows": 5, "texts": 2}
     assert "ceiling" not in found(corpus.take([0, 3, 5]))
-
-
-def test_ceiling_of_grades_is_the_correlation_of_their_means() -> None:
-    corpus = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
+    # of grades it is the correlation with their means
+    graded = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
     best = np.corrcoef([0.5, 0.5, 3, 3, 5], [0, 1, 4, 2, 5])[0, 1]
-    assert found(corpus)["ceiling"].numbers["ceiling"] == pytest.approx(best)
+    assert found(graded)["ceiling"].numbers["ceiling"] == pytest.approx(best)
 
 
 def test_broken_transitivity_shows_the_shortest_chain() -> None:
     # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
-    rows = [
-        ("a", "b", 1),
-        ("b", "c", 1),
-        ("c", "d", 1),
-        ("a", "c", 1),
-        ("d", "A", 0),
-        ("e", "a", 0),
-        ("b", "A", 0),
-        ("a", "A", 0),
-    ]
+    rows = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("a", "c", 1)]
+    rows += [("d", "A", 0), ("e", "a", 0), ("b", "A", 0), ("a", "A", 0)]
     broken = found(pairs(*rows))["transitivity"]
     assert broken.numbers == {"broken": 1}
     assert broken.rows[0]["row"] == 5

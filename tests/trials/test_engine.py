@@ -44,6 +44,10 @@ def test_what_is_known_is_not_computed_again(tmp_path: Path, monkeypatch: pytest
     for other in (Trial("siamese", TINY, 2), Trial("siamese", TINY, 0, part=0.5), Trial("sif", {"window": 4})):
         assert engine.known([other], corpus, measured, tmp_path) == [None]
     assert engine.known(TRIALS, corpus.fewer(0.5), measured, tmp_path) == [None] * 3
+    assert engine.known(TRIALS, corpus, Metric("auc"), tmp_path) == [None] * 3
+    assert engine.known([replace(trial, split="test") for trial in TRIALS], corpus, measured, tmp_path) == [None] * 3
+    monkeypatch.setattr(METHODS["sif"], "version", 99)
+    assert engine.known(TRIALS[2:], corpus, measured, tmp_path) == [None]
 
 
 def test_a_killed_training_resumes_to_the_same_bits(tmp_path: Path) -> None:
@@ -117,15 +121,6 @@ def test_nobody_else_begins_a_trial_until_it_is_scored(tmp_path: Path) -> None:
 
     for trial in (TRIALS[0], Trial("siamese", TINY, keep=True)):
         assert run([trial], CORPORA["pairs"](), watching, tmp_path)[0].figure
-
-
-def test_another_measure_split_or_version_is_another_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, trial = CORPORA["pairs"](), Trial("sif")
-    run([trial], corpus, measured, tmp_path)
-    assert engine.known([trial], corpus, Metric("auc"), tmp_path) == [None]
-    assert engine.known([replace(trial, split="test")], corpus, measured, tmp_path) == [None]
-    monkeypatch.setattr(METHODS["sif"], "version", 99)
-    assert engine.known([trial], corpus, measured, tmp_path) == [None]
 
 
 def test_a_damaged_result_is_named(tmp_path: Path) -> None:
