@@ -21,8 +21,8 @@ ROWS_WITHOUT_CLASSES = 30
 RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
 VARIMAX = "Rotates the rows so that each depends on few words. All similarities stay as they are."
 ROW = (
-    "**FILM: the similarity is {similarity}.** A row of FILM's map L gives every sentence one number, and the product of "
-    "both numbers is the row's part of the similarity. Row {number} {pulls} most: its numbers have {signs} signs."
+    "**FILM: the similarity is {similarity}.** A row of FILM's map L gives every sentence one number, and the product "
+    "of both numbers is the row's part of the similarity. Row {number} {pulls} most: its numbers have {signs} signs."
 )
 SUM = (
     "{similarity} = {rows} from the rows of L + {shared} from words in common. The cards show the {count} largest of "

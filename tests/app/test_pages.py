@@ -26,7 +26,6 @@ from labkit.evaluation import p_coherence
 from labkit.film.reading import readable
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
-from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import sentence_batch
 from labkit.shipped import DEMONSTRATIONS
 from labkit.thematic.sections import sectioned
@@ -54,7 +53,6 @@ RULE = {"film": "trained here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
-DIALS = ("alpha", "beta", "lambda", "epsilon")
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
     ("why_page", PAIRS, 5),
@@ -290,22 +288,6 @@ def test_a_run_is_shown_with_a_batch_in_which_it_still_errs(opened: Opened) -> N
     before = figure(page, 3)
     fine(page.slider(key="alpha").set_value(10.0).run())
     assert figure(page, 3) != before
-
-
-def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened_on: Opened, tmp_path: Path) -> None:
-    method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", alpha=300, base=-0.25)
-    method.fit(load("topics").take(range(0, 2000, 20)))
-    method.save(tmp_path / "strange")
-    page = fine(opened_on("why_page", tmp_path, "strange").run())
-    trained = PairSettings()
-    for button, expected in (
-        ("usual", [2.0, 50.0, 0.5, 0.1]),
-        ("as-trained", [20.0, trained.beta, -0.25, trained.epsilon]),
-    ):
-        fine(page.button(key=button).click().run())
-        sliders = [page.select_slider if key == "beta" else page.slider for key in DIALS]
-        values = [slider(key=key).value for slider, key in zip(sliders, DIALS, strict=True)]
-        assert values == expected
 
 
 def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
