@@ -69,11 +69,16 @@ def test_two_level_by_hand() -> None:
 # --- the rule on a corpus ----------------------------------------------------------------------------------------
 
 
-def test_labelled_pairs_are_taken_as_they_are() -> None:
+def test_labelled_pairs_are_taken_as_they_are_and_others_need_two_classes() -> None:
     part = Pairs(["a b", "c d"], ["e f", "a b"], [1, 0])
     texts, pairs, labels = judged_pairs(part)
     assert [(texts[a], texts[b]) for a, b in pairs] == [("a b", "e f"), ("c d", "a b")]
     assert labels.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="graded"):
+        judged_pairs(Pairs(["a"], ["b"], [0.3], graded=True))
+    for labels in ("xyz", "xxx"):
+        with pytest.raises(ValueError, match="classes"):
+            judged_pairs(Labelled(list("abc"), list(labels)))
 
 
 def test_each_sentence_of_a_class_is_drawn_once_with_its_own_kind_and_once_with_another() -> None:
@@ -86,14 +91,6 @@ def test_each_sentence_of_a_class_is_drawn_once_with_its_own_kind_and_once_with_
     assert (~same).sum() == 3
     assert len({tuple(pair) for pair in pairs.tolist()}) == len(pairs)
     assert (pairs[:, 0] < pairs[:, 1]).all()
-
-
-def test_corpora_without_pairs_of_both_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match="graded"):
-        judged_pairs(Pairs(["a"], ["b"], [0.3], graded=True))
-    for labels in ("xyz", "xxx"):
-        with pytest.raises(ValueError, match="classes"):
-            judged_pairs(Labelled(list("abc"), list(labels)))
 
 
 class Lines:

@@ -123,19 +123,16 @@ def test_as_scikit_learn(connected: np.ndarray, k: int) -> None:
     assert solved.sum(axis=1) == pytest.approx(1, abs=1e-12)  # Grams in float32, solutions in float64
 
 
-def test_sparse_rows_as_dense(connected: np.ndarray) -> None:
+def test_weights_are_the_same_in_any_chunk_and_sparse(connected: np.ndarray) -> None:
+    neighbours = nearest_others(connected, 8)
+    whole = reconstruction_weights(connected, connected, neighbours)
+    one = reconstruction_weights(connected[7:8], connected, neighbours[7:8])
+    assert one[0] == pytest.approx(whole[7], abs=1e-12)
     rows = np.where(np.abs(connected) > 0.1, connected, 0)
     neighbours = nearest_others(rows, 8)
     dense = reconstruction_weights(rows, rows, neighbours)
     thin = sparse.csr_matrix(rows)
     assert reconstruction_weights(thin, thin, neighbours) == pytest.approx(dense, abs=1e-9)
-
-
-def test_same_in_any_chunk(connected: np.ndarray) -> None:
-    neighbours = nearest_others(connected, 8)
-    whole = reconstruction_weights(connected, connected, neighbours)
-    one = reconstruction_weights(connected[7:8], connected, neighbours[7:8])
-    assert one[0] == pytest.approx(whole[7], abs=1e-12)
 
 
 def test_gram_that_cannot_be_factorised_gets_more_reg() -> None:

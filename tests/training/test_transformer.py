@@ -20,6 +20,7 @@ from tests.tiny_sbert import FAMILIES, make_tiny_sbert
 
 pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 
+OTHERS = [family for family in FAMILIES if family not in ("bert", "modernbert", "albert")]
 TEXTS = ["the cat sleeps", "a dog", "a bird looks at the lake and over the wall", "", "zyx", "the cat sleeps"]
 
 
@@ -118,13 +119,25 @@ class TestTransformer:
         with pytest.raises(RuntimeError, match="Missing"):
             other.load_state_dict({name: kept[name] for name in list(kept)[1:]})
 
-    @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (3, 0)])
-    def test_what_has_learned_goes_back_into_the_model(self, model: Any, layers: int, rank: int) -> None:
+    @pytest.mark.parametrize(
+        ("family", "layers", "rank"),
+        [
+            *(("bert", *each) for each in ((0, 0), (1, 0), (2, 2), (3, 0))),
+            *((family, layers, 0) for family in OTHERS for layers in (1, 3)),
+        ],
+    )
+    def test_it_starts_as_the_model_and_what_has_learned_goes_back(
+        self, family: str, layers: int, rank: int, tmp_path: Path
+    ) -> None:
+        model = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
+        rows = read(model)
         network = Transformer(model, layers=layers, rank=rank).eval()
+        network.remember(rows)
+        start = network(*Reader.batch(rows)).detach()
+        np.testing.assert_allclose(start, model.encode(TEXTS, normalize_embeddings=True), atol=1e-5)
         with torch.no_grad():
             for number, value in enumerate(network.state_dict().values()):
                 value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(number))
-        rows = read(model)
         vectors = network(*Reader.batch(rows)).detach().numpy()
         np.testing.assert_allclose(network.whole(model).encode(TEXTS), vectors, atol=1e-5)
         assert np.abs(vectors - model.encode(TEXTS, normalize_embeddings=True)).max() > 0.01
@@ -147,23 +160,6 @@ class TestTransformer:
         assert not torch.allclose(network(*columns), network(*columns))
         network.eval()
         assert torch.equal(network(*columns), network(*columns))
-
-    @pytest.mark.parametrize("layers", [1, 3])
-    @pytest.mark.parametrize(
-        "family", [family for family in FAMILIES if family not in ("bert", "modernbert", "albert")]
-    )
-    def test_other_families_start_as_they_are_and_go_back(self, family: str, layers: int, tmp_path: Path) -> None:
-        other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
-        rows = read(other)
-        network = Transformer(other, layers=layers, rank=0).eval()
-        network.remember(rows)
-        vectors = network(*Reader.batch(rows)).detach()
-        np.testing.assert_allclose(vectors, other.encode(TEXTS, normalize_embeddings=True), atol=1e-5)
-        with torch.no_grad():
-            for number, value in enumerate(network.state_dict().values()):
-                value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(number))
-        vectors = network(*Reader.batch(rows)).detach()
-        np.testing.assert_allclose(network.whole(other).encode(TEXTS), vectors, atol=1e-5)
 
 
 class TestInAMethod:
