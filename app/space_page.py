@@ -151,8 +151,8 @@ TOO_FEW = "During training, only {count} sentences were saved at every epoch. A 
 LEAST = 4  # sentences that can be projected
 EPOCHS_SHOWN = (
     "The sentences and the axes are the same at every epoch. {origin} {how} You can move the slider with the arrow "
-    "keys. Play (Tab, then Enter) moves it from before training to the last epoch; Stop leaves it where it is. The "
-    "list of classes follows when the pictures rest."
+    "keys. Play (Tab, then Enter) moves it from before training to the last epoch, and a single run back to the kept "
+    "one. Stop leaves it where it is. The list of classes follows when the pictures rest."
 )
 OF_DEV = "Training did not see them; **Before and after** shows all splits, which can be coloured."
 OF_TRAIN = "This corpus has no dev split."
@@ -380,7 +380,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
         with column:
             journey, marks = replace(journeys[side.name], shown=shown), marks_on(side, sides, matches)
-            show_journey(journey, places[side.name], side, first, look, {"kept": at, **marks})
+            show_journey(journey, places[side.name], side, first, look, {"kept": at, "back": len(sides) == 1, **marks})
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     with right:

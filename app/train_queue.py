@@ -99,6 +99,14 @@ def submit(queue: Queue, job: Job, opened: Opened) -> None:
         st.session_state[f"file-of-{job.id}"] = opened.file  # to look at its space later
 
 
+def show(job: Job) -> None:
+    """Show a job next to its own corpus; one on a file, next to whatever is open."""
+    if not job.own:
+        choosing.choose_corpus(job.corpus)
+        st.session_state[BESIDE] = job.corpus
+    st.session_state[SHOWN] = job.id
+
+
 def act(what: Callable[[Any], Any], which: str | Path) -> None:
     """Call `what`; if another visitor was quicker, keep the error to show it as one sentence."""
     try:
@@ -111,7 +119,7 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 
-def jobs_shown(queue: Queue, opened: Opened | None, *, bench: bool) -> tuple[Job | None, list[Job]]:
+def jobs_shown(queue: Queue, opened: Opened | None) -> tuple[Job | None, list[Job]]:
     """The run or comparison to show, if there is one on this corpus, and the other jobs that this visitor sees.
 
     It is the one that the visitor asks for, or the job on the corpus that was started or changed last, or a stored run.
@@ -127,10 +135,10 @@ def jobs_shown(queue: Queue, opened: Opened | None, *, bench: bool) -> tuple[Job
         st.session_state[BESIDE] = here
         st.session_state.pop(SHOWN, None)
     wanted = st.session_state.get(SHOWN)
-    jobs = [job for job in queue.jobs() if job.is_bench == bench and is_shown(queue, job)]
+    jobs = [job for job in queue.jobs() if is_shown(queue, job)]
     jobs.sort(key=lambda job: (job.id != wanted, job.corpus != here))
     first = next((job for job in jobs[:1] if job.id == wanted or here in (None, job.corpus)), None)
-    stored = stored_run(opened) if first is None and opened is not None and not bench else None
+    stored = stored_run(opened) if first is None and opened is not None else None
     return first or stored, [job for job in jobs if job is not first]
 
 
@@ -198,7 +206,7 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
     """Buttons to see a run move, show its pictures here, stop, resume or remove it."""
     with st.container(horizontal=True, width="content"):
         if not shown:
-            st.button("Show", key=f"show-{job.id}", on_click=st.session_state.update, args=({SHOWN: job.id},))
+            st.button("Show", key=f"show-{job.id}", on_click=show, args=(job,))
         elif job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
@@ -271,8 +279,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
         split = "dev" if "dev" in opened.corpus.sizes else "train"
         origin = f" from {split}; all splits have {sum(opened.corpus.sizes.values()):,} rows"
     st.markdown(f"**Its space{when}**{weights}: {len(kept.texts)} sentences{origin}")
-    corpus = opened or corpus_of(job)
-    order = cached.classes_of_corpus(corpus)[0] if corpus is not None else sorted(set(kept.labels))  # Space's colours
+    order = cached.classes_of_corpus(opened)[0] if opened else sorted(set(kept.labels))  # the colours of Space
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
@@ -280,14 +287,6 @@ def show_space(job: Job, opened: Opened | None) -> None:
     alt = f"The space of {job.name}{when}, by PCA: {len(kept.texts)} sentences of dev{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
     frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
-
-
-def corpus_of(job: Job) -> Opened | None:
-    """The corpus of a run, if it is bundled or a file of this visitor."""
-    if not job.own:
-        return cached.lab_corpus(job.corpus)
-    file = st.session_state.get(f"file-of-{job.id}")
-    return cached.uploaded_corpus(file) if file is not None else None
 
 
 def planned(job: Job) -> tuple[int, int]:

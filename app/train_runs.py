@@ -64,11 +64,6 @@ def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     return {name: runs[name] for name in names}
 
 
-def many(number: int, what: str) -> str:
-    """A number of things in words."""
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
 def listed(names: Sequence[str]) -> str:
     """Names as a list in a sentence: a, b and c."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -81,9 +76,7 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     """The verdict, the leaderboard with the table behind it, and the curves; the choices are behind a button."""
     from labkit.evaluation.leaderboard import leaderboard
 
-    verdict = st.container()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        choices, said = st.popover("Choose", icon=":material/tune:", key="compare"), st.container()
+    choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
     runs = chosen_runs(opened, offered, choices)
     baselines = choices.multiselect(
         "Baselines, fitted here without labels",
@@ -94,7 +87,6 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
         **frame.KEEP,
     )
     results = results_of(runs, baselines, opened)
-    folders = [result.run for result in results[: len(results) - len(baselines)]]
     if not results:
         st.info(NO_RUN)
         return
@@ -102,13 +94,14 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     figure = choices.selectbox(
         "Metric", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    said.caption(f"{many(len(runs), 'run')}, {many(len(baselines), 'baseline')}, {spoken(figure)}")
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
-    verdict.markdown(f"##### {frame.plain(verdict_of(lines))}")
+    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
     show_leaders(lines, names, opened)
-    frame.code(CODE.format(corpus=opened.in_code, folders=lines_of(folders), figure=figure))
-    show_curves(opened, runs, choices)
+    column = show_curves(opened, runs, choices)
+    folders = "".join(f"    {result.run!r},\n" for result in results[: len(results) - len(baselines)])
+    code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
+    frame.code(code + CURVES_CODE.format(column=column) * bool(column))
 
 
 def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened) -> None:
@@ -196,15 +189,12 @@ def row_of(line: Line, names: list[str]) -> dict[str, Any]:
     }
 
 
-# --- curves ------------------------------------------------------------------------------------------------------
-
-
-def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -> None:
-    """One metric of every run over its epochs, and a button for each that opens its space."""
+def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -> str:
+    """One metric of every run over its epochs, and a button for each that opens its space; the name of the metric."""
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
-        return
+        return ""
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
@@ -220,21 +210,15 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     missing = [name for name in runs if name not in shown]
     without = f" {', '.join(missing)}: no curve, because it was not measured over epochs." if missing else ""
     st.caption(frame.plain(OTHER_MEASURE.format(metric=spoken(column)) + without))
-    folders = lines_of([str(runs[name]) for name in shown])
-    frame.code(CURVES_CODE.format(folders=folders, column=column), "the curves")
-
-
-def lines_of(names: list[str]) -> str:
-    """The items of a list in code, one per line."""
-    return "".join(f"    {name!r},\n" for name in names)
+    return column
 
 
 CODE = """\
 from labkit.corpora import load
-from labkit.figures import leader_dots
+from labkit.figures import leader_dots, training_curves
 from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.methods import load_run
-from labkit.runs import read_record
+from labkit.runs import history, read_record
 from labkit.evaluation.scores import score
 
 corpus = load({corpus!r})
@@ -243,11 +227,4 @@ folders = [
 results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
 leader_dots(leaderboard(results, {figure!r})).show()
 """
-CURVES_CODE = """\
-from labkit.figures import training_curves
-from labkit.runs import history
-
-folders = [
-{folders}]
-training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
-"""
+CURVES_CODE = "training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()\n"

@@ -208,13 +208,11 @@ def write_owned(run: Owned) -> None:
 def owned(folder: Path | str) -> Owned | None:
     """Read who owns the run in a folder; None: no visitor trained it."""
     folder = Path(folder)
-    try:
-        record = json.loads(_record(folder).read_bytes())
-        return Owned(folder, str(record["owner"]), record["shared"] is True)
-    except FileNotFoundError:
+    if not _record(folder).exists():
         return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Owned(folder, "")
+    record = _read(_record(folder))
+    known = {"owner", "shared"} <= record.keys()
+    return Owned(folder, str(record["owner"]), record["shared"] is True) if known else Owned(folder, "")
 
 
 def all_owned(runs: Path) -> list[Owned]:

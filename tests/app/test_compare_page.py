@@ -152,7 +152,7 @@ def test_curves_of_the_runs_that_have_epochs(
     assert sorted(trace["name"] for trace in traces) == ["small-0", "small-1", "small-2"]
     assert all(trace["x"] == [1, 2] for trace in traces)
     assert len({trace["line"]["color"] for trace in traces}) == 3
-    assert [len(trace["x"]) for trace in traces] == [len(trace.x) for trace in run_code(page, 1)[0].data]
+    assert [len(trace["x"]) for trace in traces] == [len(trace.x) for trace in run_code(page)[1].data]
     fine(page.selectbox(key="curve").set_value("loss").run())
     assert figure(page, 1)["data"][0]["y"] != traces[0]["y"]
     fine(runs_box(page).set_value(["small-0", "lsa-5"]).run())

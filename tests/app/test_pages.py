@@ -260,11 +260,13 @@ def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Op
 
 def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:
     opened("train_page")
-    from train_data import TEMPLATES
+    from train_data import SHAPES
 
-    for lines in TEMPLATES.values():
+    for shape, (_, lines) in SHAPES.items():
+        if not lines:  # an article needs more than rows
+            continue
         corpus, _ = corpus_apart("template.csv", lines.encode(), 2**20)
-        assert len(corpus) == lines.count("\n") - 1
+        assert (type(corpus).__name__, len(corpus)) == (shape, lines.count("\n") - 1)
 
 
 # --- pairs --------------------------------------------------------------------------------------------------------

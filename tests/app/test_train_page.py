@@ -306,10 +306,10 @@ def test_a_finished_training_opens_its_space_before_and_after(
 
 
 def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, waiting: Queue) -> None:
-    page = opened("train_page", corpus="your own file", view="Which method?")
+    page = opened("train_page", corpus="your own file", view="Train", preset="All methods, compared")
     with_file(page, HOSTILE.encode(), "my data.csv")
     page.number_input(key="minutes").set_value(3)
-    fine(page.button(key="bench").click().run())
+    fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     words = job.words(Path("report"))
     assert words[:6] == ["bench", "my data.csv", "--minutes", "3", "--out", "report"]

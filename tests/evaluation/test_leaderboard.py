@@ -53,12 +53,14 @@ def test_the_best_first_and_a_tie_inside_the_spread() -> None:
 GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
 
 
-def test_the_interval_over_the_items_decides() -> None:
+def test_the_interval_over_the_items_decides_and_equals_stay_open() -> None:
     runs = [result("poor", 0.25, items=POOR), result("close", 0.975, items=CLOSE), result("good", 1.0, items=GOOD)]
     lines = leaderboard(runs)
     assert table(lines) == [("good", "best"), ("close", "open"), ("poor", "behind")]
     assert lines[0].lead is None
     assert lines[2].lead == lead_of(*([each.scores.parts["accuracy"]] for each in (runs[2], runs[0])))
+    lines = leaderboard([result(name, 1.0, items=GOOD) for name in "abcd"])
+    assert [line.verdict for line in lines] == ["open"] * 4
 
 
 def test_lines_are_ordered_and_judged_by_the_figure_that_is_asked_for() -> None:
@@ -118,8 +120,3 @@ def test_settings_make_lines_and_name_them() -> None:
     lines = leaderboard(runs)
     assert [line.name for line in lines] == ["a loss=x", "a loss=y", "b"]
     assert [len(line.results) for line in lines] == [2, 1, 1]
-
-
-def test_of_runs_with_one_score_none_is_the_best() -> None:
-    lines = leaderboard([result(name, 1.0, items=GOOD) for name in "abcd"])
-    assert [line.verdict for line in lines] == ["open"] * 4

@@ -257,16 +257,13 @@ def test_the_probe_decides_unless_most_test_rows_have_new_classes() -> None:
     assert metrics_for(replace(corpus, labels=[*labels[:-2], "z", "z"])) == ("hit@1",)
 
 
-def test_without_dev_rows_a_tenth_of_the_training_rows_is_dev() -> None:
+def test_dev_and_test_rows_from_elsewhere() -> None:
     pairs = CORPORA["pairs"]()
     without = pairs.take(row for row, split in enumerate(pairs.splits) if split != "dev")
     divided = with_dev(without)
     assert 0 < divided.sizes["dev"] < without.sizes["train"] / 4
     assert divided.part("test").fingerprint == without.part("test").fingerprint
     assert with_dev(pairs) is pairs
-
-
-def test_test_rows_from_another_file() -> None:
     pairs = CORPORA["pairs"]()
     both = with_test(pairs.part("train"), pairs.part("dev"))
     assert both.sizes == {"train": pairs.sizes["train"], "test": pairs.sizes["dev"]}
