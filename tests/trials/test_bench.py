@@ -91,6 +91,7 @@ def test_the_sentence_and_the_picture_name_who_is_not_behind() -> None:
     leads = verdict_sentence(replace(report, lines=(lines[0], *lines[2:])))
     assert ("gamma" in leads, "delta" in leads) == (True, False)  # it names the next, not the last
     assert len(re.findall('<circle[^>]+fill="none"', as_html(report))) == 2
+    assert "[" not in curve_sentence(replace(report, gain=(0.0, 0.0, 0.0)))  # as of a method that is not trained
     certain, uncertain = (curve_sentence(replace(report, gain=(0.02, low, 0.05))) for low in (0.01, -0.01))
     assert certain.split(":")[0] != uncertain.split(":")[0]
 
