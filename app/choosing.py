@@ -90,7 +90,7 @@ def corpus(default: str = "topics") -> cached.Opened | None:
         width=WIDTH,
     )
     frame.keep_in_address("corpus", chosen)
-    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=_use_own)
+    file = frame.visitor_file("Your own file", "file", paste=FORMATS, then=partial(choose_corpus, OWN))
     if chosen != OWN:
         return cached.lab_corpus(chosen)
     if file is None:
@@ -100,11 +100,6 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     for note in opened.notes:
         st.warning(frame.plain(note))
     return opened
-
-
-def _use_own() -> None:
-    """Make the uploaded file the corpus."""
-    st.session_state["corpus"] = st.session_state[CARRIED] = OWN
 
 
 def choose_corpus(name: str) -> None:
@@ -193,12 +188,13 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
 def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], str | None]:
     """Name -> folder of the runs trained on this corpus, each name prefixed with `before`; and a note on which of the
     visitor's runs are not offered because they were trained on another corpus."""
-    here, others = {}, []
-    for name, folder in every_run(first=opened.corpus.name).items():
-        if is_trained_on(folder, opened):
+    here, others, lab, own = {}, [], lab_runs(), opened.corpus.name
+    for name, folder in every_run(first=own).items():
+        record = record_of(folder)  # of these rows, or of some rows of this bundled corpus
+        if record.get("fingerprint") == opened.key or (not opened.own and record.get("corpus") == own):
             here[before + name] = folder
-        elif name not in lab_runs():
-            others.append(f"{name[:60]} ({record_of(folder).get('corpus', '')})")
+        elif name not in lab:
+            others.append(f"{name[:60]} ({record.get('corpus', '')})")
     said = f"Runs that were trained on another corpus are not offered: {first_of(others)}."
     return here, frame.plain(said) if others else None
 
@@ -228,12 +224,8 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
     every = [line for line in [*corpus, *space.code.split("\n"), *lines.split("\n")] if line]
     imports = [line for line in every if line.startswith("from ")]
     body = [line for line in every if line not in imports]
-    names: dict[str, set[str]] = {}
-    for line in [*imports, *(line for call, line in IMPORTS.items() if any(call in each for each in body))]:
-        module, _, imported = line.removeprefix("from ").partition(" import ")
-        names.setdefault(module, set()).update(imported.split(", "))
-    imports = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
-    frame.code("\n".join([*imports, "", *body]) + "\n", of)
+    needed = {line for call, line in IMPORTS.items() if any(call in each for each in body)}
+    frame.code("\n".join([*sorted({*imports, *needed}), "", *body]) + "\n", of)
 
 
 # --- a sentence, a number ----------------------------------------------------------------------------------------
@@ -299,12 +291,6 @@ def record_of(folder: Path) -> Mapping[str, Any]:
         return {}
 
 
-def is_trained_on(folder: Path, opened: cached.Opened) -> bool:
-    """Whether a run was trained on these rows, or on some rows of this bundled corpus."""
-    record = record_of(folder)
-    return record.get("fingerprint") == opened.key or (not opened.own and record.get("corpus") == opened.corpus.name)
-
-
 def first_of(names: Sequence[str]) -> str:
     """The first of these names, and the number of remaining ones."""
     more = len(names) - LEFT_OUT_MOST
@@ -323,23 +309,19 @@ def every_run(method: str = "", *, first: str) -> dict[str, Path]:
 def runs_in(method: str = "") -> dict[str, Path]:
     """name -> folder of the runs in the folders, newest first. The page says which runs cannot be read, and why. In a
     classroom, other visitors' runs are left out unless they are shared."""
-    runs: list[tuple[int, Path]] = []
+    runs: dict[Path, int] = {}
     bad: dict[str, Exception] = {}
     files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]
     for run in filter(classroom.sight(), [file.parent for file in files]):
         try:
             record = read_record(run)
-            if method not in ("", record["method"]):
-                continue
-            runs.append((cached.written(run), run))
-            if record["state"] != "finished" and is_locked(run):
-                busy = frame.plain(f"{run.name[:60]} is still training")
-                st.caption(f"{busy}; these are its results so far.")
+            if method in ("", record["method"]) and (record["state"] == "finished" or not is_locked(run)):
+                runs[run] = cached.written(run)  # one that is still training is shown under Train
         except (ValueError, OSError) as reason:
             bad[run.name] = reason
     if bad:
         st.warning(left_out_note(bad))
-    return {run.name: run for _, run in sorted(runs, key=lambda entry: entry[0])[::-1]}
+    return {run.name: run for run in sorted(runs, key=runs.__getitem__)[::-1]}
 
 
 def left_out_note(bad: Mapping[str, Exception]) -> str:

@@ -57,7 +57,6 @@ READABLE = f"""
   .stMainBlockContainer {{padding-inline: 1rem !important}}
   .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
   .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
-  .st-key-present {{display: none}}
   .st-key-choices {{gap: 0.5rem}}
   .st-key-choices > * {{max-width: calc(50% - 0.25rem)}}
   .stButtonGroup [role=radio]:not([aria-checked=true]) {{
@@ -427,19 +426,18 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
     """
     widget, box = f"{key}-upload", f"{key}-lines"
 
+    def keep_file(file: File | None) -> None:
+        st.session_state[key] = file
+        if file is not None:
+            then()
+
     def uploaded() -> None:
         upload = st.session_state[widget]
-        if isinstance(upload, UploadedFile):
-            st.session_state[key] = File(upload.name, upload.getvalue())
-            then()
-        else:
-            st.session_state[key] = None
+        keep_file(File(upload.name, upload.getvalue()) if isinstance(upload, UploadedFile) else None)
 
     def pasted() -> None:
-        lines = st.session_state.get(box, "")
-        if lines.strip():
-            st.session_state[key] = File(PASTED, lines.encode("utf-8", "surrogatepass"))
-            then()
+        if (lines := st.session_state.get(box, "")).strip():
+            keep_file(File(PASTED, lines.encode("utf-8", "surrogatepass")))
 
     with choices():
         with st.container(width="content", key=f"bring-{key}"):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import cached
@@ -18,6 +17,7 @@ import papers_thematic
 import streamlit as st
 
 from labkit import figures
+from labkit.papers.reports import result_of
 
 TRY = "try"  # in the address: the open panel
 VERDICTS = {  # of a claim -> colour and text of its badge
@@ -26,28 +26,15 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "open": ("blue", "Undecided"),
     "not measured": ("gray", "Not tested"),
 }
-LEAD = re.compile(  # what decides a claim, as labkit.papers.claims writes it
-    r"(?P<column>.+): (?P<row>.+) (?P<mine>\S+) against (?P<other>.+) (?P<theirs>\S+) "
-    r"\((?P<lead>[^%, ]+)(?P<share>%?)(?: \[(?P<low>[^%]+)%?, (?P<high>[^]%]+)%?\]|, one run each)"
-)
-SEEDS, METHODS, CLOSE, MORE = (  # what an undecided claim lacks: see labkit.papers.claims
-    "needs more seeds",
-    "not all of its methods were measured",
-    "too close to call",
-    "needs more seeds or test data",
-)
-ALL_TOGETHER = (
-    "The interval excludes 0, but the claim makes several comparisons or asks for a lead of some size. Taken together, "
-    "they do not decide it yet."
-)
 EXPLANATIONS = "why"  # not a paper: our own measurements
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a paper claims, the claim and the rows of its table that show it, and the panel to try it in.
+    """What a paper claims, the claim of its table that the verdict is on, and the panel to try it in.
 
-    `differs` says why the level of our scores differs from the paper's; the notes of its table say more.
+    `pairs`: the rows whose leads are drawn. `variant`: a question of our own that has its own verdict. `differs` says
+    why the level of our scores differs from the paper's; the notes of its table say more.
     """
 
     title: str
@@ -55,9 +42,10 @@ class Card:
     table: str
     judged: str  # the claim as the table words it
     column: str
-    rows: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
     differs: str
     panel: Any = None  # a module; without one, the Why page opens
+    variant: str = ""
 
 
 CARDS = {
@@ -67,7 +55,10 @@ CARDS = {
         "sentpwnet/2",
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
-        ("BiLSTM + Siamese network", "BiLSTM + Triplet network", "BiLSTM + SentPWNet"),
+        (
+            ("BiLSTM + SentPWNet", "BiLSTM + Siamese network"),
+            ("BiLSTM + SentPWNet", "BiLSTM + Triplet network"),
+        ),
         "QQP are pairs of Quora questions that are duplicates or not. Our scores are lower because our networks are "
         "smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
     ),
@@ -75,9 +66,12 @@ CARDS = {
         "Thematic",
         "A network trained on triplets of Wikipedia sentences can tell which sentences come from the same section.",
         "thematic/3",
-        "the triplet network leads every other method, the paper's network",
+        "the triplet network leads every other method (the paper's network)",
         "accuracy",
-        ("mean-vectors", "triplets-sen (the paper's network, smaller)", "triplets-sen (ours)"),
+        (
+            ("triplets-sen (the paper's network, smaller)", "mean-vectors"),
+            ("triplets-sen (ours)", "mean-vectors"),
+        ),
         "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
         "Our copy of the paper's network is half as wide, and it and its word vectors learn from only some triplets.",
         papers_thematic,
@@ -87,12 +81,16 @@ CARDS = {
         "Sentence vectors improve when their dimensions are reduced in a way that preserves each sentence's "
         "neighbours.",
         "sbert-lp/1",
-        "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
-        "STS-B",
-        ("SBERT base", "SBERT base + LP", "all-MiniLM-L6-v2, as it is", "all-MiniLM-L6-v2 + LP"),
-        "LP is the paper's locality-preserving projection, and STS-B grades how similar two sentences are. The paper's "
+        "grades: SBERT base + LP leads SBERT base",
+        "STS 2015",
+        (
+            ("SBERT base + LP", "SBERT base"),
+            ("all-MiniLM-L6-v2 + LP", "all-MiniLM-L6-v2, as it is"),
+        ),
+        "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
         "models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
+        "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
     ),
     "pthought": Card(
         "P-thought",
@@ -100,7 +98,7 @@ CARDS = {
         "pthought/3",
         "both two-layer forms lead all other methods",
         "P-coherence",
-        ("SIF", "P-thought (two layers, both ways)", "bag of word pieces (ours)"),
+        (("P-thought (two layers, both ways)", "SIF"),),
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
         "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
@@ -111,7 +109,7 @@ CARDS = {
         "film/1",
         "FILM leads the Siamese networks",
         "accuracy",
-        ("Siamese CNN", "Siamese-LSTM", "FILM", "TF-IDF"),
+        (("FILM", "Siamese CNN"), ("FILM", "Siamese-LSTM"), ("FILM", "TF-IDF")),
         "Our scores are lower because we train on far fewer pairs, and with smaller Siamese networks.",
         papers_film,
     ),
@@ -130,7 +128,7 @@ def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
 def tally(claims: Sequence[tuple[Any, Any]]) -> str:
     """How many claims have each verdict, the most frequent first."""
     said = []
-    for found, count in Counter(claim.ours for claim, _ in claims).most_common():
+    for found, count in Counter(claim.ours.verdict for claim, _ in claims).most_common():
         words = VERDICTS[found][1].lower()
         many = words.replace("does", "do").replace("holds", "hold") if count > 1 else words
         said.append(f"{count} {many}" if said else f"{count} of {len(claims)} claims {many}")
@@ -139,54 +137,16 @@ def tally(claims: Sequence[tuple[Any, Any]]) -> str:
 
 def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
     """A bar with a part for each verdict, as long as its share of the claims, and the numbers."""
-    counts = Counter(claim.ours for claim, _ in claims)
+    counts = Counter(claim.ours.verdict for claim, _ in claims)
     parts = (f"<i class={colour} style='flex:{counts[found]}'></i>" for found, (colour, _) in VERDICTS.items())
     st.html(f"<div class=labkit-tally aria-hidden=true>{''.join(parts)}</div>")
     st.caption(tally(claims))
 
 
-def result_of(claim: Any, table: Any) -> str:
-    """What decides a claim here, in one sentence. Shares are counted in points, of which the largest score has 100."""
-    found = LEAD.match(claim.ours_why)
-    if found is None or claim.ours == "not measured":
-        return str(claim.decides) + "."
-    column = next(column for column in table.table.columns if column.name == found["column"])
-    times, unit = 1.0, " %" if found["share"] else ""
-    small = column.larger and max(float(found["mine"]), float(found["theirs"])) <= 1  # no minutes, ranks or distances
-    if not unit and (column.scale == 100 or (small and not column.name.endswith(" MI"))):  # which is in nats
-        times, unit = 100 / column.scale, " points"
-    lead, low, high = (times * float(found[name] or "nan") for name in ("lead", "low", "high"))
-    if lead < 0:
-        low, high = -high, -low
-    seeds = ", over seeds alone" * ("seeds alone" in claim.ours_why)
-    forms = (".3g" if not unit else ".1f" if abs(each) >= 0.05 else ".1g" for each in (lead, low, high))
-    size, low, high = map(format, (abs(lead), low, high), forms)
-    ahead, behind = "ahead of", "behind"
-    if "minutes" in column.name:
-        unit, ahead, behind = " minutes", "faster than", "slower than"
-        size, low, high = (format(float(each), ".2f") for each in (size, low, high))
-    way = f"{size}{unit} {ahead if lead > 0 else behind} {found['other']}"
-    sure = f"95 %: {low} to {high}{seeds}" if found["low"] else "one run each"
-    return f"{found['row']} is {way} ({found['column']}, {sure})."
-
-
-def missing_of(claim: Any) -> str:
-    """What an undecided claim lacks, in a few words; empty for any other."""
-    found = LEAD.match(claim.ours_why)
-    if claim.ours != "open" or found is None:
-        return ""
-    if "seeds, expected" in claim.ours_why or not found["low"]:
-        return SEEDS
-    if float(found["low"]) * float(found["high"]) <= 0:
-        return CLOSE
-    return METHODS if float(found["lead"]) > 0 and "; without" in claim.ours_why else MORE
-
-
-def badge_of(claim: Any) -> str:
-    """The verdict on a claim, and what an undecided one lacks."""
-    colour, verdict = VERDICTS[claim.ours]
-    missing = missing_of(claim)
-    return f":{colour}-badge[{verdict}{f': {missing}' if missing else ''}]"
+def badge_of(verdict: str) -> str:
+    """A verdict on a claim."""
+    colour, words = VERDICTS[verdict]
+    return f":{colour}-badge[{words}]"
 
 
 # --- the cards ---------------------------------------------------------------------------------------------------
@@ -206,21 +166,19 @@ def show_card(name: str, card: Card) -> None:
     from labkit.papers.published import PAPERS
 
     table = cached.paper_tables()[card.table]
-    claim = next(claim for claim in table.claims if claim.text == card.judged)
-    own_claim = replace(claim, ours="not measured") if claim.asked_here else claim  # a badge is on the paper's claims
-    st.markdown(f"#### {card.title} {badge_of(own_claim)}", help=PAPERS[name].citation)
+    judged = {claim.text: claim for claim in table.claims}
+    claim, variant = judged[card.judged], judged.get(card.variant)
+    st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict)}", help=PAPERS[name].citation)
     show_tally(claims_of(name, asked_here=False))
     st.markdown(card.claim)
-    own = f"Our own variant {VERDICTS[claim.ours][1].lower()}. " if claim.asked_here else ""
-    st.markdown(f"**Here:** {own}{frame.plain(result_of(claim, table))}")
-    if missing_of(claim) == MORE:
-        st.caption(ALL_TOGETHER)
-    found = LEAD.match(claim.ours_why)
-    decide = (found["row"], found["other"]) if found and found["column"] == card.column else ()
-    rows = tuple(row for row in dict.fromkeys((*card.rows, *decide)) if row in table.rows)
-    picture = figures.ours_beside_paper(table, card.column, rows=rows, points=True)
-    verdict = VERDICTS[own_claim.ours][1]
-    alt = f"{card.title}, {card.column} of {len(rows)} methods: the paper's values and ours. {verdict}."
+    st.markdown(f"**Here:** {frame.plain(result_of(claim, table.table))}")
+    if variant:
+        st.markdown(f"**Our variant:** {badge_of(variant.ours.verdict)} {frame.plain(result_of(variant, table.table))}")
+    leads = [each.ours.lead for each in (claim, variant) if each and each.ours.lead]
+    decide = [(lead.row, lead.other) for lead in leads if lead.column == card.column]
+    pairs = tuple(dict.fromkeys((*card.pairs, *decide)))
+    picture = figures.leads_beside_paper(table, card.column, pairs)
+    alt = f"{card.title}, {card.column}: {len(pairs)} leads, the paper's and ours. {VERDICTS[claim.ours.verdict][1]}."
     st.plotly_chart(frame.enlarged(picture), key=f"card-{name}", alt=alt, config={"displayModeBar": False})
     st.caption(f"{card.differs} Source: {table.table.title} of the paper.")
     with st.container(horizontal=True):

@@ -145,7 +145,8 @@ PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
     "The sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow keys. Play "
-    "moves it from before training to the last epoch. The list of classes follows when the pictures rest."
+    "(Tab, then Enter) moves it from before training to the last epoch, and a single run back to the kept one. Stop "
+    "leaves it where it is. The list of classes follows when the pictures rest."
 )
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
@@ -371,7 +372,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
         with column:
             journey, marks = replace(journeys[side.name], shown=shown), marks_on(side, sides, matches)
-            show_journey(journey, places[side.name], side, first, look, {"kept": at, **marks})
+            show_journey(journey, places[side.name], side, first, look, {"kept": at, "back": len(sides) == 1, **marks})
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     with right:

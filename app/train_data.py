@@ -24,23 +24,22 @@ MOST = 13  # bars of a corpus
 VECTORS, SURPRISING = ("tfidf", "mean-vectors"), 12  # of a corpus of pairs: the vectors, and the pairs listed
 PERFECT = 0.9995  # rounds to 1.000
 YOURS = "your file"
-SHAPES = {
-    "Labelled": "a sentence and its class",
-    "Pairs": "two sentences and whether they mean the same thing",
-    "Triplets": "a sentence, a similar one and a different one",
-    "Groups": "a sentence and the group of its paraphrases",
-    "Sentences": "a sentence",
-    "Articles": "an article with its sections",
-}
-TEMPLATES = {  # what a row is -> a file with the columns that labkit reads
-    "a sentence and its class": "text,label\nThe train was late again.,travel\nThis soup needs salt.,food\n",
-    "two sentences and whether they mean the same thing": "text_a,text_b,label\nHow old are you?,What is your age?,1\n"
-    "How old are you?,How are you?,0\n",
-    "a sentence and its group": "text,group\nA dog runs on the beach.,1\nA dog is running by the sea.,1\n"
-    "Two men play chess.,2\nA game of chess between two men.,2\n",
-    "a sentence, a similar one and a different one": "anchor,positive,negative\n"
-    "How old are you?,What is your age?,How are you?\n",
-    "sentences without labels": "text\nThe train was late again.\nThis soup needs salt.\n",
+SHAPES = {  # of a corpus -> what a row is, and a file with the columns that labkit reads
+    "Labelled": ("a sentence and its class", "text,label\nThe train was late.,travel\nThis soup needs salt.,food\n"),
+    "Pairs": (
+        "two sentences and whether they mean the same thing",
+        "text_a,text_b,label\nHow old are you?,What is your age?,1\nHow old are you?,How are you?,0\n",
+    ),
+    "Groups": (
+        "a sentence and the group of its paraphrases",
+        "text,group\nA dog runs.,1\nA running dog.,1\nTwo men play chess.,2\nA game of chess.,2\n",
+    ),
+    "Triplets": (
+        "a sentence, a similar one and a different one",
+        "anchor,positive,negative\nHow old are you?,What is your age?,How are you?\n",
+    ),
+    "Sentences": ("a sentence", "text\nThe train was late.\nThis soup needs salt.\n"),
+    "Articles": ("an article with its sections", ""),
 }
 DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 READ = (
@@ -60,8 +59,9 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     if opened is not None and opened.own:
         corpora = {choosing.OWN: opened} | corpora
     table = st.empty()
-    if not all(room().has(("difficulty", each.key)) for each in corpora.values()):
-        fill(table, corpora, {})  # until all are measured
+    keys = {name: ("difficulty", each.key) for name, each in corpora.items()}
+    measured = {name: room().value(key, lambda: None) for name, key in keys.items() if room().has(key)}
+    fill(table, corpora, measured)
     with st.container(horizontal=True, gap="xsmall", key="choose"):
         for name in corpora:
             label = f"Open **{frame.plain(name)}**"
@@ -71,13 +71,14 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         show_pairs(opened, opened.corpus)
     if opened is not None:
         show_some_rows(opened)
-    measured = {}
-    for name, each in corpora.items():  # last, because it takes seconds when the app has just started
+    for name in [name for name in corpora if name not in measured]:  # last: it takes seconds when the app has started
         try:
-            measured[name] = once("Measuring …", ("difficulty", each.key), partial(difficulty, each.corpus))
+            measured[name] = once("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
         except ValueError as reason:  # a visitor's file may have no test split
-            st.caption(f"{frame.plain(each.in_code)} could not be measured: {frame.plain(str(reason))}")
-    fill(table, corpora, measured)
+            measured[name] = None
+            said = f"{corpora[name].in_code} could not be measured: {reason}"
+            st.caption(frame.plain(said))
+        fill(table, corpora, measured)
     mine = measured.get(choosing.OWN)
     if mine is not None and max(mine.tfidf, mine.mean_vectors) >= PERFECT:
         st.info("Methods that do not learn are already perfect on your file, so training cannot show a gain.")
@@ -95,12 +96,11 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str
                 "what it is": YOURS if opened.own else CORPORA[name].summary,
                 "rows": f"{len(opened.corpus):,}",
                 "classes": classes_of(opened.corpus),
-                "measure": hard.measure.split(",")[0] if hard else "",
+                "measure": hard.measure.split(",")[0] if hard else "–" if name in measured else "measuring …",
                 **{each: f"{score:.2f}" if hard else "" for each, score in zip(DIFFICULTY, scores, strict=True)},
             }
         )
     alt = "The corpora: rows, classes, and the scores of three methods that do not learn."
-    rows.sort(key=lambda row: (row["what it is"] != YOURS, row["measure"]))
     table.table(rows, border="horizontal", alt=alt)
 
 
@@ -140,7 +140,7 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     corpus = opened.corpus
     name = frame.plain(opened.file.name if opened.file else corpus.name)
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
-    st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {SHAPES[type(corpus).__name__]}.")
+    st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {SHAPES[type(corpus).__name__][0]}.")
     with st.container(horizontal=True, vertical_alignment="center"):
         icon = ":material/arrow_forward:"
         st.button("Train on it", type="primary", icon=icon, key="train-on-it", on_click=to_train)
@@ -148,9 +148,10 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
             st.caption(
                 "These files contain the columns that labkit reads. Upload your file above or drop it on this page."
             )
-            for number, (row, lines) in enumerate(TEMPLATES.items()):
-                file, key = f"template-{number + 1}.csv", f"template-{number}"
-                frame.download(row.capitalize(), partial(str, lines), file, "text/csv", key)
+            for shape, (row, lines) in SHAPES.items():
+                if lines:
+                    name = f"template-{shape.lower()}"
+                    frame.download(row.capitalize(), partial(str, lines), f"{name}.csv", "text/csv", name)
 
 
 def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:

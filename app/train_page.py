@@ -17,11 +17,11 @@ import train_data
 import train_presets
 import train_queue
 import train_runs
-from trainings import BENCH, ENDED, MINUTES, PLAN, Job, Queue, queue_of
+from trainings import ENDED, PLAN, Job, Queue, queue_of
 
 from labkit.atomic import sentence_of
 
-RUNS, CURVES, WHICH, TRAIN, DATA = VIEWS = ["Runs", "Curves", "Which method?", "Train", "Data"]
+DATA, TRAIN, RUNS = VIEWS = ["Data", "Train", "Runs"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 START = "start-training"  # in the session: the button next to the data was pressed
 EVERY = 1.5  # seconds between updates while something runs
@@ -29,35 +29,24 @@ REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
-**Runs**: scores on the test split of the corpus. Runs that differ only in the seed share one line with their mean and,
-from three seeds, their spread. Each line has the **95 % interval** of its difference from the best, over test items and
-seeds. If the interval contains 0, it is **open** which of the two is better.
-
-**Which method?** compares methods on your data with equal numbers of trials.
+**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
+learn. The difference from 1 is left to learn.
 
 **Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
 epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,
 each in its own process, and give the same results as `labkit train`. If you stop a run and resume it from its last
-checkpoint, its result stays the same.
+checkpoint, its result stays the same. **All methods, compared** gives each method on your data the same number of
+trials.
 
-**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
-learn. The difference from 1 is left to learn.
+**Runs**: scores on the test split of the corpus, and the curves of the epochs. Runs that differ only in the seed share
+one line with their mean and, from three seeds, their spread. Each line has the **95 % interval** of its difference from
+the best, over test items and seeds. If the interval contains 0, it is **open** which of the two is better.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
     r"\theta^* = \theta_{e^*},\quad e^* = \arg\max_e\ \text{dev}(\theta_e)",
     r"\text{open} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
     r"+ \text{var over items} - \text{what both share}",
-)
-ABOUT_BENCH = (
-    "The comparison checks the data, gives each method the same number of trials on dev, and scores test once with "
-    "several seeds. Allow {} minutes for a decision; with less time, slow methods are left out. Comparisons wait "
-    "in the same queue as other runs."
-)
-USUAL = 20  # minutes
-EXAMPLE = (
-    "##### Example: what a result looks like\n\nThere is no comparison yet. The pale picture shows existing scores "
-    "of methods that were not tuned with equal numbers of trials, so it does not tell which is best."
 )
 
 
@@ -70,43 +59,28 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
             with above:
                 job = train_presets.job_of(opened, settings)
                 choosing.say_who_reads(opened)
-                pressed = st.button("Train", type="primary", icon=":material/play_arrow:", key="train")
+                name = "Compare methods" if job.is_bench else "Train"
+                pressed = st.button(name, type="primary", icon=":material/play_arrow:", key="train")
             if st.session_state.pop(START, False) or pressed:
                 train_queue.submit(queue, job, opened)
         train_queue.show_limits()
     with right:
-        follow(queue, partial(show_jobs, queue, opened, bench=False))
+        follow(queue, partial(show_jobs, queue, opened))
         if classroom.is_on():
             train_queue.show_own_runs(queue)
 
 
-def show_which(queue: Queue, opened: cached.Opened | None) -> None:
-    """A comparison of methods on the chosen corpus: a button that starts it, and its results."""
-    if opened is not None:
-        st.caption(ABOUT_BENCH.format(USUAL))
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            minutes = st.number_input("Minutes", *MINUTES, USUAL, key="minutes", width=140, **frame.KEEP)
-            if st.button(f"Compare methods on {frame.plain(opened.in_code)}", type="primary", key="bench"):
-                job = Job(BENCH, opened.in_code, settings={"minutes": minutes}, own=opened.own)
-                train_queue.submit(queue, job, opened)
-    follow(queue, partial(show_jobs, queue, opened, bench=True))
-
-
-def show_jobs(queue: Queue, opened: cached.Opened | None, *, bench: bool) -> None:
+def show_jobs(queue: Queue, opened: cached.Opened | None) -> None:
     """One run or comparison, with its progress and results; then the other jobs."""
-    job, others = train_queue.jobs_shown(queue, opened, bench=bench)
-    if job is not None:
+    job, others = train_queue.jobs_shown(queue, opened)
+    if job is None:
+        st.info("There is no run on this corpus yet. **Train** starts one.")
+    else:
         train_queue.show_head(queue, job)
-        if bench:
+        if job.is_bench:
             show_report(job)
         else:
             train_queue.show_growth(job, opened)
-    elif not bench:
-        st.info("There is no run on this corpus yet. Choose what to train and click Train.")
-    elif opened is not None and "test" in opened.corpus.sizes:
-        with st.container(border=True):
-            st.markdown(EXAMPLE)
-            train_runs.show_example(opened)
     train_queue.show_others(queue, others)
 
 
@@ -125,7 +99,7 @@ def show_report(job: Job) -> None:
         frame.download("Report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
         framed = NO_SCRIPT + page.read_text(encoding="utf-8")
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
-    st.code(shlex.join(["labkit", *job.words(Path("report"))]), language="bash", wrap_lines=True)
+    st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
 def follow(queue: Queue, show: partial[None]) -> None:
@@ -147,10 +121,8 @@ def page() -> None:
         train_data.show_data(opened, to_train)
     elif view == TRAIN:  # only training needs the queue, which one app at a time may use
         show_train(queue_of(choosing.run_folders()[0]), opened)
-    elif view == WHICH:
-        show_which(queue_of(choosing.run_folders()[0]), opened)
     elif opened is not None and runs is not None:
-        {RUNS: train_runs.show_scores, CURVES: train_runs.show_histories}[view](opened, runs())
+        train_runs.show_runs(opened, runs())
     frame.show_link(own_file=opened is not None and opened.own)
 
 
@@ -159,7 +131,7 @@ def first_view(opened: cached.Opened | None, runs: Callable[[], tuple[dict[str, 
     asked = st.session_state.get("view", st.query_params.get("view"))
     if opened is not None and opened.own and st.session_state.get(SEEN) != opened.key:
         st.session_state[SEEN] = opened.key
-        if asked not in (TRAIN, WHICH):
+        if asked != TRAIN:
             st.session_state["view"] = DATA
     return RUNS if asked in VIEWS or (runs is not None and runs()[0]) else DATA
 

@@ -16,13 +16,18 @@ from typing import Any
 import cached
 import frame
 import streamlit as st
-from trainings import Job
+from trainings import BENCH, MINUTES, Job
 
 from labkit.settings import Settings
 
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
 QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
-OTHER = "Another method"
+OTHER, ALL = "Another method", "All methods, compared"
+USUAL = 20  # minutes of a comparison
+ABOUT_ALL = (
+    "The comparison checks the data, gives each method the same number of trials on dev, and scores test once with "
+    f"several seeds. Allow {USUAL} minutes for a decision; with less time, slow methods are left out."
+)
 
 
 @dataclass(frozen=True)
@@ -147,11 +152,16 @@ def presets_for(shape: str) -> list[Preset]:
 
 
 def job_of(opened: cached.Opened, place: Any) -> Job:
-    """The chosen method and settings, drawn in a place; settings at their defaults are left out."""
+    """The chosen method with its settings, drawn in a place, without those at their defaults; or a comparison."""
     from labkit.methods import METHODS, SUMMARIES
 
     offered = {each.name: each for each in presets_for(type(opened.corpus).__name__)}
-    preset = offered.get(st.radio("What to train", [*offered, OTHER], key="preset", **frame.KEEP))
+    name = st.radio("What to train", [*offered, OTHER, ALL], key="preset", **frame.KEEP)
+    if name == ALL:
+        st.caption(ABOUT_ALL)
+        minutes = st.number_input("Minutes", *MINUTES, USUAL, key="minutes", **frame.KEEP)
+        return Job(BENCH, opened.in_code, settings={"minutes": minutes}, own=opened.own)
+    preset = offered.get(name)
     method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
     st.caption(preset.about if preset else SUMMARIES[method])
     own = preset.settings if preset else {}
@@ -219,13 +229,11 @@ def choices(settings: type[Settings]) -> tuple[Choice, ...]:
 def _choice(field: dataclasses.Field[Any]) -> Choice:
     limits, default = field.metadata, field.default
     kind, what = type(default), limits.get("what", "")
-    if kind is bool:
-        return Choice(field.name, bool, default, what)
-    if kind is str:
+    if kind in (bool, str):
         known = WORDS.get(field.name, ())
         words = known if field.name in ("base", "share") else [word for word in known if word in what]
-        options = tuple(limits.get("choices") or dict.fromkeys((default, *words)))
-        return Choice(field.name, str, default, what, options)
+        options = limits.get("choices") or dict.fromkeys((default, *words)) if kind is str else ()
+        return Choice(field.name, kind, default, what, tuple(options))
     size = max(ROOM[kind], FACTOR * abs(default))
     minimum, above = limits.get("minimum"), limits.get("above")
     if minimum is None:

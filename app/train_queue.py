@@ -29,7 +29,7 @@ from labkit.figures.epochs import curve_columns, kept_epoch
 from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.projection.epochs import epochs
-from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run
+from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run, settings_of
 
 EACH = 2  # runs in the queue per visitor of a classroom
 DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
@@ -99,6 +99,14 @@ def submit(queue: Queue, job: Job, opened: Opened) -> None:
         st.session_state[f"file-of-{job.id}"] = opened.file  # to look at its space later
 
 
+def show(job: Job) -> None:
+    """Show a job next to its own corpus; one on a file, next to whatever is open."""
+    if not job.own:
+        choosing.choose_corpus(job.corpus)
+        st.session_state[BESIDE] = job.corpus
+    st.session_state[SHOWN] = job.id
+
+
 def act(what: Callable[[Any], Any], which: str | Path) -> None:
     """Call `what`; if another visitor was quicker, keep the error to show it as one sentence."""
     try:
@@ -111,10 +119,10 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 
-def jobs_shown(queue: Queue, opened: Opened | None, *, bench: bool) -> tuple[Job | None, list[Job]]:
-    """The run or comparison to show, if there is one on this corpus, and the others that this visitor sees.
+def jobs_shown(queue: Queue, opened: Opened | None) -> tuple[Job | None, list[Job]]:
+    """The run or comparison to show, if there is one on this corpus, and the other jobs that this visitor sees.
 
-    Of those on the corpus, it is the one started or changed last. One that the visitor asks for is shown in any case.
+    It is the one that the visitor asks for, or the job on the corpus that was started or changed last, or a stored run.
     """
     if st.session_state["followed"] != bool(queue.live):
         st.rerun()  # rerun the whole page once, because updates now start or stop
@@ -127,10 +135,27 @@ def jobs_shown(queue: Queue, opened: Opened | None, *, bench: bool) -> tuple[Job
         st.session_state[BESIDE] = here
         st.session_state.pop(SHOWN, None)
     wanted = st.session_state.get(SHOWN)
-    jobs = [job for job in queue.jobs() if job.is_bench == bench and is_shown(queue, job)]
+    jobs = [job for job in queue.jobs() if is_shown(queue, job)]
     jobs.sort(key=lambda job: (job.id != wanted, job.corpus != here))
     first = next((job for job in jobs[:1] if job.id == wanted or here in (None, job.corpus)), None)
-    return first, [job for job in jobs if job is not first]
+    stored = stored_run(opened) if first is None and opened is not None else None
+    return first or stored, [job for job in jobs if job is not first]
+
+
+def stored_run(opened: Opened) -> Job | None:
+    """The newest finished run on this corpus, or a bundled one, as a job that is in no queue."""
+    from labkit.methods import OF_RUNS
+
+    records = {folder: choosing.record_of(folder) for folder in choosing.runs_on(opened, "")[0].values()}
+    done = [folder for folder, record in records.items() if record.get("state") == "finished"]
+    folder = next((each for each in done if each.name not in choosing.lab_runs()), next(iter(done), None))
+    if folder is None:
+        return None
+    record, kind = records[folder], OF_RUNS[records[folder]["method"]].Settings
+    usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
+    changed = {name: value for name, value in settings.items() if value != usual[name]}
+    where = {"own": opened.own, "folder": str(folder), "state": "finished"}
+    return Job(record["method"], opened.in_code, record["seed"], changed, **where)
 
 
 def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
@@ -159,33 +184,35 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
     elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
         st.caption("Another process is training this run.")
     else:
-        st.caption(f"{lasting(job.seconds)}{worth(job)}")
+        st.caption(f"{lasting(job.seconds)} · {worth(job)}" if job.began else worth(job))
         for line in (job.why, *job.notes) if may_touch(queue, job) else ():
             st.caption(frame.plain(line))
 
 
 def worth(job: Job) -> str:
-    """The main score of the run on test."""
+    """How the job ended: for a run, its main score on test and the name of its folder."""
     if job.state != "finished" or job.is_bench:
-        return ""
+        return job.state
     try:
         metrics = read_record(job.folder)["metrics"].values()
     except (ValueError, OSError):
-        return " · its folder was deleted"
+        return "its folder was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    scores = ", ".join(f"{spoken(name)} {value:.3f}" for name, value in values[:1])
-    return (f" · test: {frame.plain(scores)}" if scores else "") + f" · stored as `{job.name}`"
+    scores = [f"test: {frame.plain(spoken(name))} {value:.3f}" for name, value in values[:1]]
+    return " · ".join([*scores, f"stored as `{job.name}`"])
 
 
 def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
     """Buttons to see a run move, show its pictures here, stop, resume or remove it."""
     with st.container(horizontal=True, width="content"):
         if not shown:
-            st.button("Show", key=f"show-{job.id}", on_click=st.session_state.update, args=({SHOWN: job.id},))
+            st.button("Show", key=f"show-{job.id}", on_click=show, args=(job,))
         elif job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
-                see_it_move(job)
+                if job.own:
+                    st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
+                see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
             frame.save_model(Path(job.folder), f"zip-{job.id}")
         if not may_touch(queue, job):
             return
@@ -194,22 +221,19 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
         if job.state in RESUMABLE and not is_locked(job.folder) and queue.has_file(job):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
-        if job.state in ENDED:
+        if job.state in ENDED and job.id:
             about = "Remove this entry from the list. The run itself is kept."
             st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
 
 
-def see_it_move(job: Job) -> None:
-    """Open the space of a run on its own corpus: from before its first epoch to its end if it saved the vectors of its
-    epochs, otherwise next to mean word vectors."""
-    if job.own:
-        st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
-    corpus, run = choosing.OWN if job.own else job.corpus, choosing.RUN + job.name
+def see_it_move(folder: Path, corpus: str) -> None:
+    """Open the space of a run on its own corpus: epoch by epoch if it saved the vectors of its epochs, otherwise next
+    to mean word vectors."""
+    run = choosing.RUN + folder.name
     # values that the browser remembers for these two from an earlier visit would override the address
     st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": run})
     address = {"corpus": corpus, "left": "mean word vectors", "right": run}
-    kept = space_so_far(job, None)
-    if kept is not None and len(kept.epochs) > 1:
+    if len(read_run(folder).snapshots.epochs) > 1:
         address |= {"view": "While it trained"}
     st.switch_page("space_page.py", query_params=address)
 
@@ -225,7 +249,7 @@ def show_growth(job: Job, opened: Opened | None) -> None:
         show_space(job, own)
     with right:
         show_curves(job, own)
-    st.code(shlex.join(["labkit", *job.words(Path("runs") / job.name)]), language="bash", wrap_lines=True)
+    st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
 def show_space(job: Job, opened: Opened | None) -> None:
@@ -255,8 +279,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
         split = "dev" if "dev" in opened.corpus.sizes else "train"
         origin = f" from {split}; all splits have {sum(opened.corpus.sizes.values()):,} rows"
     st.markdown(f"**Its space{when}**{weights}: {len(kept.texts)} sentences{origin}")
-    corpus = opened or corpus_of(job)
-    order = cached.classes_of_corpus(corpus)[0] if corpus is not None else sorted(set(kept.labels))  # Space's colours
+    order = cached.classes_of_corpus(opened)[0] if opened else sorted(set(kept.labels))  # the colours of Space
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
@@ -266,19 +289,11 @@ def show_space(job: Job, opened: Opened | None) -> None:
     frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
 
 
-def corpus_of(job: Job) -> Opened | None:
-    """The corpus of a run, if it is bundled or a file of this visitor."""
-    if not job.own:
-        return cached.lab_corpus(job.corpus)
-    file = st.session_state.get(f"file-of-{job.id}")
-    return cached.uploaded_corpus(file) if file is not None else None
-
-
 def planned(job: Job) -> tuple[int, int]:
     """The epochs of a run, and after how many without improvement it stops; 0 for a method without them."""
-    from labkit.methods import METHODS
+    from labkit.methods import OF_RUNS
 
-    usual = METHODS[job.method].Settings()
+    usual = OF_RUNS[job.method].Settings()
     epochs, patience = (job.settings.get(name, getattr(usual, name, 0)) for name in ("epochs", "patience"))
     return epochs, patience
 
@@ -342,7 +357,8 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     if best := kept_epoch(past):
         st.markdown(early + BEST.format(best=best))
     if opened is not None and (dev := opened.corpus.sizes.get("dev", 0)):
-        few = f", where one row is {1 / dev:.3f}" if dev < FEW else ""
+        test = opened.corpus.sizes.get("test", 0)
+        few = f" and test only {test:,}: one row of dev is {1 / dev:.3f}" if min(dev, test) < FEW else ""
         st.caption(f"Dev has {dev:,} rows{few}. The score that counts is on test, at the end.")
 
 

@@ -1,4 +1,4 @@
-"""A comparison of the runs on one corpus: scores on test with a verdict, and curves."""
+"""The runs on one corpus: scores on test with a verdict, the curves of their epochs, and the way to each space."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ import choosing
 import frame
 import streamlit as st
 from keeping import once
+from train_queue import FEW, see_it_move
 
 from labkit import figures
 from labkit.figure_names import SAW, VERDICTS, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
-    from labkit.evaluation.leaderboard import Line, Result
+    from labkit.trials.leaderboard import Line, Result
 
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
+CURVES = 390  # pixels
 UNSURE = 2  # runs that the verdict names
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
@@ -33,13 +35,13 @@ SAW_TEST = (
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
 NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
 OTHER_MEASURE = (
-    "{metric} here and the test scores in Runs are different measures on different sentences, so the two views can "
-    "order the runs differently. The largest mark of a line is the epoch that is best on dev, whose weights are kept. "
-    "Losses of different methods cannot be compared."
+    "{metric} and the test scores above are different measures on different sentences, so they can order the runs "
+    "differently. The largest mark of a line is the epoch that is best on dev, whose weights are kept. Losses of "
+    "different methods cannot be compared."
 )
 INTERVALS = (
-    "Each line is the 95 % interval of the difference from the best. If it reaches the dotted line at the best "
-    "score, it is open which of the two is better. "
+    "Each line is the 95 % interval of the difference from the best; a negative difference is worse. If the line "
+    "reaches the dotted line at the best score, it is open which of the two is better. "
 )
 
 
@@ -62,26 +64,19 @@ def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     return {name: runs[name] for name in names}
 
 
-def folded_choices() -> tuple[Any, Any]:
-    """A button that opens the choices of a view, and the place beside it that says what is chosen."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        return st.popover("Choose", icon=":material/tune:", key="compare"), st.container()
-
-
-def many(number: int, what: str) -> str:
-    """A number of things in words."""
-    return f"{number} {what}{'s' * (number != 1)}"
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence: a, b and c."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 # --- scores ------------------------------------------------------------------------------------------------------
 
 
-def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
-    """The verdict, the leaderboard, and the table behind it; the choices are behind a button."""
-    from labkit.evaluation.leaderboard import leaderboard
+def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
+    """The verdict, the leaderboard with the table behind it, and the curves; the choices are behind a button."""
+    from labkit.trials.leaderboard import leaderboard
 
-    verdict = st.container()
-    choices, said = folded_choices()
+    choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
     runs = chosen_runs(opened, offered, choices)
     baselines = choices.multiselect(
         "Baselines, fitted here without labels",
@@ -92,7 +87,6 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
         **frame.KEEP,
     )
     results = results_of(runs, baselines, opened)
-    folders = [result.run for result in results[: len(results) - len(baselines)]]
     if not results:
         st.info(NO_RUN)
         return
@@ -100,60 +94,45 @@ def show_scores(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     figure = choices.selectbox(
         "Metric", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
     )
-    said.caption(f"{many(len(runs), 'run')}, {many(len(baselines), 'baseline')}, {spoken(figure)}")
-    lines = show_leaders(leaderboard(results, figure), opened, verdict)
-    with st.expander("As a table, with every metric"):
-        frame.table(
-            [row_of(line, names) for line in lines],
-            "The same data as a table: all metrics of all lines, with verdicts.",
-            formats={spoken(name): "%.4f" for name in names},
-            widths={"run": "medium"},
-            placeholder="–",
-        )
-    frame.code(CODE.format(corpus=opened.in_code, folders=lines_of(folders), figure=figure))
+    lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
+    lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
+    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
+    show_leaders(lines, names, opened)
+    column = show_curves(opened, runs, choices)
+    folders = "".join(f"    {result.run!r},\n" for result in results[: len(results) - len(baselines)])
+    code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
+    frame.code(code + CURVES_CODE.format(column=column) * bool(column))
 
 
-def show_leaders(lines: Sequence[Line], opened: cached.Opened, verdict: Any) -> list[Line]:
-    """Show the verdict, in its place, and the picture; return its lines in order, those that are not judged last."""
-    lines = in_order(lines)
-    figure, names = lines[0].figure, list(lines[0].means)
-    verdict.markdown(f"##### {frame.plain(verdict_of(lines))}")
+def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened) -> None:
+    """The picture of the lines, what it is measured on, and the table behind it."""
+    figure, rows = lines[0].figure, [row_of(line, names) for line in lines]
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
         if figure in line.means
     )
-    rows = partial(map, partial(row_of, names=names), lines)
-    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=rows)
-    of = f"; {lines[0].sample}" if lines[0].sample else ""
+    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=lambda: rows)
+    of, count = f"; {lines[0].sample}" if lines[0].sample else "", opened.corpus.sizes.get("test", 0)
+    few = f". It has only {count} rows, so one row is {1 / count:.3f}" if 0 < count < FEW else ""
     judged = INTERVALS * any(line.lead for line in lines)
-    st.caption(f"{judged}Test split of {frame.plain(opened.in_code)}, by {spoken(figure)}{of}.")
+    st.caption(f"{judged}Test split of {frame.plain(opened.in_code)}, by {spoken(figure)}{of}{few}.")
     if saw := [line.name for line in lines if line.saw_test]:
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
-    return lines
-
-
-def in_order(lines: Sequence[Line]) -> list[Line]:
-    """The lines with the names of this page, those that are not judged last."""
-    named = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in lines]
-    return sorted(named, key=lambda line: line.saw_test)
-
-
-def show_example(opened: cached.Opened) -> None:
-    """A pale picture of the first runs on a corpus and of the usual baselines, which is no comparison's result."""
-    from labkit.evaluation.leaderboard import leaderboard
-
-    runs = choosing.runs_on(opened, "")[0]
-    lines = leaderboard(results_of({name: runs[name] for name in [*runs][:FIRST]}, BASELINES, opened))
-    example = figures.leader_dots(in_order(lines)).update_traces(opacity=0.35)
-    alt = f"An example of the picture of a comparison, with {len(lines)} methods."
-    st.plotly_chart(frame.enlarged(example), key="example", alt=alt, config={"displayModeBar": False})
+    with st.expander("As a table, with every metric"):
+        frame.table(
+            rows,
+            "The same data as a table: all metrics of all lines, with verdicts.",
+            formats={spoken(name): "%.4f" for name in names},
+            widths={"run": "medium"},
+            placeholder="–",
+        )
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
+    from labkit.trials.leaderboard import Result
 
     def scores(method: Any, *key: Any) -> Any:
         return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
@@ -183,91 +162,65 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if len(judged) < 2:
         return f"There is nothing to compare by {figure}. Choose more runs."
     best, *others = judged
-    level = [line for line in judged if abs(line.mean - best.mean) < 0.0005]
+    level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005]
     if len(level) > 1:
-        said = (
-            f"{' and '.join(line.name for line in level)} all score {best.mean:.3f}. {figure} cannot tell them apart."
-        )
+        said = f"{listed(level)} tie at {best.mean:.3f}: {figure} cannot tell them apart."
         for name in filter(ordered, best.means):
-            means = [line.means[name] for line in level if name in line.means]
+            means = [line.means[name] for line in judged[: len(level)] if name in line.means]
             if max(means) - min(means) > 0.01:
                 return f"{said} {spoken(name)} can."
         return said
-    unsure = [ahead_of(line, best) for line in others if line.verdict == "open"]
-    if unsure:
-        more = f" and {len(unsure) - UNSURE} more" * (len(unsure) > UNSURE)
-        return (
-            f"{best.name} has the highest {figure}, {best.mean:.3f}, but it is open whether it is better: it is ahead "
-            f"of {', of '.join(unsure[:UNSURE])}{more}."
-        )
-    return f"{best.name} is best: {figure} {best.mean:.3f}, ahead of {ahead_of(others[0], best)}."
-
-
-def ahead_of(line: Line, best: Line) -> str:
-    """A line that is behind the best, by how much, and the interval of the difference."""
-    low, high = line.lead.interval() if line.lead else (0.0, 0.0)
-    interval = f" (95 %: {low:+.3f} to {high:+.3f})" if line.lead else ""
-    return f"{line.name} by {best.mean - line.mean:.3f}{interval}"
+    if unsure := [f"{line.name} ({line.difference})" for line in others if line.verdict == "open"]:
+        named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
+        return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether it beats {listed(named)}."
+    if ties := [line.name for line in others if line.verdict == "tie"]:
+        return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
+    return f"{best.name} is best: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
 
 
 def row_of(line: Line, names: list[str]) -> dict[str, Any]:
     """One line of the table."""
-    against = ""
-    if line.lead is not None:
-        low, high = line.lead.interval()
-        values = (f"{-value:+.3f}" if abs(value) >= 0.0005 else "0.000" for value in (line.lead.lead, high, low))
-        against = "{} [{}, {}]".format(*values)
     means = {spoken(name): round(line.means[name], 4) if name in line.means else None for name in names}
     return {
         "run": f"{line.name} · {SAW}" if line.saw_test else line.name,
         "seeds": len(line.results),
         f"{spoken(line.figure)}, mean ± spread": str(line.spread or f"{line.mean:.4f}".replace("nan", "–")),
         "verdict": VERDICTS.get(line.verdict, line.verdict),
-        "difference from the best, 95 %": against,
+        "difference from the best, 95 %": line.difference,
         **means,
     }
 
 
-# --- curves ------------------------------------------------------------------------------------------------------
-
-
-def show_histories(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
-    """One metric of every run's history over the epochs."""
-    choices, said = folded_choices()
-    runs = chosen_runs(opened, offered, choices)
+def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -> str:
+    """One metric of every run over its epochs, and a button for each that opens its space; the name of the metric."""
     histories = {name: past for name, folder in runs.items() if (past := history(folder)).rows}
     columns = list(dict.fromkeys(name for past in histories.values() for name in past.columns if name != "epoch"))
     if not columns:
-        st.info("None of these runs was trained in epochs. Choose others above, or start one under Train.")
-        return
+        return ""
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
-    column = choices.selectbox("Metric", columns, default, format_func=spoken, key="curve", **frame.KEEP)
+    column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    said.caption(f"{many(len(shown), 'run')}, {spoken(column)}")
+    st.markdown(f"##### How they got there: {spoken(column)}, epoch by epoch")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
-    frame.picture(
-        figures.training_curves(shown, [column], height=390), key="compare_curves", alt=alt, rows=lambda: rows
-    )
-    st.markdown(OTHER_MEASURE.format(metric=spoken(column)))
-    if missing := [name for name in runs if name not in shown]:
-        st.caption(
-            frame.plain(f"{', '.join(missing)}: no curve, because no {spoken(column)} was measured over epochs.")
-        )
-    frame.code(CURVES_CODE.format(folders=lines_of([str(runs[name]) for name in shown]), column=column))
-
-
-def lines_of(names: list[str]) -> str:
-    """The items of a list in code, one per line."""
-    return "".join(f"    {name!r},\n" for name in names)
+    drawn = figures.training_curves(shown, [column], height=CURVES)
+    frame.picture(drawn, key="compare_curves", alt=alt, rows=lambda: rows)
+    with st.container(horizontal=True, gap="xsmall", key="moves"):
+        for name in histories:
+            if st.button(f"See **{frame.plain(name)}** move", key=f"move-{name}", type="tertiary"):
+                see_it_move(runs[name], choosing.OWN if opened.own else opened.corpus.name)
+    missing = [name for name in runs if name not in shown]
+    without = f" {', '.join(missing)}: no curve, because it was not measured over epochs." if missing else ""
+    st.caption(frame.plain(OTHER_MEASURE.format(metric=spoken(column)) + without))
+    return column
 
 
 CODE = """\
 from labkit.corpora import load
-from labkit.figures import leader_dots
-from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.figures import leader_dots, training_curves
+from labkit.trials.leaderboard import Result, leaderboard
 from labkit.methods import load_run
-from labkit.runs import read_record
+from labkit.runs import history, read_record
 from labkit.evaluation.scores import score
 
 corpus = load({corpus!r})
@@ -276,11 +229,4 @@ folders = [
 results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
 leader_dots(leaderboard(results, {figure!r})).show()
 """
-CURVES_CODE = """\
-from labkit.figures import training_curves
-from labkit.runs import history
-
-folders = [
-{folders}]
-training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()
-"""
+CURVES_CODE = "training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()\n"

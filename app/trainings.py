@@ -93,13 +93,14 @@ class Job:
         elif not MINUTES[0] <= self.settings["minutes"] <= MINUTES[1]:
             raise ValueError(f"minutes is {self.settings['minutes']}, expected {MINUTES[0]} to {MINUTES[1]}")
 
-    def words(self, out: Path, *, resume: bool = False) -> list[str]:
-        """The arguments after `labkit`."""
+    def words(self, out: Path | None = None, *, resume: bool = False) -> list[str]:
+        """The arguments after `labkit`; without `out`, those that a visitor can use on their own machine."""
+        place = ["--out", str(out)] if out else []
         if self.is_bench:  # which resumes by itself, and leaves a core to the app
             workers, minutes = max(1, (os.cpu_count() or 1) - 1), f"{self.settings['minutes']:g}"
-            return [BENCH, self.corpus, "--minutes", minutes, "--out", str(out), "--workers", str(workers)]
+            return [BENCH, self.corpus, "--minutes", minutes, *place, "--workers", str(workers)]
         changes = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
-        words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, "--out", str(out)]
+        words = ["train", self.method, "--corpus", self.corpus, "--seed", str(self.seed), *changes, *place]
         return [*words, "--resume"] if resume else words
 
     @property
@@ -207,13 +208,11 @@ def write_owned(run: Owned) -> None:
 def owned(folder: Path | str) -> Owned | None:
     """Read who owns the run in a folder; None: no visitor trained it."""
     folder = Path(folder)
-    try:
-        record = json.loads(_record(folder).read_bytes())
-        return Owned(folder, str(record["owner"]), record["shared"] is True)
-    except FileNotFoundError:
+    if not _record(folder).exists():
         return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Owned(folder, "")
+    record = _read(_record(folder))
+    known = {"owner", "shared"} <= record.keys()
+    return Owned(folder, str(record["owner"]), record["shared"] is True) if known else Owned(folder, "")
 
 
 def all_owned(runs: Path) -> list[Owned]:

@@ -36,7 +36,7 @@ def folder_of(name: Path | str) -> Path:
         ) from error
 
 
-def push(method: Method, repository: str, *, private: bool = False, metrics: Metrics | None = None) -> str:
+def push(method: Method, repository: str, *, private: bool = False) -> str:
     """Push a method's run folder and card to a repository, which is created if needed; returns the URL."""
     from huggingface_hub import HfApi
 
@@ -44,7 +44,7 @@ def push(method: Method, repository: str, *, private: bool = False, metrics: Met
     opening = f'from labkit import {kind}\n\nmodel = {kind}.from_pretrained("{repository}")'
     with TemporaryDirectory() as place:
         method.save(Path(place) / "run")
-        card = card_of(method, name, "labkit", opening, metrics or {})
+        card = card_of(method, name, "labkit", opening, {})
         (Path(place) / "run" / "README.md").write_text(card, "utf-8")
         hub = HfApi()
         hub.create_repo(repository, private=private, exist_ok=True)

@@ -79,12 +79,8 @@ def test_a_record_and_a_table_of_the_parts() -> None:
     assert sum(float(line["part"]) for line in lines) == pytest.approx(found.similarity)
     record = json.loads(json.dumps(found.record()))
     assert record["words_a"][0] == ["red", pytest.approx(1.5 / np.sqrt(50))]
-    nothing = Explanation.of_parts(("", "b"), "exact", Parts.of_sum((), np.zeros((0, 2))), explained_side())
-    assert nothing.similarity == 0
-
-
-def explained_side() -> Parts:
-    return Parts.of_sum(("red",), [[1.0, 0]])
+    empty, red = Parts.of_sum((), np.zeros((0, 2))), Parts.of_sum(("red",), [[1.0, 0]])
+    assert Explanation.of_parts(("", "b"), "exact", empty, red).similarity == 0
 
 
 # --- three sentences ---------------------------------------------------------------------------------------------
@@ -126,13 +122,6 @@ def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(ba
     assert dict(found.words_a)["mend"] == pytest.approx(float(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1]), abs=1e-6)
     far = bag.similarity([PAIR[0]], [FAR, FAR.replace("soup ", "")])
     assert dict(found.words_c)["soup"] == pytest.approx(float(far[0, 1] - far[0, 0]), abs=1e-6)
-
-
-def test_two_words_left_out_together_by_hand(bag: Method) -> None:
-    found = bag.explain(*PAIR, way=LEFT_OUT)
-    S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], "How can I my old bicycle?"])
-    part = found.parts[found.names_a.index("mend")][found.names_b.index("fix")]
-    assert part == pytest.approx(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1], abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["bag", "unfamiliar"])

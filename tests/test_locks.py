@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -44,24 +43,6 @@ def test_what_was_there_or_was_put_there_stays(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["model"]
     with pytest.raises(ValueError, match="model"), locked(tmp_path / "new" / "model"):
         pass
-
-
-def test_only_one_of_many_threads_has_it(tmp_path: Path) -> None:
-    with ExitStack() as got:
-        ready, count = threading.Barrier(16), []
-
-        def take() -> None:
-            ready.wait()
-            with suppress(InUse):
-                got.enter_context(locked(tmp_path / "run", patience=0.2))
-                count.append(1)
-
-        threads = [threading.Thread(target=take) for _ in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(count) == 1
 
 
 def test_threads_that_wait_get_it_one_after_another(tmp_path: Path) -> None:

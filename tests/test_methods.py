@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import pytest
 
 import labkit
 from labkit.corpora import Labelled
-from labkit.corpora.catalogue import DATA
 from labkit.method import Method
 from labkit.methods import METHODS, SUMMARIES, load_run
 from labkit.runs import read_run, write_run
@@ -71,19 +69,6 @@ def test_a_copy_of_a_method_encodes_as_it_does(method: Method, tmp_path: Path) -
         np.testing.assert_array_equal(other.encode(["a red cat"]), expected)
 
 
-@pytest.mark.parametrize(
-    "folder", sorted(path.parent for path in (DATA / "runs").glob("*/run.json")), ids=lambda f: f.name
-)
-def test_a_bundled_run_opens_with_the_settings_of_its_time(folder: Path) -> None:
-    method = load_run(folder)
-    written = method.Settings.renamed(json.loads((folder / "run.json").read_text())["settings"])
-    settings = method.settings.values()
-    assert {name: settings[name] for name in written} == written
-    if "miner" in written and "temperature" not in written:  # before losses had a usual one
-        assert settings["temperature"] == 1.0
-    assert np.isfinite(method.encode(["a red cat"])).all()
-
-
 def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:
     method = METHODS["tfidf"]()
     method.fit(CORPUS)
@@ -95,19 +80,12 @@ def test_a_run_of_an_unknown_method(tmp_path: Path) -> None:
         load_run(tmp_path / "no such")
 
 
-@pytest.mark.parametrize(
-    "what", ["import labkit", "from labkit import Bag, load", "from labkit import METHODS, load_run"]
-)
+LIGHT = "import labkit, labkit.corpora, labkit.shipped.runs, labkit.cli.main, labkit.evaluation"
+
+
+@pytest.mark.parametrize("what", [LIGHT, "from labkit import Bag, load", "from labkit import METHODS, load_run"])
 def test_an_import_brings_in_what_was_asked_for_alone(what: str) -> None:
-    heavy = ["numba", "plotly", "umap", "pyarrow", *(["torch", "sklearn"] if what == "import labkit" else [])]
+    heavy = ["numba", "plotly", "umap", "pyarrow", *(["torch", "sklearn", "labkit.method"] if what == LIGHT else [])]
     program = f"import sys; {what}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-@pytest.mark.whole
-def test_commands_corpora_and_evaluation_start_without_torch() -> None:
-    modules = "labkit.corpora, labkit.shipped.runs, labkit.cli.main, labkit.evaluation"
-    program = f"import sys, {modules}; print('labkit.method' in sys.modules or 'torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

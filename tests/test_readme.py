@@ -25,12 +25,7 @@ README = "".join(
     path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in GUIDES))
 )
 PAGES = README + "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
-# in the place of what is the reader's own, or large
-TAKEN = {
-    "DUMP": "articles",
-    "1000000": "300",
-    "FOLDER": "class",
-}  # in the place of the reader's own, or of what is large
+TAKEN = {"DUMP": "articles", "1000000": "300", "FOLDER": "class"}  # instead of the reader's own, or of what is large
 ELSEWHERE = {  # opens a server, needs a network, or takes hours
     "labkit --install-completion",
     "labkit app",

@@ -78,8 +78,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "epoch,loss\n1,half\n", "epoch,loss\n1,0.5,3\n", "epoch,loss\n1\n", 'epoch\n"1', "epoch\n--1\n"],
+    "text", ["", "epoch,loss\n1,half\n", "epoch,loss\n1,0.5,3\n", "epoch,loss\n1\n", 'epoch\n"1', "epoch\n--1\n"]
 )
 def test_a_damaged_history_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"history\.csv"):
@@ -339,11 +338,8 @@ def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, {"a": np.arange(6.0), "b": np.array([True, False])}, {"epoch": 2})
     path = tmp_path / CHECKPOINT
     content = path.read_bytes()
-    broken = [content[:length] for length in range(0, len(content), 7)] + [
-        content + b"more",
-        content.replace(b"{", b"["),
-    ]
-    for each in broken:
+    cut = [content[:length] for length in range(0, len(content), 7)]
+    for each in (*cut, content + b"more", content.replace(b"{", b"[")):
         path.write_bytes(each)
         with pytest.raises(ValueError, match=CHECKPOINT):
             read_checkpoint(tmp_path)

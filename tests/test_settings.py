@@ -154,15 +154,9 @@ CORPORA: dict[str, Corpus] = {
 SMALL: dict[str, Any] = {"dimension": 8, "size": 6, "batch": 8, "epochs": 1, "hidden": 6, "decoder_hidden": 6}
 #: in the place of what a setting is, where a little more or less would not be felt on corpora as small as these
 OTHER: dict[str, Any] = {
-    "epsilon": -0.2,
-    "iterations": 3,
-    "near": 3,
-    "apart": 0,
-    "dropout": 0.5,
-    "window": 1,
-    "vocab_size": 40,
+    "epsilon": -0.2, "iterations": 3, "near": 3, "apart": 0, "dropout": 0.5, "window": 1, "vocab_size": 40,
     "min_count": 17,
-}
+}  # fmt: skip
 TEXTS = {"vectors": "random", "base": "sif", "share": "0.1", "matryoshka_dims": "2,3"}
 #: of the machine, of files, or of a dev split
 ELSEWHERE = {"device", "amp", "expansion", "model", "patience", "rule", "file", "min_ngram"}

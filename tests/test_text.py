@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import text as lines
-from labkit.text import PAD, UNKNOWN, Vocabulary, buckets, line_blocks, pad, sentences, tokens, words
+from labkit.text import PAD, UNKNOWN, Vocabulary, buckets, line_blocks, pad, sentences, words
 
 
 def test_words_of_several_scripts() -> None:
@@ -20,10 +20,6 @@ def test_words_of_several_scripts() -> None:
     assert words("서울 약국") == ["서울", "약국"]
     assert words("カフェ・バー") == ["カ", "フ", "ェ", "バ", "ー"]  # the dot lies among the letters of its script
     assert words("... !?") == []
-
-
-def test_tokens_keep_punctuation() -> None:
-    assert tokens("No, 1,500 people.") == ["no", ",", "1,500", "people", "."]
 
 
 @pytest.mark.parametrize(
@@ -74,11 +70,7 @@ def test_pad_fills_and_cuts() -> None:
     assert pad([]).shape == (0, 1)
 
 
-@given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=400),
-    st.integers(1, 40),
-    st.integers(0, 5),
-)
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=400), st.integers(1, 40), st.integers(0, 5))
 def test_buckets_hand_out_every_row_once(lengths: list[int], batch: int, seed: int) -> None:
     made = list(buckets(lengths, batch, seed=seed))
     assert sorted(row for rows in made for row in rows) == list(range(len(lengths)))

@@ -137,25 +137,16 @@ def npz_of(zeros: int = 0, **headers: tuple[Any, tuple[int, ...]]) -> bytes:
 
 
 def sparse_of(indices: list[int], bounds: list[int], shape: tuple[int, int]) -> bytes:
-    file = io.BytesIO()
-    np.savez(
-        file,
-        data=np.ones(len(indices), "<f4"),
-        indices=np.array(indices),
-        indptr=np.array(bounds),
-        shape=np.array(shape),
-    )
-    return file.getvalue()  # fmt: skip
+    file, data = io.BytesIO(), np.ones(len(indices), "<f4")
+    np.savez(file, data=data, indices=np.array(indices), indptr=np.array(bounds), shape=np.array(shape))
+    return file.getvalue()
 
 
 VECTORS: dict[str, tuple[bytes, str]] = {
     "zeros": (npz_of(2**28, vectors=("<f8", (2**25, 1))), "10 MB"),
     "a header that lies": (npz_of(vectors=("<f8", (10**9, 100))), "10 MB"),
     "more rows than numbers": (npz_of(vectors=("<f8", (2**62, 2**62))), "10 MB"),
-    "texts of one length": (
-        npz_of(vectors=("<f4", (2, 2)), sentences=("<U1000000", (20,))),
-        "10 MB",
-    ),
+    "texts of one length": (npz_of(vectors=("<f4", (2, 2)), sentences=("<U1000000", (20,))), "10 MB"),
     "sparse, to be filled up": (sparse_of([0], [0, 1], (1, 2**40)), "sparse rows of 1,099,511,627,776 columns"),
     "a column beyond the last": (sparse_of([10**9, 0], [0, 1, 2], (2, 3)), "mine.npz"),
     "bounds that go back": (sparse_of([0, 0], [0, -(2**40), 2], (2, 3)), "mine.npz"),

@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from labkit import vectors
-from labkit.arrays import unit
 from labkit.pretrained import distilled_vectors, opened_model
 from labkit.text import PAD, UNKNOWN, Vocabulary
 from labkit.vectors import cooccurrence, load_vectors, ppmi, ppmi_vectors
@@ -64,25 +63,7 @@ def test_vectors_are_the_truncated_svd() -> None:
     expected = (u[:, :3] * np.sqrt(sigma[:3])) @ (u[:, :3] * np.sqrt(sigma[:3])).T  # signs and rotations drop out
     found = made.matrix @ made.matrix.T
     np.testing.assert_allclose(found[2:, 2:], expected[2:, 2:], atol=1e-4)
-
-
-def test_words_used_alike_lie_near() -> None:
-    random = np.random.default_rng(0)
-    kinds = {"animal": ["cat", "dog", "cow"], "car": ["truck", "van", "bus"]}
-    said = {"animal": ["eats", "sleeps", "purrs"], "car": ["brakes", "honks", "parks"]}
-    text = [
-        ["the", str(random.choice(kinds[kind])), str(random.choice(said[kind])), "here"]
-        for kind in random.choice(["animal", "car"], 400)
-    ]
-    made = ppmi_vectors(text, dimension=4, min_count=1)
-    cosines = unit(made.matrix) @ unit(made.matrix).T
-    for kind in kinds.values():
-        first = made.vocabulary.numbers[kind[0]]
-        assert {made.vocabulary.words[at] for at in np.argsort(-cosines[first])[:3]} == set(kind)
-    assert made.matrix[0].tolist() == [0.0] * 4  # padding
-    assert not made.known[0]
-    assert not made.known[1]
-    assert made.known[2:].all()
+    assert not made.matrix[0].any()  # padding
 
 
 def test_mean_is_over_known_words_only() -> None:
@@ -141,9 +122,6 @@ def test_npz(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", words=np.array(["the"]), vectors=np.eye(2))
     with pytest.raises(ValueError, match=r"bad\.npz"):
         load_vectors(tmp_path / "bad.npz")
-
-
-def test_npz_with_a_pickle_is_not_opened(tmp_path: Path) -> None:
     np.savez(tmp_path / "evil.npz", words=np.array([{"a": 1}], dtype=object), vectors=np.eye(1))
     with pytest.raises(ValueError, match="pickle"):
         load_vectors(tmp_path / "evil.npz")

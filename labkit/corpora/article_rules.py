@@ -27,7 +27,7 @@ LISTS = frozenset(
 )
 LOST = 2 * "\ua66e"  # replaces a template or a formula; letters that occur in no article, so that it counts as a word
 FAR = f"over {APART} paragraphs apart"
-BY, WHICH = ("top", "heading"), ("opening", "all")
+BY = ("top", "heading")
 
 
 def is_first(place: int, titles: tuple[str, str]) -> bool:
@@ -87,23 +87,17 @@ JOINED, EMPTY, FEW = "part of its top section", "no sentence left", f"under {FEW
 REMOVED = (REPEATED, UNCLOSED, *SECTION_RULES, JOINED, *SENTENCE_RULES, EMPTY, FEW, *PAIR_RULES)  # in order of use
 
 
-def eligible(article: Article, *, by: str = "top", which: str = "opening") -> Themes:
-    """The remaining sections, each with its (paragraph number, sentence) tuples; empty if fewer than five remain.
-
-    `which`: "opening" takes only the first sentence of each paragraph, "all" takes every sentence.
-    """
-    return sifted(article, by=by, which=which)[0]
+def eligible(article: Article, *, by: str = "top") -> Themes:
+    """The remaining sections, each with (paragraph number, first sentence) tuples; empty if fewer than five remain."""
+    return sifted(article, by=by)[0]
 
 
-def sifted(article: Article, *, by: str = "top", which: str = "opening") -> tuple[Themes, Tally]:
+def sifted(article: Article, *, by: str = "top") -> tuple[Themes, Tally]:
     """The result of `eligible`, and the number of items that each rule removed."""
-    for name, value, known in (("by", by, BY), ("which", which, WHICH)):
-        if value not in known:
-            raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
     tally: Tally = Counter({(READ, "articles"): 1, (READ, "sections"): len(article.sections)})
     themes: dict[int, tuple[str, list[tuple[int, str]]]] = {}
     for place, theme, start, titles, section in _placed(article, by):
-        numbered = list(_cut(section, start, which))
+        numbered = list(_openings(section, start))
         tally[READ, "sentences"] += len(numbered)
         if gone := removing(SECTION_RULES, place, titles):
             tally.update({(gone, "sections"): 1, (gone, "sentences"): len(numbered)})
@@ -132,10 +126,10 @@ def _placed(article: Article, by: str) -> Iterator[tuple[int, int, int, tuple[st
         before, start = top, start + len(section.paragraphs)
 
 
-def _cut(section: Section, start: int, which: str) -> Iterator[tuple[int, str]]:
+def _openings(section: Section, start: int) -> Iterator[tuple[int, str]]:
+    """The first sentence of each paragraph."""
     for number, paragraph in enumerate(section.paragraphs, start):
-        of_paragraph = sentences(paragraph)
-        for sentence in of_paragraph[:1] if which == "opening" else of_paragraph:
+        for sentence in sentences(paragraph)[:1]:
             yield number, " ".join(sentence.split())
 
 

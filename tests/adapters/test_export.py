@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from scipy.stats import spearmanr
 
 from labkit import METHODS
 from labkit.adapters.export import CARD, FORMS, export
 from labkit.adapters.parts import AVERAGED
+from labkit.arrays import unit
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.thematic.network import WordAttention
@@ -28,6 +31,7 @@ pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
 NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
 TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "max_length": 20, "device": "cpu"}
 ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
+HAS_MODEL2VEC = find_spec("model2vec") is not None
 #: name -> method, corpus, settings, and the forms in which it can go
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "max_length": 12}, ALL),
@@ -48,15 +52,9 @@ CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "whitening of sbert": ("whitening", "questions", {"dimension": 5}, NO_MEAN),
 }
 SENTENCES = [
-    "The cat sleeps on the sofa.",
-    "the",
-    "a dog jumps!?",
-    "?!",
-    "  ",
-    "How do I mend my bike?",
-    "Zürich 日本 😀",
-]
-SENTENCES += ["12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912", "how can i learn to cook rice " * 5]
+    "The cat sleeps on the sofa.", "the", "a dog jumps!?", "?!", "  ", "How do I mend my bike?", "Zürich 日本 😀",
+    "12 Mill Lane <PAD> Heron Bakery <PAD> 5159555464442150912", "how can i learn to cook rice " * 5,
+]  # fmt: skip
 
 
 def few(name: str) -> Corpus:
@@ -101,20 +99,12 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("exported")
     for case, (*_, forms) in CASES.items():
         for form in forms:
-            if form != "model2vec" or _has_model2vec():
+            if form != "model2vec" or HAS_MODEL2VEC:
                 export(fitted(case), place / f"{case}, {form}", form)
     (place / "sentences.json").write_text(json.dumps(SENTENCES), "utf-8")
     done = subprocess.run([sys.executable, "-I", "-c", ALONE], cwd=place, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return place
-
-
-def _has_model2vec() -> bool:
-    try:
-        import model2vec  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize(
@@ -128,7 +118,7 @@ def test_an_export_reproduces_the_vectors(tmp_path: Path, case: str, form: str) 
 @pytest.mark.whole
 @pytest.mark.parametrize(("case", "form"), [(case, form) for case, (*_, forms) in CASES.items() for form in forms])
 def test_a_process_without_labkit_reproduces_the_vectors(exported: Path, case: str, form: str) -> None:
-    if form == "model2vec" and not _has_model2vec():
+    if form == "model2vec" and not HAS_MODEL2VEC:
         pytest.skip("needs model2vec")
     folder = exported / f"{case}, {form}"
     alone = np.load(folder / "alone.npy")
@@ -177,11 +167,7 @@ def test_int8_is_smaller_and_reports_its_loss(tmp_path: Path, case: str, form: s
     assert done.size < done.size_before
     before, after = fitted(case).encode(sentences), FORMS[form].read(tmp_path / "out", sentences)
     pairs = np.triu_indices(len(sentences), 1)
-    from scipy.stats import spearmanr
-
-    cosines = [
-        (rows @ rows.T)[pairs] for rows in (each / np.linalg.norm(each, axis=1)[:, None] for each in (before, after))
-    ]
+    cosines = [(rows @ rows.T)[pairs] for rows in map(unit, (before, after))]
     assert done.spearman == pytest.approx(spearmanr(*cosines).statistic, abs=1e-4)
     assert 0.9 < done.spearman < 1
     assert done.cost is not None

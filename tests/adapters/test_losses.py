@@ -267,14 +267,8 @@ def test_metric_learning_losses() -> None:
             metric_learning_loss(miner="informative", epsilon=0.2, **scales),
             lambda X: losses.MultiSimilarityLoss(**scales)(X, labels, mine(X, labels)),
         ),
-        (
-            metric_learning_loss("supcon", temperature=0.2),
-            lambda X: losses.SupConLoss(0.2, reducer=mean)(X, labels),
-        ),
-        (
-            metric_learning_loss("infonce", temperature=0.2),
-            lambda X: losses.NTXentLoss(0.2, reducer=mean)(X, labels),
-        ),
+        (metric_learning_loss("supcon", temperature=0.2), lambda X: losses.SupConLoss(0.2, reducer=mean)(X, labels)),
+        (metric_learning_loss("infonce", temperature=0.2), lambda X: losses.NTXentLoss(0.2, reducer=mean)(X, labels)),
         # theirs has 1 - S for each of the 24 positives, ours -S; they sum over pairs
         (metric_learning_loss("contrastive", margin=0.3), lambda X: (contrastive(X, labels) - 24) / 12),
     ]

@@ -110,7 +110,7 @@ def fine(page: AppTest) -> AppTest:
 
 def charts(page: AppTest) -> list[Any]:
     """The pictures, without those of the cards of Papers."""
-    return [chart for chart in page.get("plotly_chart") if "the paper's values and ours" not in chart.proto.alt]
+    return [chart for chart in page.get("plotly_chart") if "leads, the paper's and ours" not in chart.proto.alt]
 
 
 def figure(page: AppTest, number: int = 0) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def test_a_link_opens_its_run_after_another_training_and_says_if_it_is_gone(open
     [
         ("why_page", {"corpus": "captions"}),
         ("space_page", {"right": "nothing", "how": "pca", "corpus": "captions"}),
-        ("train_page", {"corpus": "captions", "view": "Curves"}),
+        ("train_page", {"corpus": "captions", "view": "Runs"}),
     ],
 )
 def test_bad_runs_are_named_and_the_others_are_there(

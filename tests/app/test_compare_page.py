@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.evaluation.leaderboard import Line, Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
 from labkit.methods import METHODS
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
+from labkit.trials.leaderboard import Line, Result, leaderboard
 
 from .conftest import Opened, RunCode, figure, fine, texts, with_file
 
@@ -88,9 +89,9 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
             continue
         assert max(highest, key=lambda name: highest[name]) == "best"  # nobody who is behind has the highest score
         for verdict, against in zip(table["verdict"], table["difference from the best, 95 %"], strict=True):
-            ends = re.findall(r"[-+][\d.]+", against)[1:]
+            ends = [float(end.replace("−", "-")) for end in re.findall(r"[−+]?\d\.\d+", against)[1:]]
             if verdict in ("behind", "open: not shown to be behind"):
-                assert (ends[0][0] == ends[1][0]) == (verdict == "behind")  # the interval that is shown decides
+                assert (ends[0] < 0 and ends[1] < 0) == (verdict == "behind")  # the interval that is shown decides
     for box in page.multiselect:
         box.set_value([])
     assert len(fine(page.run()).info) == 1
@@ -118,11 +119,11 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
 
     means = {"a": (1.0, 0.9), "b": (1.0, 0.5), "c": (0.8, 0.4)}
     lines = [
-        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None)
+        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None, "behind")
         for name, (first, second) in means.items()
     ]
     said = verdict_of(lines)
-    assert said.startswith("a and b ")
+    assert said.startswith("a and b tie ")
     assert "1.000" in said
     assert said.endswith("Hit@1 can.")
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
@@ -143,17 +144,24 @@ def test_the_page_opens_on_the_runs_of_the_corpus_or_without_any_on_its_data(ope
 
 
 @pytest.mark.whole
-def test_curves_of_the_runs_that_have_epochs(opened: Opened, runs: Path, run_code: RunCode) -> None:
-    page = only_mine(fine(compared(opened, runs, view="Curves").run()))
-    traces = figure(page)["data"]
+def test_curves_of_the_runs_that_have_epochs(
+    opened: Opened, runs: Path, run_code: RunCode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = only_mine(fine(compared(opened, runs).run()))
+    traces = figure(page, 1)["data"]
     assert sorted(trace["name"] for trace in traces) == ["small-0", "small-1", "small-2"]
     assert all(trace["x"] == [1, 2] for trace in traces)
     assert len({trace["line"]["color"] for trace in traces}) == 3
-    assert [len(trace["x"]) for trace in traces] == [len(trace.x) for trace in run_code(page)[0].data]
+    assert [len(trace["x"]) for trace in traces] == [len(trace.x) for trace in run_code(page)[1].data]
     fine(page.selectbox(key="curve").set_value("loss").run())
-    assert figure(page)["data"][0]["y"] != traces[0]["y"]
+    assert figure(page, 1)["data"][0]["y"] != traces[0]["y"]
     fine(runs_box(page).set_value(["small-0", "lsa-5"]).run())
-    assert any(said.value.startswith("lsa-5: no curve") for said in page.caption)
+    assert any("lsa-5: no curve" in said.value for said in page.caption)
+    assert [button.key for button in page.button if button.key.startswith("move-")] == ["move-small-0"]
+    where: list[dict[str, str]] = []
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append(query_params))
+    fine(page.button(key="move-small-0").click().run())
+    assert where[0].items() >= {"corpus": "captions", "right": "run small-0", "view": "While it trained"}.items()
 
 
 @pytest.mark.whole

@@ -23,7 +23,7 @@ from trainings import Job, Owned, Queue, all_owned, owned, queue_of, write_owned
 from labkit.corpora import load
 from labkit.figures.epochs import kept_epoch
 from labkit.locks import locked
-from labkit.methods import METHODS
+from labkit.methods import METHODS, load_run
 from labkit.runs import history, read_record, write_checkpoint
 from labkit.training.trained import probe_of
 from tests.waiting import until
@@ -98,7 +98,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     assert (record["settings"]["dimension"], record["seed"]) == (7, 5)
     assert "Hit@1" in texts(page)
     line = next(code.value for code in page.code if code.value.startswith("labkit train"))
-    assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7 --out runs/lsa-captions-seed5"
+    assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7"  # into a folder of their own
     other = fine(opened("why_page", corpus="captions", vectors="run lsa-captions-seed5").run())
     assert other.selectbox(key="vectors").value == "run lsa-captions-seed5"
     shutil.rmtree(runs / "lsa-captions-seed5")
@@ -247,11 +247,32 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     best = kept_epoch(history(job.folder))
     assert f"after epoch {best}**, whose weights are kept" in said
     colours = {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")}
-    fine(page.selectbox(key="corpus").set_value("questions").run())
+    fine(page.selectbox(key="corpus").set_value("relatedness").run())
     assert page.info  # no run on this corpus is there
     fine(page.button(key=f"show-{job.id}").click().run())
     assert not page.info
     assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
+
+
+def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
+    opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = fine(opened("train_page", view="Train", corpus="relatedness").run())
+    assert page.info  # no run on this corpus is there
+    shutil.copytree(run / "small", waiting.runs / "small")  # made by the command line
+    page = fine(opened("train_page", view="Train", corpus="topics").run())
+    assert not page.info
+    assert "stored as `small`" in texts(page)
+    drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
+    assert sum(numbers(trace["x"]).size for trace in drawn) == len(load_run(waiting.runs / "small").snapshots.texts)
+    command = next(code.value for code in page.code if code.value.startswith("labkit train"))
+    settings = dict(word.split("=") for word in command.split() if "=" in word)
+    assert settings.items() >= {"epochs": "2", "dimension": "8", "size": "12"}.items()
+    where: list[dict[str, str]] = []
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append(query_params))
+    fine(page.button(key="move-").click().run())
+    assert where[0].items() >= {"corpus": "topics", "right": "run small"}.items()
+    assert not keys(page, "forget-", "resume-")
 
 
 def test_a_finished_training_opens_its_space_before_and_after(
@@ -285,10 +306,10 @@ def test_a_finished_training_opens_its_space_before_and_after(
 
 
 def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, waiting: Queue) -> None:
-    page = opened("train_page", corpus="your own file", view="Which method?")
+    page = opened("train_page", corpus="your own file", view="Train", preset="All methods, compared")
     with_file(page, HOSTILE.encode(), "my data.csv")
     page.number_input(key="minutes").set_value(3)
-    fine(page.button(key="bench").click().run())
+    fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     words = job.words(Path("report"))
     assert words[:6] == ["bench", "my data.csv", "--minutes", "3", "--out", "report"]
@@ -353,13 +374,13 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     fine(page.checkbox(key=f"shared-{job.name}").check().run())
     came.name = "b" * 16
     other = fine(opened("train_page", **OTHER, method="tfidf").run())
-    assert job.name in " ".join(code.value for code in other.code)  # it is shared
+    assert any(code.value.startswith("labkit train tfidf") for code in other.code)  # it is shared
     assert not keys(other, "delete-", "forget-")
     came.name = "a" * 16
     fine(page.checkbox(key=f"shared-{job.name}").uncheck().run())
     came.name = "b" * 16
-    assert job.name not in texts(fine(other.run()))
-    assert not [code for code in other.code if code.value.startswith("labkit train")]
+    assert "**tfidf**" not in texts(fine(other.run()))
+    assert not [code for code in other.code if code.value.startswith("labkit train tfidf")]
     came.name = "a" * 16
     fine(page.button(key=f"delete-{job.name}").click().run())
     assert waiting.jobs() == []
@@ -458,7 +479,7 @@ def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
 
 def test_only_a_training_needs_the_queue_which_another_app_may_have(opened: Opened, runs: Path) -> None:
     with locked(runs / ".jobs"):
-        for view in ("Data", "Runs", "Curves"):
+        for view in ("Data", "Runs"):
             fine(opened("train_page", view=view, corpus="topics").run())
         page = opened("train_page", view="Train", corpus="topics").run()
     assert ["another labkit app" in error.value for error in page.error] == [True]

@@ -25,10 +25,14 @@ def fitted(name: str) -> np.ndarray:
     return base_rows(base_of(name, CORPUS, seed=0, progress=silent), TEXTS, 32, silent)
 
 
-def test_a_method_by_name_is_fitted() -> None:
+def test_a_method_by_name_is_fitted_and_a_run_is_taken_as_it_is(tmp_path: Path) -> None:
     method = METHODS["lsa"]()
     method.fit(CORPUS)
     np.testing.assert_array_equal(fitted("lsa"), method.encode(TEXTS))
+    method = METHODS["lsa"](dimension=2)
+    method.fit(Labelled(["red cat", "blue dog", "red sky"], ["x", "y", "z"]))
+    method.save(tmp_path / "run")
+    np.testing.assert_array_equal(fitted(str(tmp_path / "run")), method.encode(TEXTS))
 
 
 def test_sparse_rows_are_filled_up_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,13 +42,6 @@ def test_sparse_rows_are_filled_up_as_long_as_they_fit(monkeypatch: pytest.Monke
     monkeypatch.setattr(matrix_module, "LARGEST", 20)
     with pytest.raises(ValueError, match="'tfidf'"):
         fitted("tfidf")
-
-
-def test_a_run_is_taken_as_it_is(tmp_path: Path) -> None:
-    method = METHODS["lsa"](dimension=2)
-    method.fit(Labelled(["red cat", "blue dog", "red sky"], ["x", "y", "z"]))
-    method.save(tmp_path / "run")
-    np.testing.assert_array_equal(fitted(str(tmp_path / "run")), method.encode(TEXTS))
 
 
 def test_a_sentence_transformers_model_by_folder() -> None:
@@ -96,12 +93,9 @@ def test_a_matrix_of_the_user(ending: str, tmp_path: Path) -> None:
         method.encode(["red cat", "pink cat"])
 
 
-def test_a_sparse_matrix_of_the_user(tmp_path: Path) -> None:
+def test_a_sparse_matrix_of_the_user_and_one_that_is_too_short(tmp_path: Path) -> None:
     sparse.save_npz(tmp_path / "mine.npz", sparse.csr_array(np.maximum(ROWS, 0)))
     np.testing.assert_array_equal(fitted(str(tmp_path / "mine.npz")), np.maximum(ROWS, 0))
-
-
-def test_a_matrix_without_sentences_has_a_row_for_each_of_the_corpus(tmp_path: Path) -> None:
     np.save(tmp_path / "mine.npy", ROWS[:4])
     with pytest.raises(ValueError, match="4 rows.* 6"):
         fitted(str(tmp_path / "mine.npy"))

@@ -99,6 +99,10 @@ def test_by_hand_words_of_the_same_sentences_share_a_direction() -> None:
     method.fit(Groups(["red cat", "red cat", "red cat", "blue sky", "blue sky"], ["g"] * 5))
     similarity = method.similarity(["red", "cat", "blue", "zyx"], ["red", "cat", "sky"])
     np.testing.assert_allclose(similarity, [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]], atol=1e-6)
+    # a small corpus has fewer directions than are asked for
+    method = METHODS["lsa"](dimension=100)
+    method.fit(Groups(["red cat", "red dog", "blue cat"], ["g"] * 3))
+    assert method.encode(["red"]).shape == (1, 3)
 
 
 def test_is_the_truncated_svd_of_tfidf() -> None:
@@ -117,9 +121,3 @@ def test_is_the_truncated_svd_of_tfidf() -> None:
     np.testing.assert_allclose(V.T @ V, np.eye(30), atol=1e-5)
     kept = np.linalg.norm(X @ V) ** 2 / (sigma[:30] ** 2).sum()
     assert 0.9995 < kept < 1.000001  # of what the best 30 directions keep
-
-
-def test_a_small_corpus_has_fewer_directions() -> None:
-    method = METHODS["lsa"](dimension=100)
-    method.fit(Groups(["red cat", "red dog", "blue cat"], ["g"] * 3))
-    assert method.encode(["red"]).shape == (1, 3)

@@ -98,14 +98,11 @@ def test_products_are_the_same_however_they_are_computed(size: int) -> None:
     torch.testing.assert_close(moved.to_dense(), expected)
 
 
-def test_unknown_words_say_nothing() -> None:
+def test_unknown_and_rare_words() -> None:
     method = METHODS["pv-dbow"](size=4, epochs=1, device="cpu")
     method.fit(corpus())
     rows = method.encode(["zyx", "", "ship zyx", "ship"])
     assert not rows[:2].any()
     np.testing.assert_array_equal(rows[2], rows[3])
-
-
-def test_no_word_is_frequent_enough() -> None:
     with pytest.raises(ValueError, match="min_count"):
         METHODS["pv-dbow"](min_count=3).fit(Groups(["a b", "c d"], ["x", "x"], name="few"))

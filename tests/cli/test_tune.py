@@ -15,10 +15,16 @@ from labkit.trials import bench as module
 from labkit.trials.bench import bench
 from labkit.trials.tune import tune
 
-from .conftest import SMALL, Labkit
+from .conftest import SMALL, Done, Labkit
 
 SIF = ("tune", "sif", "--corpus", "mine.csv", "--trials", 4)
 HERE = "runs/tune-sif-mine-seed0"
+MINE = ("bench", "mine.csv", "--methods", "tfidf,sif", "--workers", 1, "--seeds", 3)
+
+
+def command_told(done: Done) -> list[str]:
+    """The words of the command that the last line says, to resume."""
+    return shlex.split(done.err.splitlines()[-1].split("`")[1])[1:]
 
 
 def test_trials_are_a_table_the_best_first_and_the_best_a_command(labkit: Labkit) -> None:
@@ -69,7 +75,7 @@ def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: p
         patch.setattr("labkit.trials.tune.tune", stopping)
         done = labkit(*network, "--out", "it's")
     assert (done.status, done.out) == (sign, "")
-    again = labkit(*shlex.split(done.err.splitlines()[-1].split("`")[1])[1:])
+    again = labkit(*command_told(done))
 
     def figures(table: str) -> list[list[str]]:
         return [line.split()[:3] for line in table.split("\n\n")[0].splitlines()]  # but not the seconds
@@ -88,19 +94,20 @@ def test_trials_are_no_runs(labkit: Labkit) -> None:
     ("words", "named"),
     [
         (("tune", "sift", "--corpus", "mine.csv"), "METHOD"),
+        (("tune", "siamese", "--corpus", "mine.csv", "--set", "alpha=2"), "loss=locality"),
         ((*SIF, "--space", "window"), "--space"),
         ((*SIF, "--space", "windw=1..2"), "'window'"),
         ((*SIF, "--set", "window=3", "--space", "window=1..2"), "window"),
+        ((*MINE, "--methods", "tfdif"), "tfdif"),
     ],
 )
 def test_mistakes_are_said_before_anything_is_made(labkit: Labkit, words: tuple[Any, ...], named: str) -> None:
     assert named in labkit(*words, "-q").mistake()
     assert not Path("runs").exists()
+    assert not Path("report/costs").exists()
 
 
 # --- bench -----------------------------------------------------------------------------------------------------------
-
-MINE = ("bench", "mine.csv", "--methods", "tfidf,sif", "--workers", 1, "--seeds", 3)
 
 
 @pytest.fixture
@@ -135,14 +142,9 @@ def test_a_stopped_comparison_says_the_command_that_resumes(
         patch.setattr(module, "bench", stopping)
         done = labkit(*MINE, "--out", "it's")
     assert (done.status, done.out) == (sign, "")
-    again = labkit(*shlex.split(done.err.splitlines()[-1].split("`")[1])[1:])
+    again = labkit(*command_told(done))
     assert again.status == 0
     assert Path("it's/report.html").is_file()
-
-
-def test_a_mistake_is_said_before_anything_is_compared(labkit: Labkit) -> None:
-    assert "tfdif" in labkit(*MINE, "--methods", "tfdif", "-q").mistake()
-    assert not Path("report/costs").exists()
 
 
 def test_the_test_rows_come_from_the_other_file(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:

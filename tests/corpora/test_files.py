@@ -315,7 +315,7 @@ def test_a_tsv_has_no_quotes_and_no_room_for_tabs(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
-def test_nothing_half_written(tmp_path: Path) -> None:
+def test_nothing_half_written_or_of_another_kind(tmp_path: Path) -> None:
     path = tmp_path / "kept.csv"
     write_rows(WRITTEN, path)
     before = path.read_bytes()
@@ -329,9 +329,6 @@ def test_nothing_half_written(tmp_path: Path) -> None:
             write_rows(breaks(), tmp_path / name)
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["kept.csv"]
-
-
-def test_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a.parquet"):
         write_rows(WRITTEN, tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="does not exist"):

@@ -91,6 +91,14 @@ def test_known_cells_are_computed_again_only_on_request(store: Store, computed: 
     assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
 
 
+def test_an_error_in_a_cell_is_raised(store: Store) -> None:
+    def faulty(case: Case) -> Result:
+        raise ValueError("a fault of ours")
+
+    with pytest.raises(ValueError, match="a fault of ours"):
+        measure_all(replace(SMALL, recipe=faulty), store)
+
+
 def test_a_cell_is_tried_again_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
@@ -119,12 +127,8 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
 
     monkeypatch.setattr(ablation, "section_agreement", agreement)
     measures = ("triplet_accuracy", "kmeans_ami")
-    assert (
-        again(replace(SMALL, corpus="articles", measures=measures, recipe=scored_and_clustered), "words", 2)[
-            "kmeans_ami"
-        ]
-        == 0.5
-    )
+    plan = replace(SMALL, corpus="articles", measures=measures, recipe=scored_and_clustered)
+    assert again(plan, "words", 2)["kmeans_ami"] == 0.5
     assert seen == [({"test"}, 2)]
 
 
@@ -228,14 +232,10 @@ def table(**values: tuple[float, ...]) -> Figures:
 
 def test_rows_say_best_behind_and_open() -> None:
     found = table(a=(0.80, 0.82, 0.84), b=(0.81, 0.81, 0.82), c=(0.6, 0.62, 0.64))
-    rows = {row["variant"]: row for row in found.rows(["auc"])}
     found.figures["c"][2]["auc"] = 0.641  # seed by seed .2, .2 and .199 behind
     rows = {row["variant"]: row for row in found.rows(["auc"])}
-    assert {name: row["compared with the best"] for name, row in rows.items()} == {
-        "a": "best",
-        "b": "open",
-        "c": "behind",
-    }
+    verdicts = {name: row["compared with the best"] for name, row in rows.items()}
+    assert verdicts == {"a": "best", "b": "open", "c": "behind"}
     assert rows["a"]["auc"] == "0.820 ± 0.020"
     assert found.front("auc") == ["a", "b"]
     assert found.front("auc", ["b", "c"]) == ["b"]

@@ -14,14 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import silhouette_score
 
 from labkit.evaluation import classes as geometry
-from labkit.evaluation import (
-    clustering_agreement,
-    hit_at,
-    inter_intra,
-    kmeans,
-    logistic_right,
-    neighbours,
-)
+from labkit.evaluation import clustering_agreement, hit_at, inter_intra, kmeans, logistic_right, neighbours
 from labkit.evaluation.classes import OUTLIER, hdbscan, separation
 
 labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))

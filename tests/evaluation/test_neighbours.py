@@ -49,15 +49,13 @@ def test_as_plain_loops(kind):
     np.testing.assert_array_equal(nearest(queries, form(base), k)[0], wanted)
 
 
-def test_copies_come_in_the_order_of_their_index():
+def test_copies_are_neighbours_in_the_order_of_their_index():
     random = np.random.default_rng(3)
     base = np.repeat(random.standard_normal((400, 8)), 3, axis=0)
     indices, distances = nearest(base[::3], base, 3)
     np.testing.assert_array_equal(indices, np.arange(1200).reshape(400, 3))
     assert not distances.any()
-
-
-def test_a_row_is_not_its_own_neighbour_but_a_copy_is():
+    # a row is not its own neighbour, but a copy is
     rows = np.array([[0.0], [1.0], [1.0], [5.0]])
     np.testing.assert_array_equal(neighbours.nearest_others(rows, 1)[:, 0], [1, 2, 1, 1])
     alike = np.zeros((50, 2))

@@ -22,15 +22,7 @@ from labkit.evaluation import (
     relatedness,
     spearman_error,
 )
-from labkit.evaluation.pairs import (
-    Reversal,
-    _features,
-    _fit,
-    _predict,
-    auc_parts,
-    grade_distribution,
-    reversals,
-)
+from labkit.evaluation.pairs import Reversal, _features, _fit, _predict, auc_parts, grade_distribution, reversals
 
 
 def exhaustive(scores, labels):
@@ -43,16 +35,13 @@ def exhaustive(scores, labels):
     return candidates[right.index(max(right))], max(right)
 
 
-def test_small_cases_with_ties_as_by_exhaustive_search():
+def test_small_cases_as_by_exhaustive_search_and_by_hand():
     random = np.random.default_rng(3)
     for _ in range(1_000):
         n = random.integers(1, 12)
         scores = random.integers(0, 6, n) / 4  # few values: ties in nearly every case
         labels = random.integers(0, 2, n)
         assert best_threshold(scores, labels) == exhaustive(scores, labels)[0]
-
-
-def test_all_positive_and_all_negative():
     assert best_threshold([0.3, 0.7], [1, 1]) == -np.inf
     assert best_threshold([0.3, 0.7], [0, 0]) == np.inf
     assert best_threshold([0.9, 0.1], [0, 1]) == -np.inf  # one error either way: the lowest
@@ -79,7 +68,7 @@ def test_a_midpoint_of_neighbouring_floats_still_parts_them(dtype, start):
         low = high
 
 
-def test_figures_are_those_of_scikit_learn():
+def test_figures_are_those_of_scikit_learn_cut_on_dev_alone():
     random = np.random.default_rng(0)
     labels = random.integers(0, 2, 500)
     scores = labels + random.normal(0, 0.8, 500)
@@ -91,9 +80,6 @@ def test_figures_are_those_of_scikit_learn():
     assert found.f1 == pytest.approx(f1_score(labels[test], called))
     assert found.precision == pytest.approx(precision_score(labels[test], called))
     assert found.recall == pytest.approx(recall_score(labels[test], called))
-
-
-def test_the_threshold_comes_from_dev_alone():
     found = pair_classification([0.1, 0.9], [0, 1], [0.1, 0.2, 0.3], [0, 1, 1])
     assert (found.threshold, found.recall, found.precision, found.f1) == (0.5, 0, 0, 0)
     assert found.accuracy == pytest.approx(1 / 3)

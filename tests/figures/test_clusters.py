@@ -133,7 +133,7 @@ def test_every_column_can_colour() -> None:
         clusters(picture, shown, by="colour")
 
 
-def test_every_class_has_its_name_at_its_own_points_and_none_covers_the_ring() -> None:
+def test_every_class_has_its_name_at_its_own_points_and_none_covers_a_point() -> None:
     random = np.random.default_rng(0)
     centres = np.repeat([[-3, 0], [3, 0], [0, 0]], [10, 30, 40], axis=0)  # "a" has two clusters, with "b" between them
     points = (centres + random.normal(0, 0.05, (80, 2))).astype(np.float32)
@@ -153,9 +153,6 @@ def test_every_class_has_its_name_at_its_own_points_and_none_covers_the_ring() -
     ringed = int(np.abs(points - named["a"]).sum(axis=1).argmin())
     x, y = np.subtract(places(ring=ringed)["a"], points[ringed])
     assert max(abs(x), abs(y)) > 0.3
-
-
-def test_the_name_of_a_few_points_covers_none_of_them() -> None:
     points = np.array([[0.0, 0.0], [1.0, 0.2], [5.0, 5.0], [6.0, 5.2]])
     shown = Labelled(["p", "q", "r", "s"], ["a", "a", "b", "b"])
     notes = clusters(Projection("PCA", points), shown, named=True, svg=True).layout.annotations

@@ -9,19 +9,26 @@ import pytest
 
 from labkit.course.ablation import Figures
 from labkit.evaluation import Parts
-from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
-from labkit.figures import label_curves, leader_dots, leads_before_and_after, ours_beside_paper, seed_dots
+from labkit.figures import (
+    label_curves,
+    leader_dots,
+    leads_before_and_after,
+    leads_beside_paper,
+    ours_beside_paper,
+    seed_dots,
+)
 from labkit.papers.bundled_report import Figure, JudgedClaim, TableResult
-from labkit.papers.claims import ShownLead
+from labkit.papers.claims import Judgement, ShownLead
 from labkit.papers.records import Column, Row, Table
+from labkit.trials.leaderboard import Result, leaderboard
 
 EVIL = "<b>bad</b>"
 
 
-def result(method: str, seed: int, right: int, **settings: str) -> Result:
-    items = np.arange(100) < right
-    parts = {"accuracy": Parts(items.astype(float), np.ones(100))}
+def result(method: str, seed: int, right: int, count: int = 100, **settings: str) -> Result:
+    items = np.arange(count) < right
+    parts = {"accuracy": Parts(items.astype(float), np.ones(count))}
     scores = Scores("c", "test", "accuracy", {"accuracy": items.mean(), "intra": 0.5}, parts=parts)
     return Result(f"{method}-{seed}", method, settings, "c", "0", seed, scores)
 
@@ -51,6 +58,21 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
             wrong()
 
 
+def test_lines_that_all_tie_are_called_so_on_an_axis_that_ends_at_one() -> None:
+    lines = leaderboard([result(name, 0, 400, 400) for name in "abc"])
+    assert {line.verdict for line in lines} == {"tie"}
+    figure = leader_dots(lines)
+    assert len(figure.data) == 1
+    low, high = figure.layout.xaxis.range
+    assert (low < 1, high) == (True, 1)
+    said = "".join(figure.layout.yaxis.ticktext)
+    assert said.count(" 0.000 [−0.0") == 2
+    assert not re.search(r"[-−+]0\.0+\b", said)
+    part = leader_dots(leaderboard([result("a", 0, 100), result("b", 0, 100), result("c", 0, 40)]))
+    assert len(part.data) == 2
+    assert part.layout.xaxis.range[1] == 1
+
+
 def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
         Figure(EVIL, "f1", 0.7, (0.71, 0.72, 0.73), (0, 1, 2)),
@@ -68,13 +90,28 @@ def test_our_scores_and_the_papers_have_different_marks() -> None:
     assert printed.marker.symbol == "diamond-open"
     ticks = ours_beside_paper(table, "f1").layout.yaxis.ticktext
     assert (ticks[0], ticks[1:]) == ("&lt;b&gt;bad&lt;/b&gt;", ("two", "three *"))
-    printed, ours = ours_beside_paper(table, "f1", rows=["three", EVIL], points=True).data
-    assert (list(printed.x), list(ours.y), list(ours.x)) == ([70.0], [1, 0], pytest.approx([72.0, 50.0]))
-    names = [note.text for note in ours_beside_paper(table, "f1", points=True).layout.annotations]
-    assert names[0].startswith("&lt;b&gt;bad&lt;/b&gt;")
-    assert [re.findall(r"\d\d\.\d", name) for name in names] == [["70.0", "72.0"], ["80.0"], ["50.0"]]
     with pytest.raises(ValueError, match="column"):
         ours_beside_paper(table, "f2")
+
+
+def test_the_leads_of_a_card_are_differences_from_another_row_and_decided_ones_have_their_interval() -> None:
+    """By hand: of errors .30 against .20 the first is worse by 10 points, in the paper .1 against .4 better by 30."""
+    values = {EVIL: (0.1, 0.3), "b": (0.4, 0.2), "c": (None, 0.7), "d": (0.3, None)}
+    figures = tuple(Figure(row, "error", own, () if ours is None else (ours,)) for row, (own, ours) in values.items())
+    rows = tuple(Row(row, (own,), why_not="not run here") for row, (own, _) in values.items())
+    decided = ShownLead("error", EVIL, "c", 0.3, 0.7, 0.41, 0.39, 0.45)
+    claims = (JudgedClaim("", None, Judgement("confirmed", decided)),)
+    column = Column("error", "error", "questions", larger=False)
+    table = TableResult(Table("film", "1", "", (column,), rows), figures, claims)
+    figure = leads_beside_paper(table, "error", [(EVIL, "b"), (EVIL, "c"), ("b", "d")])
+    printed, ours = figure.data
+    assert (list(printed.x), list(printed.y)) == (pytest.approx([30, -10]), [0, 2])
+    assert (list(ours.x), list(ours.y)) == (pytest.approx([-10, 41]), [0, 1])
+    assert list(ours.error_x.array) == pytest.approx([0, 4])
+    assert list(ours.error_x.arrayminus) == pytest.approx([0, 2])
+    assert [re.findall(r"[+-]\d\d\.\d", note.text) for note in figure.layout.annotations] == [
+        ["+30.0", "-10.0"], ["+41.0"], ["-10.0"]]  # fmt: skip
+    assert "<b>bad" not in figure.layout.annotations[0].text
 
 
 def table() -> Figures:
@@ -110,10 +147,10 @@ def test_label_curve_starts_at_no_labels() -> None:
 
 
 def test_leads_before_and_after_have_their_intervals() -> None:
-    leads = ShownLead("f1", EVIL, "b", 0.2, 0.1, 0.3), ShownLead("f1", EVIL, "c", -0.01, -0.03, 0.02)
+    leads = ShownLead("f1", EVIL, "b", 1, 1, 0.2, 0.1, 0.3), ShownLead("f1", EVIL, "c", 1, 1, -0.01, -0.03, 0.02)
     claims = (
-        JudgedClaim(f"one {EVIL}", "confirmed", "", "open", "", *leads),
-        JudgedClaim("no second row", "confirmed", "", "open", ""),
+        JudgedClaim(f"one {EVIL}", None, Judgement("open"), *leads),
+        JudgedClaim("no second row", None, Judgement("open")),
     )
     table = TableResult(Table("film", "9", "caption", (), ()), (), claims)
     figure = leads_before_and_after(table.leads)

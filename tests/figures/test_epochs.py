@@ -15,7 +15,7 @@ from labkit.runs import History, Snapshots
 EVIL = "<b>bad</b>"
 
 
-def test_curves_are_the_histories() -> None:
+def test_curves_are_the_histories_and_shares_end_at_one() -> None:
     histories = {
         EVIL: History(({"epoch": 1, "loss": 2.0, "dev_auc": 0.5}, {"epoch": 2, "loss": 1.0, "dev_auc": 0.75})),
         "film": History(({"epoch": 1, "objective": 9.0},)),
@@ -34,6 +34,9 @@ def test_curves_are_the_histories() -> None:
     assert 2 < figure.layout.xaxis.range[1] < 2.5
     with pytest.raises(ValueError, match="histories"):
         training_curves({"tfidf": History()})
+    layout = training_curves({"a": History(({"epoch": 1, "loss": 2.0, "dev_accuracy": 1.0},))}).layout
+    assert layout.yaxis2.autorangeoptions.clipmax == pytest.approx(1, abs=0.05)
+    assert layout.yaxis.autorangeoptions.clipmax is None  # a loss has no such end
 
 
 def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> None:
@@ -81,9 +84,3 @@ def test_ridges_are_the_shares_of_the_cosines() -> None:
         said = figure.layout.annotations[place].text
         assert [float(mean) for mean in re.findall(r"-?\d\.\d\d", said)] == pytest.approx(run.means[place], abs=6e-3)
     assert [trace.showlegend for trace in figure.data] == [True, True, False, False, False, False]
-
-
-def test_the_axis_of_a_share_ends_at_one_after_a_single_epoch() -> None:
-    layout = training_curves({"a": History(({"epoch": 1, "loss": 2.0, "dev_accuracy": 1.0},))}).layout
-    assert layout.yaxis2.autorangeoptions.clipmax == pytest.approx(1, abs=0.05)
-    assert layout.yaxis.autorangeoptions.clipmax is None  # a loss has no such end

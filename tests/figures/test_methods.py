@@ -7,12 +7,7 @@ import pytest
 
 from labkit.figures import unrolled
 from labkit.palette import NEGATIVE, POSITIVE
-from tests.figures.examples import (
-    ALL,
-    an_around,
-    attended,
-    some_themes,
-)
+from tests.figures.examples import ALL, an_around, attended, some_themes
 
 # --- SBERT-LP -------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from labkit.sentpwnet.view import Examined, examine, one_triplet
 from labkit.thematic.network import LOSSES
 
 
-def test_heatmaps_have_the_records_cells(found: Examined) -> None:
+def test_heatmaps_have_the_records_cells_and_a_click_names_two_sentences(found: Examined) -> None:
     similar, weight = figures.similarity_heatmap(found), figures.weight_heatmap(found)
     np.testing.assert_allclose(similar.data[0].z, found.similarity, atol=1e-6)
     np.testing.assert_array_equal(weight.data[0].customdata, found.weight)
@@ -24,9 +24,13 @@ def test_heatmaps_have_the_records_cells(found: Examined) -> None:
         np.sign(weight.data[0].z), np.sign(found.weight) * np.where(found.batch.negative, -1, 1)
     )
     assert np.abs(weight.data[0].z).max() == 1
+    m = len(found.batch)
+    points = figures.weight_heatmap(found, anchor=0, clickable=True).data[-1]
+    assert [tuple(each) for each in points.customdata] == [(row, column) for row in range(m) for column in range(m)]
+    assert [(y, x) for x, y in zip(points.x, points.y, strict=True)] == [tuple(each) for each in points.customdata]
 
 
-def test_anchor_bars_are_its_row(found: Examined) -> None:
+def test_bars_of_an_anchor_are_its_row(found: Examined) -> None:
     figure = figures.anchor_bars(found, 0)
     for panel, values in (("y", found.similarity), ("y2", found.weight)):
         bars = [trace for trace in figure.data if trace.type == "bar" and trace.yaxis == panel]
@@ -34,6 +38,8 @@ def test_anchor_bars_are_its_row(found: Examined) -> None:
         assert drawn == {row: pytest.approx(values[0, row]) for row in (1, 2, 3)}
     lines = sorted(trace.y[0] for trace in figure.data if trace.type == "scatter")
     assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
+    bars = [trace for trace in figures.anchor_bars(found, 0).data if trace.type == "bar"]
+    assert {trace.width for trace in bars} == {0.85}  # else plotly widens the bars of a kind that leaves gaps
 
 
 def test_the_weight_of_the_other_is_written_and_pinned_ones_are_outlines(found: Examined) -> None:
@@ -64,23 +70,11 @@ def test_a_weight_over_a_setting_marks_the_value_of_now_and_the_pinned_one() -> 
     assert len(figures.weight_over(values, weights, 10.0, sign="β").data) == 2
 
 
-def test_no_bar_of_an_anchor_is_wide_enough_to_cover_its_neighbour(found: Examined) -> None:
-    bars = [trace for trace in figures.anchor_bars(found, 0).data if trace.type == "bar"]
-    assert {trace.width for trace in bars} == {0.85}  # else plotly widens the bars of a kind that leaves gaps
-
-
 def test_the_axes_of_an_anchor_stay_where_they_are_when_a_setting_moves(found: Examined) -> None:
     other = examine(found.batch, found.similarity, replace(found.settings, alpha=9.0, beta=1.0))
     first, second = (figures.anchor_bars(each, 0, heaviest=2.0).layout for each in (found, other))
     assert first.yaxis.range == second.yaxis.range
     assert first.yaxis2.range == second.yaxis2.range == (0, 2.0)
-
-
-def test_a_click_on_a_cell_names_its_two_sentences(found: Examined) -> None:
-    m = len(found.batch)
-    points = figures.weight_heatmap(found, anchor=0, clickable=True).data[-1]
-    assert [tuple(each) for each in points.customdata] == [(row, column) for row in range(m) for column in range(m)]
-    assert [(y, x) for x, y in zip(points.x, points.y, strict=True)] == [tuple(each) for each in points.customdata]
 
 
 SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3, temperature=0.4)

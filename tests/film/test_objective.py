@@ -25,13 +25,10 @@ def closeness(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
 
 
-def test_hinge_by_hand() -> None:
+def test_hinge_and_supervision_by_hand() -> None:
     loss, slope = hinge(np.array([-1.0, 0.0, 1.0, 2.0, 5.0]), 2.0)
     assert loss.tolist() == [0, 0, 0.25, 1, 4]
     assert slope.tolist() == [0, 0, 0.5, 1, 1]
-
-
-def test_supervision_by_hand() -> None:
     M, size = supervision(np.array([(0, 1, 2), (0, 1, 3), (2, 3, 0)]), 4)
     assert size.tolist() == [2, 0, 1, 0]
     assert M.toarray()[:, 0] == pytest.approx([0, 2 / 3, -1 / 3, -1 / 3])

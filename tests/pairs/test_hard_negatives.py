@@ -11,13 +11,7 @@ from scipy import sparse
 
 from labkit.corpora import Corpus, Groups, Labelled, Pairs, Triplets, load
 from labkit.corpora.catalogue import EMBEDDED
-from labkit.pairs.hard_negatives import (
-    Mined,
-    false_negatives,
-    known_meanings,
-    mine_negatives,
-    sentences_to_mine,
-)
+from labkit.pairs.hard_negatives import Mined, false_negatives, known_meanings, mine_negatives, sentences_to_mine
 from labkit.text import normalise
 
 
@@ -247,15 +241,12 @@ def test_what_cannot_be_mined_is_refused(corpus: Corpus, wrong: dict[str, Any], 
 # --- the truth ---------------------------------------------------------------------------------------------------
 
 
-def test_false_negatives_by_hand() -> None:
+def test_false_negatives_by_hand_and_the_known_meanings() -> None:
     mined = mine_negatives(ROWS, HAND, count=4, ranks=(0, 4))
     meanings = dict(zip(mined.texts, "11x1yz", strict=True))  # n2, the second, means what a means
     assert false_negatives(mined, meanings).tolist() == [False, True, False, False]
     with pytest.raises(ValueError, match="meanings"):
         false_negatives(mined, {})
-
-
-def test_the_meanings_of_generated_corpora_are_known() -> None:
     assert known_meanings(load("questions")) == EMBEDDED["questions"].meanings()
     assert not EMBEDDED["places"].meanings()
     assert known_meanings(HAND) is known_meanings(load("relatedness")) is None

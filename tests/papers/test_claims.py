@@ -45,7 +45,7 @@ PRINTED = {
 def test_printed_figures_are_taken_as_exact(claim: Claim, verdict: str) -> None:
     found = judge_printed(claim, PRINTED)
     assert found.verdict == verdict
-    assert "[" not in found.why
+    assert found.lead is None or found.lead.alone
 
 
 # --- on runs -----------------------------------------------------------------------------------------------------
@@ -124,7 +124,14 @@ def test_runs_decide(claim: Claim, verdict: str) -> None:
 def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
     """Behind the loud row by more, but less surely than behind the other one."""
     claim = Claim("", ("nearly b",), ("b", "loud"), ("x",))
-    assert judge(claim, in_x(ROWS)).why.startswith("x: nearly b 0.748 against b 0.75 ")
+    lead = judge(claim, in_x(ROWS)).lead
+    assert lead is not None
+    assert (lead.row, lead.mine, lead.other, lead.theirs) == (
+        "nearly b",
+        pytest.approx(0.748),
+        "b",
+        pytest.approx(0.75),
+    )
 
 
 def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
@@ -135,18 +142,19 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     }
     told = judge(Claim("", ("a",), ("b",), ("x",)), in_x(made))
     assert told.verdict == "confirmed"
-    assert told.why.endswith(", over seeds alone)")
+    assert told.lead is not None
+    assert told.lead.seeds_alone
     gaps = np.subtract(rows["a"], rows["b"])
     low, high = stats.t.interval(0.95, 4, gaps.mean(), stats.sem(gaps))
     several = Claim("", ("a",), ("b", "c"), ("x",))  # what is shown is not widened for being one of several
     made["c"] = {seed: Parts(parts.above - 0.3, parts.below) for seed, parts in made["b"].items()}
-    assert f"[{low:+.3g}, {high:+.3g}]" in judge(several, in_x(made)).why
-    lead = shown_lead(several, in_x(made))
-    assert lead is not None
-    assert (lead.other, lead.low, lead.high) == ("b", pytest.approx(low), pytest.approx(high))
+    for lead in (judge(several, in_x(made)).lead, shown_lead(several, in_x(made))):
+        assert lead is not None
+        assert (lead.other, lead.low, lead.high) == ("b", pytest.approx(low), pytest.approx(high))
     once = {row: {0: found[0]} for row, found in made.items()}
     alone = judge(Claim("", ("a",), ("b",), ("x",)), in_x(once))
-    assert (alone.verdict, "[" in alone.why) == ("open", False)  # one number for each row has no interval
+    assert alone.lead is not None
+    assert (alone.verdict, alone.lead.alone) == ("open", True)  # one number for each row has no interval
     none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
     assert judge(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), in_x(none)).verdict == "open"
 

@@ -103,8 +103,8 @@ def test_each_row_shows_the_way_that_its_name_says(table: Table) -> None:
             wanted = row.name.split(" + ")[1].lower() + " " if " + " in row.name else "raw "
             if row.name.endswith(", logistic regression"):  # its recipe has one way
                 wanted = ""
-            if row.counted:  # "lp: k, neighbours that ..."
-                wanted = wanted.replace(":", "").partition(",")[0] + " "
+            if row.counted:  # "lp: k chosen by the sweep"
+                wanted = wanted.replace(":", "").partition(" chosen")[0] + " "
         elif table.paper == "why":
             wanted = WAYS_IN_NAMES[row.name.rpartition(", ")[2]] + " "
         else:

@@ -67,7 +67,7 @@ def test_figures_are_in_the_unit_of_their_column_and_what_is_counted_in_none(des
             Row("number", (None,), recipe("plain", 0.6, random=False), counted=True))  # fmt: skip
     claim = Claim("by 20", ("ours",), ("plain",), ("accuracy",), by=20.0, ours=True)
     found = made(replace(TABLE, columns=(percent,), rows=rows, claims=(claim,)), desk, store)
-    assert found.claims[0].ours == "confirmed"
+    assert found.claims[0].ours.verdict == "confirmed"
     named, number = (found.at(row, "accuracy") for row in ("named", "number"))
     assert len(named.runs[0].above) == 50
     assert named.runs[0].figure == pytest.approx(30.0)
@@ -146,7 +146,7 @@ def measured(means: dict[tuple[str, str], float], seeds: int = 5) -> dict[tuple[
 
 
 def verdict(claim: Claim, figures: dict[tuple[str, str], Figure], table: Table = TABLE) -> str:
-    return _judged(claim, figures, table).ours
+    return _judged(claim, figures, table).ours.verdict
 
 
 def test_a_claim_is_open_where_a_row_was_not_measured_or_the_best_may_be_elsewhere() -> None:
@@ -156,7 +156,7 @@ def test_a_claim_is_open_where_a_row_was_not_measured_or_the_best_may_be_elsewhe
     assert verdict(claim, figures) == "confirmed"
     del figures["other", "rows"]
     assert verdict(claim, figures) == "open"
-    assert "without other in rows" in _judged(claim, figures, TABLE).ours_why
+    assert _judged(claim, figures, TABLE).ours.absent == ("other in rows",)
     best = Claim("", ("ours", "theirs"), ("plain",), ("accuracy",), best=True)
     figures = measured({("ours", "accuracy"): 0.4, ("theirs", "accuracy"): 0.3, ("plain", "accuracy"): 0.5})
     assert verdict(best, figures) == "not confirmed"
@@ -181,13 +181,20 @@ def test_a_claim_needs_five_seeds_that_both_have_and_nothing_seen() -> None:
 
 def test_claims_of_a_table_on_printed_and_on_our_figures(desk: Desk, store: Store) -> None:
     found = made(TABLE, desk, store)
-    assert [(claim.paper, claim.ours, claim.asked_here) for claim in found.claims] == [
-        ("confirmed", "confirmed", False),
-        ("confirmed", "open", False),  # theirs is not there to be led
-        ("not confirmed", "not measured", False),
-        ("", "not confirmed", True),
+    assert [(claim.paper and claim.paper.verdict, claim.ours.verdict) for claim in found.claims] == [
+        ("confirmed", "confirmed"),
+        ("confirmed", "open"),  # theirs is not there to be led
+        ("not confirmed", "not measured"),
+        (None, "not confirmed"),
     ]
-    assert found.claims[2].decides.startswith("in the paper, accuracy: theirs")
+    assert found.claims[1].ours.absent == ("theirs",)
+    printed = found.claims[2].paper.lead
+    assert (printed.column, printed.row, printed.lead, printed.alone) == (
+        "accuracy",
+        "theirs",
+        pytest.approx(-0.05),
+        True,
+    )
     assert made(TABLE, desk, store, quick=True).claims == ()
 
 

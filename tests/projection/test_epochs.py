@@ -126,6 +126,8 @@ def test_points_move_and_axes_do_not(found: Journey) -> None:
     play = figure.layout.updatemenus[0].buttons[0]
     assert list(play.args[0]) == ["0", "2", "4"]  # all of them, wherever it stands
     assert play.args[1]["transition"]["duration"] > 0
+    back = clusters_over_epochs(found, kept=2, back=True).layout.updatemenus[0].buttons[0]
+    assert list(back.args[0]) == ["0", "2", "4", "2"]  # it rests where the weights are kept
 
 
 def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:

@@ -13,14 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from labkit.projection import project, tsne
 from labkit.projection import t_sne as stochastic
-from labkit.projection.t_sne import (
-    Phase,
-    affinities,
-    conditional,
-    descend,
-    divergence,
-    forces,
-)
+from labkit.projection.t_sne import Phase, affinities, conditional, descend, divergence, forces
 
 
 def clouds(count: int = 40, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:

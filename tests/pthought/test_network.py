@@ -9,14 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from labkit.pthought.method import PThought, PThoughtSettings
-from labkit.pthought.network import (
-    FORMS,
-    Decoder,
-    GruEncoder,
-    Model,
-    objective,
-    token_loss,
-)
+from labkit.pthought.network import FORMS, Decoder, GruEncoder, Model, objective, token_loss
 from labkit.text import Vocabulary, pad
 from labkit.training.encoders import Encoder, Words
 from labkit.vectors import random_vectors

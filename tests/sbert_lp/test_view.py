@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from labkit.arrays import unit
-from labkit.corpora import Pairs
+from labkit.baselines.base import Matrix, MatrixSettings
+from labkit.corpora import Labelled, Pairs
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
 from labkit.sbert_lp.sweeps import compared
 from labkit.sbert_lp.view import Around, around, changed
 
 
+def circle(count: int) -> dict[str, list[float]]:
+    """Sentences around a part of a circle, each between its neighbours."""
+    angles = np.linspace(0, 1, count)
+    return {f"sentence {row}": [float(np.cos(t)), float(np.sin(t)), 0.2] for row, t in enumerate(angles)}
+
+
+def over(vectors: dict[str, list[float]], folder: Path, **settings: int) -> SbertLp:
+    """The method over a base whose vectors are given, so that every neighbour can be worked out by hand."""
+    np.savez(folder / "base.npz", vectors=np.array([*vectors.values()], np.float32), sentences=np.array([*vectors]))
+    base = Matrix(MatrixSettings(file=str(folder / "base.npz")))
+    base.fit(Labelled(list(vectors), ["x"] * len(vectors), splits="train"))
+    return SbertLp.over(base, list(vectors), SbertLpSettings(**settings))
+
+
 @pytest.fixture
-def made(base, circle) -> SbertLp:
-    vectors = circle(30)
-    return SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=4, dimension=3))
+def made(tmp_path: Path) -> SbertLp:
+    return over(circle(30), tmp_path, neighbours=4, dimension=3)
 
 
 def check(found: Around, made: SbertLp) -> None:
@@ -63,10 +79,10 @@ def test_after_is_nearest_by_cosine_with_weights_that_rebuild_it(made: SbertLp) 
 # --- all sentences -----------------------------------------------------------------------------------------------
 
 
-def test_copies_are_named_by_the_first_and_are_no_neighbours_of_themselves(base, circle) -> None:
+def test_copies_are_named_by_the_first_and_are_no_neighbours_of_themselves(tmp_path: Path) -> None:
     vectors = circle(12)
     vectors["a copy of 5"] = vectors["sentence 5"]
-    made = SbertLp.over(base(vectors), list(vectors), SbertLpSettings(neighbours=3, dimension=2))
+    made = over(vectors, tmp_path, neighbours=3, dimension=2)
     one, other = around(made.space, "sentence 5"), around(made.space, "a copy of 5")
     assert one.before == other.before
     assert one.after == other.after

@@ -155,13 +155,10 @@ def test_masks_of_some_anchors_are_rows_of_all_masks(name: str, in_batch: bool) 
     assert whole[1].any()
 
 
-def test_at_most_two_negatives_at_a_time() -> None:
+def test_at_most_two_negatives_at_a_time_and_never_the_sentence_itself() -> None:
     corpus = Triplets(name="t", anchors=["a"] * 5, positives=["b"] * 5, negatives=list("vwxyz"))
     batches = ones(triplet_source(corpus), size=1)
     assert sorted(len(batch.negative) for batch in batches) == [1, 2, 2]
-
-
-def test_sentence_is_never_its_own_negative_nor_positive_and_negative() -> None:
     corpus = Triplets(name="t", anchors=["a", "b"], positives=["b", "c"], negatives=["a", "c"])
     P, N = ones(triplet_source(corpus))[0].masks(CPU)
     assert not (P & N).any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,7 @@ from labkit.corpora import Corpus, load
 from labkit.corpora.catalogue import EMBEDDED
 from labkit.evaluation.comparison import Lead
 from labkit.evaluation.scores import score
+from labkit.figure_names import spoken
 from labkit.method import Method
 from labkit.methods import METHODS, load_run
 from labkit.projection import aligned, place, project
@@ -51,8 +53,14 @@ def test_a_run_is_intact_and_that_of_the_table(shipped: table.Demonstration) -> 
     assert kind.of(record["settings"]) == METHODS[shipped.method](**shipped.settings).settings
     assert (record["seed"], record["corpus"], record["state"]) == (shipped.seed, shipped.corpus, "finished")
     assert record["fingerprint"] == corpus_of(shipped.corpus).fingerprint, "the corpus has changed: `make runs`"
-    texts = corpus_of(shipped.corpus).part("test").sentences()[:3]
-    assert load_run(shipped.folder).encode(texts).shape[0] == 3
+    texts, method = corpus_of(shipped.corpus).part("test").sentences()[:3], load_run(shipped.folder)
+    assert np.isfinite(method.encode(texts)).all()
+    written, settings = kind.renamed(record["settings"]), method.settings.values()
+    assert {name: settings[name] for name in written} == written
+    if "miner" in written and "temperature" not in written:  # before losses had a usual one
+        assert settings["temperature"] == 1.0
+    metrics = {metric for each in run.metrics.values() for metric in each} | set(run.history.columns)
+    assert len({spoken(metric) for metric in metrics}) == len(metrics)
     if "loss" in run.history.columns and len(run.snapshots.texts):
         assert len(run.snapshots.epochs) == len(run.history) + 1 >= 5  # something to play
     found = standing(shipped.name)
@@ -210,3 +218,14 @@ def test_a_pickle_in_a_picture_is_not_opened(tmp_path: Path, monkeypatch: pytest
     np.savez(tmp_path / pictures._name(origin, texts), about=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match="pickle"):
         picture(origin, texts, "pca")
+
+
+def test_the_newest_run_is_offered_first_in_the_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("streamlit")
+    from choosing import runs_in
+
+    for name, age in (("b", 3), ("c", 1), ("a", 2)):
+        fitted("tfidf", "relatedness").save(tmp_path / name)
+        os.utime(tmp_path / name / "run.json", (1e9 - age, 1e9 - age))
+    monkeypatch.setenv("LABKIT_RUNS", str(tmp_path))
+    assert list(runs_in()) == ["c", "a", "b"]

@@ -19,15 +19,7 @@ from labkit.corpora.article_triplets import triplets_of
 from labkit.methods import load_run
 from labkit.progress import collected, silent
 from labkit.thematic import method as thematic_method
-from labkit.thematic.method import (
-    MappedTask,
-    Thematic,
-    TripletBatch,
-    TripletTask,
-    batches,
-    dev_part,
-    triplets_of_rule,
-)
+from labkit.thematic.method import MappedTask, Thematic, TripletBatch, TripletTask, batches, dev_part, triplets_of_rule
 from labkit.thematic.network import ThematicSettings, WordAttention, ratio
 from labkit.training.encoders import encode
 from tests.sharded import sharded

@@ -64,19 +64,10 @@ def test_the_first_section_goes_whatever_its_title() -> None:
     assert titles(eligible(no_lead)) == list("ABCDE")
 
 
-@pytest.mark.parametrize(
-    "title",
-    [
-        " BACKGROUND ",
-        "External links",
-        "FURTHER READING",
-        "references",
-        "see  Also",
-        "Notes",
-        "Citations",
-        "Authored books",
-    ],
-)
+LISTS = ["External links", "FURTHER READING", "references", "see  Also", "Notes", "Citations", "Authored books"]
+
+
+@pytest.mark.parametrize("title", [" BACKGROUND ", *LISTS])
 def test_lists_are_left_out(title: str) -> None:
     below = section("Sources", 9, level=3)  # by its level it stands below the list
     for by in ("top", "heading"):
@@ -117,14 +108,9 @@ def test_neighbouring_sections_of_one_title_stay_two() -> None:
     assert titles(eligible(article(*FIVE, section("E", 9)))) == ["A", "B", "C", "D", "E", "E"]
 
 
-def test_only_openings_or_all_sentences() -> None:
-    text = f"{said(6)} {said(7, 'Next')} Too short. {said(8, 'Last')}"
-    parts = [Section(name, [text]) for name in "ABCDE"]
+def test_only_the_first_sentence_of_a_paragraph() -> None:
+    parts = [Section(name, [f"{said(6)} {said(7, 'Next')} {said(8, 'Last')}"]) for name in "ABCDE"]
     assert eligible(article(*parts))[0] == ("A", ((0, said(6)),))
-    assert eligible(article(*parts), which="all")[0] == (
-        "A",
-        ((0, said(6)), (0, said(7, "Next")), (0, said(8, "Last"))),
-    )
 
 
 def test_a_sentence_that_lost_a_piece_is_left_out_and_counted() -> None:
@@ -135,8 +121,8 @@ def test_a_sentence_that_lost_a_piece_is_left_out_and_counted() -> None:
     assert tally["lost a template or a formula", "sentences"] == 1
 
 
-@pytest.mark.parametrize(("by", "which"), [("top", "opening"), ("heading", "all")])
-def test_the_tally_adds_up(by: str, which: str) -> None:
+@pytest.mark.parametrize("by", ["top", "heading"])
+def test_the_tally_adds_up(by: str) -> None:
     whole = article(
         section("A", 4, 9, 60),
         section("A1", 9, level=3),
@@ -147,7 +133,7 @@ def test_the_tally_adds_up(by: str, which: str) -> None:
         section("F", 2),
     )
     for subject in (whole, article(*FIVE[:3])):
-        left, tally = sifted(subject, by=by, which=which)
+        left, tally = sifted(subject, by=by)
         funnel = Funnel(tally)
         assert funnel.read("articles") == 1
         assert funnel.read("sections") == len(subject.sections)
@@ -155,10 +141,4 @@ def test_the_tally_adds_up(by: str, which: str) -> None:
         assert funnel.left("sections") == len(left)
         assert funnel.left("sentences") == sum(len(sentences) for _, sentences in left)
         assert all(len(row) == 1 + len(UNITS) for row in funnel.rows())
-    assert tally[READ, "sentences"] == (7 if which == "opening" else 14)
-
-
-def test_unknown_choices_are_refused() -> None:
-    for wrong in ({"by": "chapter"}, {"which": "some"}):
-        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
-            eligible(article(), **wrong)
+    assert tally[READ, "sentences"] == 7

@@ -52,6 +52,11 @@ def left_of(article: Article) -> list[tuple[str, list[tuple[int, str]]]]:
     return left if len(left) >= 5 else []
 
 
+def holding(left: list[tuple[str, list[tuple[int, str]]]], title: str, text: str) -> list[int]:
+    """The places of the sections of this title that have this sentence."""
+    return [k for k, (name, found) in enumerate(left) if name == title and text in [each for _, each in found]]
+
+
 def made(corpus: Articles, plan: Plan) -> list[dict]:
     if not any(map(left_of, corpus.articles)):
         return []
@@ -68,11 +73,7 @@ def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: 
     for row in made(corpus, Plan(rule, seed, most)):
         left = left_of(first[row["article"]])
         assert row["split"] == hashed_split(row["article"])
-        places = [
-            k
-            for k, (title, found) in enumerate(left)
-            if title == row["section"] and row["anchor"] in [text for _, text in found]
-        ]
+        places = holding(left, row["section"], row["anchor"])
         assert places
         if rule == "titles":
             assert row["positive"] == f"{row['article']} {row['section']}"
@@ -81,20 +82,13 @@ def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: 
             assert row["negative_section"] in [left[n][0] for k in places for n in (k - 1, k + 1) if 0 <= n < len(left)]
             continue
         assert len({row["anchor"].lower(), row["positive"].lower(), row["negative"].lower()}) == 3
-        near = [
-            k
-            for k in places
-            for (i, one), (j, two) in combinations(left[k][1], 2)
-            if (one, two) == (row["anchor"], row["positive"]) and j - i <= 3
-        ]
+        pairs = [(k, *pair) for k in places for pair in combinations(left[k][1], 2)]
+        both = (row["anchor"], row["positive"])
+        near = [k for k, (i, one), (j, two) in pairs if (one, two) == both and j - i <= 3]
         assert near
         positives.setdefault((row["article"] + str(near[0]), row["anchor"]), set()).add(row["positive"])
         others = left_of(first[row["negative_article"]])
-        holders = [
-            n
-            for n, (title, found) in enumerate(others)
-            if title == row["negative_section"] and row["negative"] in [text for _, text in found]
-        ]
+        holders = holding(others, row["negative_section"], row["negative"])
         assert holders
         if rule == "other":
             assert row["negative_article"] != row["article"]
@@ -141,20 +135,13 @@ def test_no_article_is_in_two_splits_and_the_funnel_adds_up(corpus: Articles, ru
 
 def corpus_of(*titles: str, paragraphs: int = 3, **settings: object) -> Articles:
     """Articles of five sections A to E; the sentences say where they stand."""
-    return Articles(
-        [
-            Article(
-                title,
-                [Section("", ["Lead."], 1)]
-                + [
-                    Section(name, [f"{title} {name} paragraph number {place}. Rest." for place in range(paragraphs)])
-                    for name in "ABCDE"
-                ],
-            )
-            for title in titles
-        ],
-        **settings,
-    )
+
+    def section(title: str, name: str) -> Section:
+        return Section(name, [f"{title} {name} paragraph number {place}. Rest." for place in range(paragraphs)])
+
+    lead = Section("", ["Lead."], 1)
+    made = [Article(title, [lead, *(section(title, name) for name in "ABCDE")]) for title in titles]
+    return Articles(made, **settings)
 
 
 def test_the_numbers_by_hand() -> None:
@@ -165,11 +152,8 @@ def test_the_numbers_by_hand() -> None:
         assert (funnel.left("pairs"), funnel.removed(making.NO_SIDE, "triplets")) == (15, 6)
     titled = triplets_of(corpus_of("T"), rule="titles")
     assert len(titled) == 8
-    assert next(zip(titled.anchors, titled.positives, titled.negatives, strict=True)) == (
-        "T A paragraph number 0.",
-        "T A",
-        "T B",
-    )
+    first = next(zip(titled.anchors, titled.positives, titled.negatives, strict=True))
+    assert first == ("T A paragraph number 0.", "T A", "T B")
     assert len(triplets_of(corpus_of("T", paragraphs=6))) == 12 * 8  # 15 pairs of a section, 3 of them over 3 apart
 
 

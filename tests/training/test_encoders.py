@@ -132,10 +132,12 @@ def run(body: nn.Module, x: np.ndarray, padding: int = 3) -> np.ndarray:
         return body.double()(torch.tensor(padded)[None], torch.tensor([len(x)]))[0].numpy()
 
 
-def test_mean_by_hand() -> None:
+def test_mean_and_lstm_by_loops() -> None:
     body, x = Mean(DIMENSION, SIZE), sentence(4)
     weights = parts(body)
     np.testing.assert_allclose(run(body, x), weights["out.weight"] @ x.mean(axis=0) + weights["out.bias"], atol=1e-12)
+    body, x = Lstm(DIMENSION, SIZE), sentence(5)
+    np.testing.assert_allclose(run(body, x), lstm_by_loops(parts(body), "lstm.", x)[-1], atol=1e-12)
 
 
 @pytest.mark.parametrize("length", [1, 4])
@@ -170,11 +172,6 @@ def lstm_by_loops(weights: dict[str, np.ndarray], prefix: str, x: np.ndarray) ->
         state = np.tanh(cell) / (1 + np.exp(-leave))
         states.append(state)
     return np.array(states)
-
-
-def test_lstm_by_loops() -> None:
-    body, x = Lstm(DIMENSION, SIZE), sentence(5)
-    np.testing.assert_allclose(run(body, x), lstm_by_loops(parts(body), "lstm.", x)[-1], atol=1e-12)
 
 
 def test_bilstm_with_attention_by_loops() -> None:

@@ -117,11 +117,15 @@ def test_collapse_is_a_warning(recwarn: pytest.WarningsRecorder) -> None:
             run(Line(spreads=spreads), epochs=len(spreads))
 
 
-def test_a_loss_that_is_not_finite_stops_before_it_does_harm() -> None:
+def test_what_cannot_be_trained_stops_before_it_does_harm() -> None:
     task = Line(slope=1e20)  # squared: beyond float32
     with pytest.raises(ValueError, match="learning_rate"):
         run(task, epochs=1)
     assert task.module.weight.item() == pytest.approx(1e20)
+    task = Line()
+    task.batches = lambda epoch: []
+    with pytest.raises(ValueError, match="batch"):
+        run(task, epochs=1)
 
 
 def test_the_last_good_checkpoint_is_kept_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,13 +177,6 @@ def test_each_step_has_a_dropout_mask_of_its_own() -> None:
     assert len(set(found[0])) == 3 * 2
     assert found[0] == found[1]
     assert not set(found[0]) & set(found[2])
-
-
-def test_a_training_without_a_batch_is_refused() -> None:
-    task = Line()
-    task.batches = lambda epoch: []
-    with pytest.raises(ValueError, match="batch"):
-        run(task, epochs=1)
 
 
 # --- interrupted ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from tests.tiny_sbert import FAMILIES, make_tiny_sbert
 
 pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 
+OTHERS = [family for family in FAMILIES if family not in ("bert", "modernbert", "albert")]
 TEXTS = ["the cat sleeps", "a dog", "a bird looks at the lake and over the wall", "", "zyx", "the cat sleeps"]
 
 
@@ -118,13 +119,25 @@ class TestTransformer:
         with pytest.raises(RuntimeError, match="Missing"):
             other.load_state_dict({name: kept[name] for name in list(kept)[1:]})
 
-    @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (3, 0)])
-    def test_what_has_learned_goes_back_into_the_model(self, model: Any, layers: int, rank: int) -> None:
+    @pytest.mark.parametrize(
+        ("family", "layers", "rank"),
+        [
+            *(("bert", *each) for each in ((0, 0), (1, 0), (2, 2), (3, 0))),
+            *((family, layers, 0) for family in OTHERS for layers in (1, 3)),
+        ],
+    )
+    def test_it_starts_as_the_model_and_what_has_learned_goes_back(
+        self, family: str, layers: int, rank: int, tmp_path: Path
+    ) -> None:
+        model = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
+        rows = read(model)
         network = Transformer(model, layers=layers, rank=rank).eval()
+        network.remember(rows)
+        start = network(*Reader.batch(rows)).detach()
+        np.testing.assert_allclose(start, model.encode(TEXTS, normalize_embeddings=True), atol=1e-5)
         with torch.no_grad():
             for number, value in enumerate(network.state_dict().values()):
                 value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(number))
-        rows = read(model)
         vectors = network(*Reader.batch(rows)).detach().numpy()
         np.testing.assert_allclose(network.whole(model).encode(TEXTS), vectors, atol=1e-5)
         assert np.abs(vectors - model.encode(TEXTS, normalize_embeddings=True)).max() > 0.01
@@ -148,26 +161,9 @@ class TestTransformer:
         network.eval()
         assert torch.equal(network(*columns), network(*columns))
 
-    @pytest.mark.parametrize("layers", [1, 3])
-    @pytest.mark.parametrize(
-        "family", [family for family in FAMILIES if family not in ("bert", "modernbert", "albert")]
-    )
-    def test_other_families_start_as_they_are_and_go_back(self, family: str, layers: int, tmp_path: Path) -> None:
-        other = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
-        rows = read(other)
-        network = Transformer(other, layers=layers, rank=0).eval()
-        network.remember(rows)
-        vectors = network(*Reader.batch(rows)).detach()
-        np.testing.assert_allclose(vectors, other.encode(TEXTS, normalize_embeddings=True), atol=1e-5)
-        with torch.no_grad():
-            for number, value in enumerate(network.state_dict().values()):
-                value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(number))
-        vectors = network(*Reader.batch(rows)).detach()
-        np.testing.assert_allclose(network.whole(other).encode(TEXTS), vectors, atol=1e-5)
-
 
 class TestInAMethod:
-    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1}, {"layers": 2, "adapters": 2}])
+    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1, "max_length": 6}, {"layers": 2, "adapters": 2}])
     def test_it_learns_and_comes_back(self, tiny: str, model: Any, more: dict[str, int], tmp_path: Path) -> None:
         before = {name: value.clone() for name, value in model.state_dict().items()}
         method = METHODS["sentpwnet"](**settings(tiny, **more))
@@ -175,6 +171,8 @@ class TestInAMethod:
         assert method.history.rows[-1]["loss"] < method.history.rows[0]["loss"]
         assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
         method.save(tmp_path / "r")
+        longest = max(len(method.reader.numbers(text)) for text in TEXTS)
+        assert (longest == 6) == ("max_length" in more)
         vectors = method.encode(TEXTS)
         np.testing.assert_array_equal(load_run(tmp_path / "r").encode(TEXTS), vectors)
         assert not np.allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-3)

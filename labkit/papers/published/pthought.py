@@ -71,7 +71,7 @@ TABLE_3 = Table(
         Column("P-coherence", "coherence_within", "captions", printed=".4f"),
         Column("between groups", "coherence_between", "captions", printed=".4f", larger=False),
         Column("lift", "coherence_lift", "captions", printed=".4f"),
-        Column("nearest is of the group", "coherence_retrieval", "captions", printed=".4f"),
+        Column("nearest is in the group", "coherence_retrieval", "captions", printed=".4f"),
     ),
     (
         *_rows(coherence, {name: (*numbers, None, None, None) for name, numbers in COHERENT.items()}),
@@ -86,8 +86,8 @@ TABLE_3 = Table(
         Claim("the two-layer form that reads both ways leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
               ("P-coherence",)),
         Claim("the most complex encoder also keeps paraphrases together best by lift and by retrieval", OURS[2:],
-              OURS[:2], ("lift", "nearest is of the group"), ours=True),
-        Claim("all three forms lead the bag of word pieces", OURS, (BAG,), ("lift", "nearest is of the group"),
+              OURS[:2], ("lift", "nearest is in the group"), ours=True),
+        Claim("all three forms lead the bag of word pieces", OURS, (BAG,), ("lift", "nearest is in the group"),
               ours=True),
     ),
 )  # fmt: skip

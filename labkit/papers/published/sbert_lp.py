@@ -48,7 +48,7 @@ def _rows(run: Compute, figures: dict[str, tuple[float | None, ...]], **more: An
             rows.append(Row(name, numbers, pretrained(name.removesuffix(" + LP"), run, **more), figure=transform))
     recipe = Recipe(run, "sbert", **more)
     rows += [Row(name, (), recipe, figure=f"{transform} ") for name, transform in OURS.items()]
-    chosen = {"k, neighbours that the sweep chose": "lp k ", "p, dimensions that it chose": "lp p "}
+    chosen = {"k chosen by the sweep": "lp k ", "p chosen by the sweep": "lp p "}
     rows += [Row(f"{MINI} + LP: {what}", (), recipe, figure=figure, counted=True) for what, figure in chosen.items()]
     return tuple(rows)
 

@@ -92,7 +92,7 @@ def _each(
 ) -> tuple[Claim, ...]:
     """A claim of the paper on its networks and on ours; on ours alone if only they were trained."""
     both = all(map(_in_both_forms, rows)) and any(map(_in_both_forms, over))
-    forms = [(THEIRS, ", the paper's network", False)] * both + [(OURS, ", our networks", both)]
+    forms = [(THEIRS, " (the paper's network)", False)] * both + [(OURS, " (our networks)", both)]
     return tuple(
         Claim(text + what, _named(rows, form), _named(over, form), columns, ours=asked_here, **more)
         for form, what, asked_here in forms
