@@ -57,7 +57,6 @@ READABLE = f"""
   .stMainBlockContainer {{padding-inline: 1rem !important}}
   .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
   .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
-  .st-key-present {{display: none}}
   .st-key-choices {{gap: 0.5rem}}
   .st-key-choices > * {{max-width: calc(50% - 0.25rem)}}
   .stButtonGroup [role=radio]:not([aria-checked=true]) {{

@@ -17,7 +17,7 @@ import papers_thematic
 import streamlit as st
 
 from labkit import figures
-from labkit.papers.records import CLAIM_SEEDS
+from labkit.papers.reports import result_of
 
 TRY = "try"  # in the address: the open panel
 VERDICTS = {  # of a claim -> colour and text of its badge
@@ -143,54 +143,6 @@ def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
     st.caption(tally(claims))
 
 
-def result_of(claim: Any, table: Any) -> str:
-    """The lead that decides a claim here, and what is missing if it is undecided; else the paper's own lead."""
-    if claim.ours.lead:
-        return said(claim.ours.lead, table, "one run each") + because(claim, table)
-    own = claim.paper and claim.paper.lead
-    return f"Not measured here. In the paper: {said(own, table)}" if own else "No scores for both sides."
-
-
-def said(lead: Any, table: Any, without: str = "") -> str:
-    """A lead with its interval in the unit of its column; positive if the first row is better."""
-    size, low, high = (in_unit(each, lead, table) for each in (lead.lead, lead.low, lead.high))
-    sure = without if lead.alone else f"95\u00a0%: {low.split()[0]} to {high.split()[0]}"
-    sure += ", over seeds alone" * lead.seeds_alone
-    return f"Lead of {lead.row} over {lead.other}: {size} ({'; '.join(filter(None, (lead.column, sure)))})."
-
-
-def in_unit(value: float, lead: Any, table: Any, form: str = "+") -> str:
-    """A lead with its unit: per cent of the other score, or points, of which the largest score has 100."""
-    column = next(column for column in table.table.columns if column.name == lead.column)
-    small = column.larger and max(lead.mine, lead.theirs) <= 1  # no minutes, ranks or distances
-    times, unit = (100, " %") if lead.share else (1, " minutes" * ("minutes" in column.name))
-    if not unit and (column.scale == 100 or (small and not column.name.endswith(" MI"))):  # which is in nats
-        times, unit = 100 / column.scale, " points"
-    value *= times
-    exact = unit in (" %", " points")
-    return format(value, form + (".3g" if not exact else ".1f" if abs(value) >= 0.05 else ".1g")) + unit
-
-
-def because(claim: Any, table: Any) -> str:
-    """Why a claim is undecided, as a sentence; empty for any other."""
-    found, lead = claim.ours, claim.ours.lead
-    if found.verdict != "open":
-        return ""
-    asked = next(each for each in table.table.claims if each.text == claim.text)
-    size = in_unit(asked.by, lead, table, "") if asked.by else ""
-    if found.seeds or lead.alone:
-        why = f"{found.seeds or 1} of {CLAIM_SEEDS} seeds were run"
-    elif asked.tie:
-        why = f"the difference may be smaller or larger than {size}"
-    elif lead.low <= asked.by <= lead.high:
-        why = f"the lead may be smaller or larger than {size}" if size else "too close to call"
-    elif found.absent and lead.lead > 0:
-        why = f"not measured: {', '.join(found.absent)}"
-    else:
-        why = "the claim makes several comparisons, one of which can be this far off by chance"
-    return f" Undecided: {why}."
-
-
 def badge_of(verdict: str) -> str:
     """A verdict on a claim."""
     colour, words = VERDICTS[verdict]
@@ -219,9 +171,9 @@ def show_card(name: str, card: Card) -> None:
     st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict)}", help=PAPERS[name].citation)
     show_tally(claims_of(name, asked_here=False))
     st.markdown(card.claim)
-    st.markdown(f"**Here:** {frame.plain(result_of(claim, table))}")
+    st.markdown(f"**Here:** {frame.plain(result_of(claim, table.table))}")
     if variant:
-        st.markdown(f"**Our variant:** {badge_of(variant.ours.verdict)} {frame.plain(result_of(variant, table))}")
+        st.markdown(f"**Our variant:** {badge_of(variant.ours.verdict)} {frame.plain(result_of(variant, table.table))}")
     leads = [each.ours.lead for each in (claim, variant) if each and each.ours.lead]
     decide = [(lead.row, lead.other) for lead in leads if lead.column == card.column]
     pairs = tuple(dict.fromkeys((*card.pairs, *decide)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -14,6 +13,7 @@ from papers_cards import CARDS, TRY
 
 from labkit import figures
 from labkit.papers.records import AS_PRINTED
+from labkit.papers.reports import ours, result_of
 
 EVERY = "All papers"
 LOOK = """
@@ -58,7 +58,7 @@ def show_claims(paper: str) -> None:
             {
                 "verdict": papers_cards.badge_of(claim.ours.verdict),
                 "claim" if not asked_here else "our question": frame.plain(claim.text),
-                "here": frame.plain(papers_cards.result_of(claim, table)),
+                "here": frame.plain(result_of(claim, table.table)),
                 "in": table.table.title,
             }
             for claim, table in claims
@@ -79,18 +79,18 @@ def show_tables(paper: str) -> None:
 
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
-    ours = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
-    known = [place for place, columns in enumerate(ours.values()) if columns]  # initially one that has our scores
+    known = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
+    places = [place for place, columns in enumerate(known.values()) if columns]  # initially one that has our scores
     name = left.selectbox(
         "Table or figure",
         list(named),
-        known[0] if known else 0,
+        places[0] if places else 0,
         format_func=lambda name: named[name].table.title,
         key=f"{paper}-table",
         **frame.KEEP,
     )
     table = named[name]
-    start = table.columns.index(next(iter(ours[name]), table.columns[0]))
+    start = table.columns.index(next(iter(known[name]), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
     caption = frame.plain(table.table.caption).removesuffix(".")
     end = "" if caption.endswith("?") else "."
@@ -118,51 +118,23 @@ def show_tables(paper: str) -> None:
             if line:
                 st.markdown(frame.plain(line))
     frame.code(PAPER_CODE.format(table=name, column=column))
-    show_leads(table)
     if papers[paper].observations:
         with st.expander("What the paper says about itself"):
             for each in papers[paper].observations:
                 st.markdown(f"- {frame.plain(each.text)} **{each.verdict}**: {frame.plain(each.why)}")
 
 
-def show_leads(table: Any) -> None:
-    """What remains of each lead once the settings of both sides are chosen on dev."""
-    leads = table.leads
-    if not leads:
-        return
-    rows = [
-        {"claim": claim, "settings": settings} | asdict(lead)
-        for claim, before, after in leads
-        for settings, lead in (("as printed", before), ("chosen on dev", after))
-    ]
-    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning."
-    with st.expander("Leads with the printed settings and with those chosen on dev"):
-        frame.picture(figures.leads_before_and_after(leads), key="leads", alt=alt, rows=lambda: rows)
-
-
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
     """The rows of a paper's table, each with the printed score and ours, column by column."""
-    by_place = {(figure.row, figure.column): figure for figure in table.figures}
     rows = []
-    for name in table.rows:
-        figures_of_row = [by_place[name, column] for column in table.columns]
-        row: dict[str, Any] = {"row": name}
-        for figure in figures_of_row:
-            row[f"{figure.column}, paper"] = figure.published
-            row[f"{figure.column}, ours"] = "–" if figure.mean is None else spoken_figure(figure)
-        row["note"] = "; ".join(dict.fromkeys(figure.why for figure in figures_of_row if figure.why))
-        rows.append(row)
+    for printed in table.table.rows:
+        found = [table.at(printed.name, column) for column in table.columns]
+        row: dict[str, Any] = {"row": printed.name}
+        for column, figure in zip(table.table.columns, found, strict=True):
+            row[f"{column.name}, paper"] = figure.published
+            row[f"{column.name}, ours"] = ours(column, figure, counted=printed.counted)
+        rows.append(row | {"note": "; ".join(dict.fromkeys(figure.why for figure in found if figure.why))})
     return rows
-
-
-def spoken_figure(figure: Any) -> str:
-    """Mean and interval, or mean ± spread, with the same decimals, and an asterisk if it has a note."""
-    mean = f"{figure.mean:#.4g}"
-    decimals = len(mean.partition(".")[2])
-    about = f" ± {figure.spread:.{decimals}f}" if figure.spread else ""
-    if figure.interval is not None:
-        about = " [{}]".format(", ".join(f"{bound:.{decimals}f}" for bound in figure.interval))
-    return mean + about + (" *" if figure.why else "")
 
 
 # --- the page ----------------------------------------------------------------------------------------------------

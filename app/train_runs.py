@@ -20,7 +20,7 @@ from labkit.figure_names import SAW, VERDICTS, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
-    from labkit.evaluation.leaderboard import Line, Result
+    from labkit.trials.leaderboard import Line, Result
 
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
@@ -74,7 +74,7 @@ def listed(names: Sequence[str]) -> str:
 
 def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
     """The verdict, the leaderboard with the table behind it, and the curves; the choices are behind a button."""
-    from labkit.evaluation.leaderboard import leaderboard
+    from labkit.trials.leaderboard import leaderboard
 
     choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
     runs = chosen_runs(opened, offered, choices)
@@ -134,8 +134,8 @@ def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened)
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
+    from labkit.trials.leaderboard import Result
 
     def scores(method: Any, *key: Any) -> Any:
         return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
@@ -177,6 +177,8 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if unsure := [f"{line.name} ({line.difference})" for line in others if line.verdict == "open"]:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether it beats {listed(named)}."
+    if ties := [line.name for line in others if line.verdict == "tie"]:
+        return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
     return f"{best.name} is best: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
 
 
@@ -220,7 +222,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
 CODE = """\
 from labkit.corpora import load
 from labkit.figures import leader_dots, training_curves
-from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.trials.leaderboard import Result, leaderboard
 from labkit.methods import load_run
 from labkit.runs import history, read_record
 from labkit.evaluation.scores import score

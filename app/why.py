@@ -25,7 +25,7 @@ SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
 READ = (
     "Point at a word to see its part: {what}. Blue words with a line below make the sentences more similar, orange "
-    "words with dots below less. Grey words are not in the training data."
+    "words with dots below less. Grey words are unknown to {name}."
 )
 OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the similarity lost without the word"
 NAMED = 6  # words in the headline
@@ -57,7 +57,6 @@ def button(
         st.text(f"a · {a}\nb · {b}" + (f"\nc · {c}" if c else ""))
         for number, (column, space) in enumerate(zip(st.columns(len(spaces)), spaces, strict=True)):
             with column:
-                st.markdown(f"**{frame.plain(space.name)}**")
                 frame.run(partial(explanation, space, opened, a, b, c, number=number, several=several))
 
     frame.dialog("Why alike?", panel, "large" if several else "medium")
@@ -85,7 +84,8 @@ def explanation(
             shown: Any = {"format_func": "Explanation: {}".format, "label_visibility": "collapsed", "width": 250}
             way = st.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", **shown)
     found = cached.explained(space, a, b, way)
-    top.markdown(headline(found))
+    name = frame.plain(space.name)
+    top.markdown(f"**{name}:** {headline(found)}")
     if found.word_pairs:
         left, right = st.columns([1, 1.1]) if classes else (st.container(), st.container())
         one = "neighbour" if way == "neighbours" else "word"
@@ -95,7 +95,7 @@ def explanation(
             sides = ((a, found.names_a, found.own_a), (b, found.names_b, found.own_b))
             for head, (text, names, own) in zip(heads, sides, strict=True):
                 st.html(f'<p class="labkit-words"><b>{head}</b> {marked(text, names, own, most or 1.0)}</p>')
-            st.caption(READ.format(what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
+            st.caption(READ.format(name=name, what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
             st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}. {found.tested}")
         with right:
             alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
@@ -113,7 +113,7 @@ def explanation(
 def headline(found: Explanation) -> str:
     """The similarity, and the words that make half of it."""
     half, what = found.half(), "neighbours" if found.way == "neighbours" else "words"
-    said = f"The similarity is **{found.similarity:.3f}**."
+    said = f"the similarity is **{found.similarity:.3f}**."
     if half:
         more = f" and {len(half) - NAMED} more" if len(half) > NAMED else ""
         said += f" **Half of it comes from these {what}: {', '.join(map(frame.plain, half[:NAMED]))}{more}.**"
@@ -150,12 +150,6 @@ def _mark(word: str, part: float | None, most: float) -> str:
     ink, line = ("0, 114, 178", "solid") if part > 0 else ("230, 159, 0", "dotted")
     look = MARK.format(line=line, ink=ink, depth=0.45 * abs(part) / most) if abs(part) >= FAINT * most else ""
     return f'<span style="{look}" title="{part:+.3f}">{escape(word)}</span>'
-
-
-def say_unknown(words: Sequence[str]) -> None:
-    """The words that have no part in the similarity, if there are any."""
-    if words:
-        st.text(f"These words are not in the training data and have no effect: {', '.join(words)}")
 
 
 def _contrast(found: Contrast) -> None:

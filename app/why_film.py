@@ -12,6 +12,7 @@ import streamlit as st
 import why
 
 from labkit import figures
+from labkit.figures.film import DIGITS
 from labkit.film.reading import RowOfPair
 from labkit.shipped import DEMONSTRATIONS
 
@@ -20,9 +21,14 @@ ROWS_WITHOUT_CLASSES = 30
 RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
 VARIMAX = "Rotates the rows so that each depends on few words. All similarities stay as they are."
 ROW = (
-    "A row gives every sentence one number, and the product of the two numbers is its part: equal signs pull the pair "
-    "together. The cards show the {count} largest of {of} rows, {share:.0f} % of all parts."
+    "**FILM: the similarity is {similarity}.** A row of FILM's map L gives every sentence one number, and the product "
+    "of both numbers is the row's part of the similarity. Row {number} {pulls} most: its numbers have {signs} signs."
 )
+SUM = (
+    "{similarity} = {rows} from the rows of L + {shared} from words in common. The cards show the {count} largest of "
+    "{of} rows, {share:.0f} % of all parts."
+)
+UNKNOWN = "FILM does not know these words, so they have no effect: {}."
 NO_RETURN = (
     "**No safe reading:** the row does not return when FILM is fitted again ({stability:.2f}). Its words explain only "
     "this fit."
@@ -53,16 +59,18 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
         headline = st.container(width="stretch")
         rotated = st.toggle("Varimax", True, key="varimax", help=VARIMAX, **frame.KEEP)
     explained, rows = cached.film_pair(film, rotated, a, b)
-    why.say_unknown(explained.unknown)
+    if explained.unknown:
+        st.text(UNKNOWN.format(", ".join(explained.unknown)))
     if not explained.word_pairs:
         st.info(why.NOT_KNOWN)
         return
-    of_rows, parts = sum(row.part for row in rows), [abs(row.part) for row in rows]
-    carried = sum(parts[:CARDS]) / (sum(parts) or 1.0)
-    headline.markdown(
-        f"**The similarity {explained.similarity:.3f} is {of_rows:.3f} from the rows of L + {explained.shared:.3f} "
-        f"from words in common.** {ROW.format(count=min(CARDS, len(rows)), of=len(rows), share=100 * carried)}"
-    )
+    parts, largest = [abs(row.part) for row in rows], rows[0]
+    similarity, shared = round(explained.similarity, 3), round(explained.shared, 3)
+    ends = ("pulls the pair together", "equal") if largest.part > 0 else ("pushes the pair apart", "opposite")
+    said = {"similarity": f"{similarity:.3f}", "rows": f"{similarity - shared:+.3f}", "shared": f"{shared:.3f}"}
+    said |= {"number": largest.number + 1, "pulls": ends[0], "signs": ends[1], "count": min(CARDS, len(rows))}
+    headline.markdown(ROW.format(**said))
+    st.caption(SUM.format(**said, of=len(rows), share=100 * sum(parts[:CARDS]) / (sum(parts) or 1.0)))
     stable, read = cached.film_stability(film, rotated, opened), cached.film_read(film, rotated, opened)
     for column, row in zip(st.columns(CARDS), rows, strict=False):
         with column, st.container(border=True):
@@ -81,12 +89,11 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
 
 def show_row(row: RowOfPair, stability: float, classes: Sequence[tuple[str, float]]) -> None:
     """A row: its part, what it separates, and the words that make the two numbers. The first class is its high end."""
-    st.markdown(
-        f"**Row {row.number + 1}** {'pulls together' if row.part > 0 else 'pushes apart'}: "
-        f"**{row.part:+.3f}** = {row.numbers[0]:+.2f} (a) × {row.numbers[1]:+.2f} (b)"
-    )
+    a, b = (round(number, DIGITS) for number in row.numbers)
+    pulls = "pulls together" if row.part > 0 else "pushes apart"
+    st.markdown(f"**Row {row.number + 1}** {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
     st.markdown(reading(stability, classes))
-    alt = f"Bars: the words of a and b that make their numbers {row.numbers[0]:+.2f} and {row.numbers[1]:+.2f}."
+    alt = f"Bars: the words of a and b that make their numbers {a:+.3f} and {b:+.3f}."
     bare = {"displayModeBar": False}
     st.plotly_chart(figures.row_of_pair(row), key=f"row-{row.number}", alt=alt, config=bare)
 

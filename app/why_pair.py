@@ -22,7 +22,6 @@ from labkit.figures.pairs import written
 from labkit.pairs import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
-    MOST_LOSSES,
     OF_PAIRS,
     PAPER,
     Examined,
@@ -51,8 +50,7 @@ TABLE = {  # field of a PairRow -> head of its column
 }
 NAMES = {name: LOSSES[name].title for name in OF_PAIRS}
 MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
-USUAL = PairSettings(alpha=2.0, beta=50.0, base=0.5, epsilon=0.1)  # the defaults of all losses in labkit.pairs
-OPENING = replace(USUAL, beta=10.0)  # at the usual β, the negatives of most corpora have no visible weight
+OPENING = PairSettings(alpha=2.0, beta=10.0, base=0.5, epsilon=0.1)  # with β 50, most negatives have no visible weight
 RANGES = {  # of the sliders
     "alpha": (0.5, 20.0),
     "beta": (1.0, 100.0),
@@ -76,21 +74,8 @@ IN_ORDER = (
 # --- settings ----------------------------------------------------------------------------------------------------
 
 
-def start_button(name: str, settings: PairSettings, key: str) -> None:
-    """A button that sets the sliders to these numbers; they can be moved from there.
-
-    A number outside the range of its slider is moved to the nearest end.
-    """
-    base = settings.margin if "margin" in LOSSES[settings.loss].hyperparameters else settings.base
-    wished = {"alpha": settings.alpha, "beta": settings.beta, "lambda": base}
-    wished |= {"tau": settings.temperature, "epsilon": settings.epsilon}
-    numbers = {slider: min(max(float(wished[slider]), least), most) for slider, (least, most) in RANGES.items()}
-    help_ = ", ".join(f"{sign} {value:g}" for sign, value in zip(SIGNS.values(), numbers.values(), strict=False))
-    st.button(name, on_click=st.session_state.update, args=(numbers,), key=key, help=help_)
-
-
-def settings_of_loss(trained: PairSettings | None) -> PairSettings:
-    """Loss, miner and their numbers. `trained`: those of the run, if there is one."""
+def settings_of_loss() -> PairSettings:
+    """Loss, miner and their numbers."""
     keep = frame.KEEP
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     used = LOSSES[loss].hyperparameters
@@ -105,10 +90,6 @@ def settings_of_loss(trained: PairSettings | None) -> PairSettings:
     tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     epsilon = slider("epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Set all sliders to the defaults of", width="content")
-        start_button("the losses", USUAL, "usual")
-        start_button("this run" if trained else "training", trained or PairSettings(), "as-trained")
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
@@ -217,12 +198,12 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     rows = [row for row in pair_rows(examined, anchor) if row.kept]
     places = [place for place, row in enumerate(rows, 1) if row.number == other]
     if not places:
-        return "This pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
+        return "this pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
     share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     pulled = row.kind == "positive"
     moves = "pulls this pair of the same class together" if pulled else "pushes this pair of two classes apart"
-    said = f"The loss {moves}. The pair has {share:.0f} % of this anchor's weight ({written(row.weight)})"
+    said = f"the loss {moves}. The pair has {share:.0f} % of this anchor's weight ({written(row.weight)})"
     negatives = [each for each in rows if each.kind == "negative"]
     if any(each.weight >= 1e-4 for each in negatives) or not negatives:
         return f"{said}, {rank}."
@@ -247,11 +228,10 @@ def show(
 ) -> None:
     """The panel: a picture next to the sliders; closed below it, the formula with its numbers, and the whole batch."""
     anchor, other = pair
-    trained = chosen.method.settings
     left, right = st.columns([2.4, 1])
     with right:
         curve = st.container()
-        settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
+        settings = settings_of_loss()
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
     pinned: PairSettings = st.session_state.setdefault(PINNED, settings)
@@ -264,7 +244,7 @@ def show(
             if before is None
             else f" Pinned ({told(pinned, settings)}): {100 * before[other] / (before.sum() or 1):.0f} %."
         )
-        st.markdown(f"**{verdict(examined, anchor, other)}**{was}")
+        st.markdown(f"**{frame.plain(chosen.name)}: {verdict(examined, anchor, other)}**{was}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
@@ -310,24 +290,12 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """A few losses in one plot, initially the three of the paper."""
-    losses = st.multiselect(
-        "Losses in the picture",
-        OF_PAIRS,
-        list(PAPER),
-        format_func=NAMES.__getitem__,
-        max_selections=MOST_LOSSES,
-        key="curves",
-        **frame.KEEP,
-    )
-    if not losses:
-        st.info("Choose a loss to draw.")
-        return
-    curves = anchor_curves(examined, anchor, losses=losses)
+    """The three losses of the paper in one plot."""
+    curves = anchor_curves(examined, anchor, losses=PAPER)
     if not curves:
         st.caption("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
         return
-    shown = ", ".join(NAMES[loss] for loss in losses)
+    shown = ", ".join(NAMES[loss] for loss in PAPER)
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
     rows = [row for curve in curves for row in curve.rows()]
     frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=lambda: rows)
@@ -335,7 +303,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         "Each mark is a pair of the anchor. The line shows the weight that its hardest positive or negative would have "
         "at other similarities, with all other pairs unchanged. Weights below one millionth are at the lower edge."
     )
-    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
+    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={PAPER})")
 
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:

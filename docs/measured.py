@@ -20,7 +20,7 @@ from labkit.figures import leads_before_and_after
 from labkit.papers.bundled_report import stored
 from labkit.papers.claims import ShownLead
 from labkit.papers.published import PAPERS
-from labkit.papers.reports import as_markdown, decides, in_digits
+from labkit.papers.reports import as_markdown, in_digits, said
 from labkit.shipped import DEMONSTRATIONS
 from labkit.shipped.making import between_marks, runs_table
 from labkit.shipped.runs import RUNS, standing
@@ -266,8 +266,9 @@ def refuted() -> str:
     """What papers say about their tables and themselves, and what their own pages say against it."""
     rows = []
     for paper in PAPERS.values():
-        printed = [(each.text, each.paper) for result in RESULTS.of(paper) for each in result.claims if each.paper]
-        claims = [(text, decides(found, printed=True)) for text, found in printed if found.verdict == "not confirmed"]
+        judged = [(each, result.table) for result in RESULTS.of(paper) for each in result.claims]
+        refuted = [(each, table) for each, table in judged if each.paper and each.paper.verdict == "not confirmed"]
+        claims = [(each.text, said(each.paper.lead, table)) for each, table in refuted]
         against = [(each.text, each.why) for each in paper.observations if each.verdict == "not confirmed"]
         rows += [[paper.name, *both] for both in (*against, *claims)]
     return piped("| paper | what is said | what its own pages say |", "| --- | --- | --- |", rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import IPython.display
@@ -25,12 +26,7 @@ class Output:
         assert display_id
         place = [forms["text/plain"]]
         self.places.append(place)
-
-        class Handle:
-            def update(self, forms: dict[str, str], *, raw: bool) -> None:
-                place.append(forms["text/plain"])
-
-        return Handle()
+        return SimpleNamespace(update=lambda forms, *, raw: place.append(forms["text/plain"]))
 
 
 @pytest.fixture

@@ -20,24 +20,28 @@ if TYPE_CHECKING:
 
 # --- rows of L ---------------------------------------------------------------------------------------------------
 
-WORDS = 4  # of each sentence; the others are one bar
+WORDS, DIGITS = 4, 3  # words of each sentence, the others are one bar; decimals
 
 
 def row_of_pair(row: RowOfPair, *, height: int = 270) -> go.Figure:
-    """Draw the words of a and b that make their two numbers on a row; grey bars are the numbers, the sums of all."""
+    """Draw the words of a and b that make their two numbers on a row; grey bars are the numbers, the sums of all.
+
+    Numbers have three decimals. The last bar of a sentence is what its other bars leave, so that they add up.
+    """
     entries: list[tuple[str, float, str]] = []
     ends = []
     for side, number, words in zip("ab", row.numbers, row.words, strict=True):
-        entries += [(word, value, POSITIVE if value > 0 else NEGATIVE) for word, value in words[:WORDS]]
-        rest = [value for _, value in words[WORDS:]]
-        if rest:
-            entries.append((f"{len(rest)} other words", sum(rest), POSITIVE if sum(rest) > 0 else NEGATIVE))
-        entries.append((f"sum: {side}", number, INK))
+        shown = [(word, round(value, DIGITS)) for word, value in words[:WORDS]]
+        name = f"{len(words) - WORDS} other words" if len(words) > WORDS else shown.pop()[0] if shown else ""
+        if name:
+            shown.append((name, round(round(number, DIGITS) - sum(value for _, value in shown), DIGITS)))
+        entries += [(word, value, POSITIVE if value > 0 else NEGATIVE) for word, value in shown]
+        entries.append((f"sum: {side}", round(number, DIGITS), INK))
         ends.append(len(entries) - 0.5)
     values = [value for _, value, _ in entries]
     marker = {"color": [colour for *_, colour in entries]}
-    text = {"text": [f"{value:+.2f}" for value in values], "textposition": "outside", "cliponaxis": False}
-    hover = "%{customdata}: %{x:+.4f}<extra></extra>"
+    text = {"text": [f"{value:+.3f}" for value in values], "textposition": "outside", "cliponaxis": False}
+    hover = "%{customdata}: %{x:+.3f}<extra></extra>"
     names = draw.ticks([name for name, *_ in entries], 18)
     room = 0.3 * max(map(abs, values), default=1.0)
     bars = draw.bars(values, list(range(len(entries))), marker, orientation="h", hovertemplate=hover, **text)

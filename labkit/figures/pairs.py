@@ -241,8 +241,8 @@ def weight_over(
         height=height,
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 4, "b": 4},
-        xaxis={"title": {"text": sign, "standoff": 2}, **small} | ({"type": "log", "tickvals": TICKS} if log else {}),
-        yaxis={"title": "its weight", "range": [-0.03 * most, 1.3 * most], "nticks": 4, **small},
+        xaxis=small | ({"type": "log", "tickvals": TICKS} if log else {}),
+        yaxis={"title": f"weight by {sign}", "range": [-0.03 * most, 1.3 * most], "nticks": 4, **small},
     )
 
 

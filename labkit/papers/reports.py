@@ -12,9 +12,9 @@ from math import log
 from typing import Any, get_args
 
 from labkit.papers.bundled_report import Figure, JudgedClaim, Report, Standing, TableResult, stored
-from labkit.papers.claims import Judgement, ShownLead, Verdict
+from labkit.papers.claims import ShownLead, Verdict
 from labkit.papers.published import PAPERS
-from labkit.papers.records import CLAIM_SEEDS, Column, Paper
+from labkit.papers.records import CLAIM_SEEDS, Column, Paper, Table
 from labkit.progress import lasting
 
 RULE = (
@@ -56,17 +56,12 @@ def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
 
 def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     """One line per claim: the verdicts by the paper's scores and by ours, and the column that decides ours."""
-    rows = [
-        [
-            table.name,
-            claim.text,
-            claim.paper.verdict if claim.paper else "our question",
-            claim.ours.verdict,
-            _why(claim),
-        ]
-        for table in report.tables
-        for claim in table.claims
-    ]
+    rows = []
+    for table in report.tables:
+        for claim in table.claims:
+            why = " ".join([result_of(claim, table.table), *_refuted(claim, table.table)])
+            paper = claim.paper.verdict if claim.paper else "our question"
+            rows.append([table.name, claim.text, paper, claim.ours.verdict, why])
     rows += [
         [paper.name, each.text, each.verdict, "–", each.why]
         for paper in papers.values()
@@ -75,34 +70,66 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     ]
     if not rows:
         return []
-    head = ["", "claim", "by the paper's scores", "by our scores", "what decides (+ if the first row is better)"]
+    head = ["", "claim", "by the paper's scores", "by our scores", "what decides"]
     return ["", "## What the papers claim", "", _tally(report, papers), "", *piped(head, rows)]
 
 
-def _why(claim: JudgedClaim) -> str:
-    """The basis of both verdicts: our scores, and the paper's if they refute the claim or ours are missing."""
-    ours, paper = claim.ours, claim.paper
-    said = [] if paper and paper.lead and not ours.lead else [decides(ours)]
-    if paper and paper.lead and (paper.verdict == "not confirmed" or not ours.lead):
-        said.append(f"in the paper, {decides(paper, printed=True)}")
-    return "; ".join(said)
+def result_of(claim: JudgedClaim, table: Table) -> str:
+    """The lead that decides a claim by our scores and, if it is undecided, why; without ours, the paper's lead."""
+    found, own = claim.ours, claim.paper.lead if claim.paper else None
+    if not found.lead:
+        return f"Not measured here. In the paper: {said(own, table)}" if own else "No scores for both sides."
+    held = f" Holds in {found.holds} of {found.columns} columns." if 1 < found.columns > found.holds else ""
+    return said(found.lead, table, "one run each") + held + _because(claim, table)
 
 
-def decides(found: Judgement, *, printed: bool = False) -> str:
-    """The lead that decides a verdict, in how many columns the claim holds, and what is missing."""
-    if not (lead := found.lead):
-        return "no column has scores for both sides"
-    size, *ends = (format(each, "+.1%" if lead.share else "+.3g") for each in (lead.lead, lead.low, lead.high))
-    interval = f" [{', '.join(ends)}]{', over seeds alone' * lead.seeds_alone}"
-    more = "" if printed else ", one run each" if lead.alone else interval
-    said = [f"{lead.column}: {lead.row} {lead.mine:.4g} against {lead.other} {lead.theirs:.4g} ({size}{more})"]
-    if 1 < found.columns > found.holds:
-        said.append(f"holds in {found.holds or 'none'} of {found.columns} columns")
-    if found.absent:
-        said.append(f"without {', '.join(found.absent)}")
-    if found.seeds:
-        said.append(f"{found.seeds} seeds, expected {CLAIM_SEEDS}")
-    return "; ".join(said)
+def _refuted(claim: JudgedClaim, table: Table) -> list[str]:
+    """What the paper's own scores say, if they refute a claim that ours can be compared with."""
+    if not (claim.paper and claim.paper.lead and claim.ours.lead and claim.paper.verdict == "not confirmed"):
+        return []
+    return [f"In the paper: {said(claim.paper.lead, table)}"]
+
+
+def said(lead: ShownLead, table: Table, without: str = "") -> str:
+    """A lead with its interval in the unit of its column; positive if the first row is better."""
+    size, low, high = (_in_unit(each, lead, table) for each in (lead.lead, lead.low, lead.high))
+    sure = without if lead.alone else f"95 %: {low.split()[0]} to {high.split()[0]}"
+    sure += ", over seeds alone" * lead.seeds_alone
+    return f"Lead of {lead.row} over {lead.other}: {size} ({'; '.join(filter(None, (lead.column, sure)))})."
+
+
+def _in_unit(value: float, lead: ShownLead, table: Table, form: str = "+") -> str:
+    """A lead with its unit: per cent of the other score, or points, of which the largest score has 100."""
+    column = next(column for column in table.columns if column.name == lead.column)
+    small = column.larger and max(lead.mine, lead.theirs) <= 1  # no minutes, ranks or distances
+    if lead.share:
+        times, unit = 100.0, " %"
+    elif column.scale == 100 or (small and not column.name.endswith(" MI")):  # which is in nats
+        times, unit = 100 / column.scale, " points"
+    else:
+        return format(value, f"{form}.3g") + " minutes" * ("minutes" in column.name)
+    value *= times
+    return format(value, f"{form}.1f" if abs(value) >= 0.05 else f"{form}.1g") + unit
+
+
+def _because(claim: JudgedClaim, table: Table) -> str:
+    """Why a claim is undecided, as a sentence; empty for any other."""
+    found, lead = claim.ours, claim.ours.lead
+    if found.verdict != "open" or not lead:
+        return ""
+    asked = next(each for each in table.claims if each.text == claim.text)
+    size = _in_unit(asked.by, lead, table, "") if asked.by else ""
+    if found.seeds or lead.alone:
+        why = f"{found.seeds or 1} of {CLAIM_SEEDS} seeds were run"
+    elif asked.tie:
+        why = f"the difference may be smaller or larger than {size}"
+    elif lead.low <= asked.by <= lead.high:
+        why = f"the lead may be smaller or larger than {size}" if size else "too close to call"
+    elif found.absent and lead.lead > 0:
+        why = f"not measured: {', '.join(found.absent)}"
+    else:
+        why = "the claim makes several comparisons, one of which can be this far off by chance"
+    return f" Undecided: {why}."
 
 
 def _tally(report: Report, papers: Mapping[str, Paper]) -> str:

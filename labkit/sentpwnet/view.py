@@ -155,7 +155,6 @@ def examine(batch: SentenceBatch, similarity: np.ndarray, settings: PairSettings
 
 OF_PAIRS = tuple(name for name, loss in LOSSES.items() if loss.needs != "texts")  # losses whose curves can be drawn
 PAPER = ("locality", "contrastive", "soft-triplet")  # the losses in SentPWNet's section 3 and its figures
-MOST_LOSSES = 6  # in one plot: more curves cannot be told apart
 GRID = 101  # similarities at which a curve is computed
 
 

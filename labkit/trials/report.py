@@ -109,6 +109,8 @@ def curve_sentence(report: Report) -> str:
         return ""
     gain, low, high = report.gain
     name = report.lines[0].ranked.name
+    if not (gain or low or high):  # as of a method that is not trained
+        return f"More labels would hardly help: {name} gives the same scores with half of the training rows."
     about = f"{name} gains {gain:+.3f} [{low:+.3f}, {high:+.3f}] from the second half of the training rows"
     if low > 0.005:
         return f"More labels would help: {about}."

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from labkit import METHODS
+from labkit import METHODS, Tfidf
 from labkit.adapters.evaluators import AsModel
 from labkit.corpora import load
 from labkit.evaluation import best_threshold, correlation, triplet_accuracy
-from labkit.method import History, Method
+from labkit.method import Method
 
 evaluation = pytest.importorskip(
     "sentence_transformers.evaluation", reason="needs the extra sbert: sentence-transformers"
@@ -20,14 +20,11 @@ evaluation = pytest.importorskip(
 SETTINGS: dict[str, dict[str, Any]] = {"sentpwnet": {"epochs": 1, "size": 12, "dimension": 10}, "tfidf": {}}
 
 
-class Walk(Method):
+class Walk(Tfidf):
     """A sentence is a point, "3 0"; the similarity of two is minus the way between them, along the streets."""
 
     name = "walk"
     similarity_name = "manhattan"
-
-    def _fit(self, *_: Any) -> History:
-        return History()
 
     def _encode(self, sentences: list[str], *_: Any) -> np.ndarray:
         return np.array([[float(number) for number in text.split()] for text in sentences], dtype=np.float32)
@@ -37,18 +34,6 @@ class Walk(Method):
 
     def similarity_pairwise(self, a: Any, b: Any) -> np.ndarray:
         return -np.abs(self.embedded(a) - self.embedded(b)).sum(axis=1)
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        return {}, {}
-
-    def _restore(self, *_: Any) -> None: ...
-
-
-@pytest.fixture(scope="module")
-def walk() -> Walk:
-    made = Walk()
-    made.fit(load("questions").take(range(9)))
-    return made
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
@@ -97,8 +82,9 @@ def test_encode_returns_the_requested_type(method: Method) -> None:
     assert model.encode(np.array(texts)).shape == rows.shape
 
 
-def test_evaluators_use_the_similarity_of_the_method(walk: Walk) -> None:
+def test_evaluators_use_the_similarity_of_the_method() -> None:
     """Distances 1, 2 (alike) and 3, 8 (not) separate the labels; by the angle all pairs are the same."""
+    walk = Walk().fit(load("questions").take(range(9)))
     a, b, labels = ["1 0", "2 0", "1 0", "9 0"], ["2 0", "4 0", "4 0", "1 0"], [1, 1, 0, 0]
     found = evaluation.BinaryClassificationEvaluator(a, b, labels)(AsModel(walk))
     assert found["manhattan_accuracy"] == 1

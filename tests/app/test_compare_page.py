@@ -13,12 +13,12 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
-from labkit.evaluation.leaderboard import Line, Result, leaderboard
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
 from labkit.methods import METHODS, load_run
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
+from labkit.trials.leaderboard import Line, Result, leaderboard
 
 from .conftest import Opened, RunCode, figure, fine, texts, with_file
 
@@ -127,7 +127,7 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
 
     means = {"a": (1.0, 0.9), "b": (1.0, 0.5), "c": (0.8, 0.4)}
     lines = [
-        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None)
+        Line(name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None, "behind")
         for name, (first, second) in means.items()
     ]
     said = verdict_of(lines)

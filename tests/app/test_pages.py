@@ -26,7 +26,6 @@ from labkit.evaluation import p_coherence
 from labkit.film.reading import readable
 from labkit.methods import METHODS, load_run
 from labkit.progress import note
-from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import sentence_batch
 from labkit.shipped import DEMONSTRATIONS
 from labkit.thematic.sections import sectioned
@@ -54,7 +53,6 @@ RULE = {"film": "trained here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
-DIALS = ("alpha", "beta", "lambda", "epsilon")
 VIEWS = [  # page, what stands in its address, its pictures
     ("papers_page?try=film", RULE, 1),
     ("why_page", PAIRS, 5),
@@ -294,22 +292,6 @@ def test_a_run_is_shown_with_a_batch_in_which_it_still_errs(opened: Opened) -> N
     assert figure(page, 3) != before
 
 
-def test_the_sliders_start_from_the_usual_values_or_from_those_of_a_training(opened_on: Opened, tmp_path: Path) -> None:
-    method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", alpha=300, base=-0.25)
-    method.fit(load("topics").take(range(0, 2000, 20)))
-    method.save(tmp_path / "strange")
-    page = fine(opened_on("why_page", tmp_path, "strange").run())
-    trained = PairSettings()
-    for button, expected in (
-        ("usual", [2.0, 50.0, 0.5, 0.1]),
-        ("as-trained", [20.0, trained.beta, -0.25, trained.epsilon]),
-    ):
-        fine(page.button(key=button).click().run())
-        sliders = [page.select_slider if key == "beta" else page.slider for key in DIALS]
-        values = [slider(key=key).value for slider, key in zip(sliders, DIALS, strict=True)]
-        assert values == expected
-
-
 def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
     page = fine(opened("why_page").run())
     fine(page.selectbox(key="corpus").set_value("questions").run())
@@ -399,13 +381,15 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
         cards = [[float(value) for value in found] for text in page.markdown for found in re.findall(card, text.value)]
         assert [row - 1 for row, *_ in cards] == np.argsort(-np.abs(parts), kind="stable")[:3].tolist()
         for at, (row, part, *numbers) in enumerate(cards):
-            assert part == pytest.approx(parts[int(row) - 1], abs=6e-4)
-            assert numbers == pytest.approx(np.sqrt(1 - film.share) * y[:, int(row) - 1], abs=6e-3)
-            (bars,) = figure(page, at)["data"]  # in the chart, the same two numbers: each is the sum of its words
+            assert part == pytest.approx(parts[int(row) - 1], abs=1.1e-3)
+            assert part == pytest.approx(numbers[0] * numbers[1], abs=5.1e-4)  # what is shown multiplies
+            assert numbers == pytest.approx(np.sqrt(1 - film.share) * y[:, int(row) - 1], abs=6e-4)
+            (bars,) = figure(page, at)["data"]  # and what the chart shows adds up to the same two numbers
+            shown = [float(text) for text in bars["text"]]
             sums = [place for place, name in enumerate(bars["customdata"]) if name.startswith("sum")]
-            assert [bars["x"][place] for place in sums] == pytest.approx(numbers, abs=6e-3)
-            words = [bars["x"][: sums[0]], bars["x"][sums[0] + 1 : sums[1]]]
-            assert [sum(each) for each in words] == pytest.approx([bars["x"][place] for place in sums])
+            assert [shown[place] for place in sums] == numbers
+            words = [shown[: sums[0]], shown[sums[0] + 1 : sums[1]]]
+            assert [sum(each) for each in words] == pytest.approx(numbers, abs=1e-9)
         fine(page.toggle(key="varimax").set_value(not rotated).run())
 
 
@@ -432,8 +416,12 @@ def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) ->
     fine(page.run())
     expected = film.explain(a, b)
     of_rows = sum(part for _, part in expected.rows)
-    said = f"{expected.similarity:.3f} is {of_rows:.3f} from the rows of L + {expected.shared:.3f} from words in common"
-    assert said in texts(page)
+    number = r"([+-]?\d\.\d{3})"
+    said = re.search(rf"{number} = {number} from the rows of L \+ {number} from words in common", texts(page))
+    similarity, rows, shared = map(float, said.groups())
+    assert (similarity, shared) == pytest.approx((expected.similarity, expected.shared), abs=6e-4)
+    assert rows + shared == pytest.approx(similarity, abs=1e-9)
+    assert rows == pytest.approx(of_rows, abs=1.1e-3)
     assert of_rows + expected.shared == pytest.approx(expected.similarity, abs=1e-6)
     assert any("qzxv" in text.value for text in page.text)
     assert "guitar" not in str(page.query_params)

@@ -56,7 +56,7 @@ def alikes(page: AppTest) -> list[dict[str, Any]]:
 
 def values(page: AppTest, label: str = "similarity") -> list[str]:
     """The similarities, or the gaps, of the headlines."""
-    said = "\n".join(text.value for text in page.markdown if text.value.startswith("The similarity"))
+    said = "\n".join(text.value for text in page.markdown if " the similarity is" in text.value)
     return re.findall(r"similarity is \*\*([-\d.]+)\*\*" if label == "similarity" else r"gap is ([-+\d.]+)\.", said)
 
 

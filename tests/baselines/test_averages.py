@@ -25,18 +25,13 @@ def file(tmp_path: Path) -> str:
     return str(tmp_path / "vectors.txt")
 
 
-def test_by_hand_from_a_file(file: str) -> None:
+def test_by_hand_from_a_file_that_the_run_needs_no_more(file: str, tmp_path: Path) -> None:
     method = METHODS["mean-vectors"](vectors=file)
     method.fit(CORPUS)
     rows = method.encode(["cat", "The cat, the dog.", "cat cat dog", "dog Paris", "zyx", "", "unused"])
     expected = [[1, 0], [0.5, 1], [2 / 3, 2 / 3], [1.5, 2.5], [0, 0], [0, 0], [0, 0]]
     np.testing.assert_allclose(rows, expected, rtol=1e-6)
     assert method.similarity(["cat"], ["dog", "zyx"]).tolist() == [[0, 0]]
-
-
-def test_the_run_needs_the_file_no_more(file: str, tmp_path: Path) -> None:
-    method = METHODS["mean-vectors"](vectors=file)
-    method.fit(CORPUS)
     method.save(tmp_path / "run")
     Path(file).unlink()
     np.testing.assert_array_equal(load_run(tmp_path / "run").encode(["cat dog"]), [[0.5, 1]])

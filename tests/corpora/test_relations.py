@@ -35,16 +35,13 @@ def test_a_paragraph_without_a_sentence_has_no_class() -> None:
     assert classes_by_sentence(Articles([article])) == {"Green tea is not oxidised.": "Tea"}
 
 
-def test_components_by_hand() -> None:
+def test_components_by_hand_and_by_plain_merging() -> None:
     # a-b and b-c are the same, so a and c are; d stands in a negative pair only
     texts, component = components(Pairs(["a", "b", "a"], ["b", "c", "d"], [1, 1, 0]))
     assert texts == ["a", "b", "c", "d"]
     assert component[0] == component[1] == component[2] != component[3]
     none = components(Pairs(["a", "b"], ["c", "d"], [0, 0]))[1]
     assert len(set(none.tolist())) == 4
-
-
-def test_components_equal_plain_merging() -> None:
     random = np.random.default_rng(0)
     a, b = random.integers(0, 40, 60), random.integers(40, 80, 60)
     values = random.integers(0, 2, 60)
@@ -99,13 +96,19 @@ def test_largest_classes_first_and_thinned() -> None:
         points(corpus, classes=0)
 
 
-def test_many_small_classes_are_left_out_whole() -> None:
+def test_small_classes_are_left_out_whole_or_have_room() -> None:
     """Every fifth sentence of groups of five would be groups of one: nothing to be near to."""
     corpus = Groups([f"sentence {i}" for i in range(500)], [f"group {i // 5}" for i in range(500)])
     found = points(corpus, classes=len(corpus), most=100)
     assert set(Counter(found.labels).values()) == {5}
     assert len(found) == 100
     assert counted(corpus) == (500, 100)
+    # one large class leaves room for the small ones
+    labels = ["large"] * 900 + [f"small {i}" for i in range(4) for _ in range(3)]
+    found = Counter(points(Labelled([str(i) for i in range(912)], labels), classes=99, most=100).labels)
+    assert sum(found.values()) <= 100
+    assert found["large"] > 80
+    assert {found[f"small {i}"] for i in range(4)} == {2}
 
 
 @pytest.mark.parametrize(("classes", "most"), [(3, 100), (10, 20), (40, 300)])
@@ -116,14 +119,6 @@ def test_classes_that_come_in_turn_are_all_shown(classes: int, most: int) -> Non
     assert len(found) == min(classes, 20, most // 2)
     assert 0.9 * most <= sum(found.values()) <= most
     assert max(found.values()) - min(found.values()) <= 1
-
-
-def test_one_large_class_leaves_room_for_the_small_ones() -> None:
-    labels = ["large"] * 900 + [f"small {i}" for i in range(4) for _ in range(3)]
-    found = Counter(points(Labelled([str(i) for i in range(912)], labels), classes=99, most=100).labels)
-    assert sum(found.values()) <= 100
-    assert found["large"] > 80
-    assert {found[f"small {i}"] for i in range(4)} == {2}
 
 
 def test_classes_are_in_one_order_those_of_the_test_split_first() -> None:

@@ -49,6 +49,11 @@ def test_hills_are_shares_of_the_pairs_and_lines_mark_the_means() -> None:
     assert within == pytest.approx(np.sort(measured.within), abs=figure.data[0].width)
 
 
+def test_named_curves_end_where_the_whole_does() -> None:
+    (line,) = figures.named_curves({"a": [1, 2, 3]}, across="x", upwards="y", whole=4.0).data
+    assert list(line.x) == [0, 2, 4]
+
+
 # --- a similarity taken apart ------------------------------------------------------------------------------------
 
 

@@ -44,7 +44,7 @@ def test_two_rows_of_zeros_are_not_the_same(rows) -> None:
     assert mutual_ranks(rows[:12], np.array([[0, 1], [0, 11]])).tolist() == [56, 56]
 
 
-def test_rates_by_counting(random) -> None:
+def test_rates_by_counting_and_two_levels_by_hand(random) -> None:
     R, same = random.integers(1, 57, 500), random.random(500) < 0.4
     found = curves(R, same)
     for k in (1, 10, 36, 55):
@@ -57,9 +57,6 @@ def test_rates_by_counting(random) -> None:
         assert found.rates["fnr"][at] == pytest.approx((~said & same).sum() / same.sum())
         assert found.rates["accuracy"][at] == pytest.approx((said == same).mean())
     assert found.k.tolist() == list(range(1, 56))
-
-
-def test_two_level_by_hand() -> None:
     fitted = curves(np.array([1, 1, 1, 9, 9]), np.array([1, 1, 0, 0, 1]), most=2)
     # k = 1: yes 3 pairs, 2 same -> 3/5; no 2 pairs, 1 same -> 2/4
     scored = curves(np.array([1, 9]), np.array([1, 0]), most=2)

@@ -26,14 +26,11 @@ def clusters(random) -> Clusters:
     return Clusters(of, apart[of[apart[:, 0]] != of[apart[:, 1]]])
 
 
-def test_positives_are_of_the_cluster_and_negatives_are_not(clusters) -> None:
+def test_triplets_keep_to_clusters_and_are_as_many_as_asked_for(clusters) -> None:
     i, j, k = cluster_triplets(clusters, Recipe(3, 2, 0, 4)).T
     assert (clusters.of[i] == clusters.of[j]).all()
     assert (clusters.of[i] != clusters.of[k]).all()
     assert (i != j).all()
-
-
-def test_number_of_triplets_is_the_one_asked_for(clusters) -> None:
     triplets = cluster_triplets(clusters, Recipe(positives=3, apart=0, random=0 + 4))
     size = np.bincount(clusters.of)
     for i in range(60):
@@ -65,17 +62,14 @@ def test_near_ones_are_the_first_of_another_cluster() -> None:
 # --- texts to rows -----------------------------------------------------------------------------------------------
 
 
-def test_hands_that_write_differently_give_the_same_words() -> None:
-    assert terms("What's  the well-known SONG?") == terms("what 's the well - known song ?")
-
-
-def test_weights_by_hand() -> None:
+def test_words_and_their_weights_by_hand() -> None:
     vectorizer = fitted_vectorizer(["red red car", "red dog"])
     row = vectorizer.transform(["red red car ship"]).toarray()[0]
     idf = {"car": np.log(3 / 2) + 1, "dog": np.log(3 / 2) + 1, "red": np.log(3 / 3) + 1}
     wanted = np.array([idf["car"], 0, (1 + np.log(2)) * idf["red"]])
     assert vectorizer.get_feature_names_out().tolist() == ["car", "dog", "red"]
     assert row == pytest.approx(wanted / np.linalg.norm(wanted))
+    assert terms("What's  the well-known SONG?") == terms("what 's the well - known song ?")
 
 
 # --- a corpus to clusters or triplets ----------------------------------------------------------------------------

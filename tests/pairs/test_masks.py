@@ -12,14 +12,11 @@ import torch.nn.functional as F
 from labkit.pairs import locality, masks_from_labels
 
 
-def test_labels_that_are_none_are_refused() -> None:
+def test_labels_that_are_none_are_refused_and_large_ones_stay_apart() -> None:
     for labels in ([[0, 1]], [], [None, "b"], [0.0, math.nan]):
         with pytest.raises(ValueError, match="labels"):
             masks_from_labels(labels)
-
-
-def test_large_labels_stay_apart() -> None:
-    """2^24 + 1 is 2^24 in single precision."""
+    # 2^24 + 1 is 2^24 in single precision
     for labels in ([2.0**24, 2.0**24 + 1, 2.0**24], [2**60, 2**60 + 1, 2**60]):
         assert masks_from_labels(labels)[0].nonzero().tolist() == [[0, 2], [2, 0]]
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from labkit.papers.bundled_report import Figure, Report, result, results_shown, stored
+from labkit.papers.bundled_report import Figure, JudgedClaim, Report, result, results_shown, stored
 from labkit.papers.cells import Store, as_lines, cells_of, compute, plan
+from labkit.papers.claims import Claim, Judgement, ShownLead
 from labkit.papers.data import Desk
 from labkit.papers.records import Column, Table
-from labkit.papers.reports import AT_END, _theirs, _values, as_markdown, in_digits, leaders, ours, piped
+from labkit.papers.reports import AT_END, _theirs, _values, as_markdown, in_digits, leaders, ours, piped, result_of
 from tests.papers.fakes import LINES, PAPERS, TABLE
 
 
@@ -76,6 +78,30 @@ def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: st
     """Below 0 there is nothing to be tried, so it is no end."""
     chosen = {"settings": {"dial": value}, "space": {"dial": tried}}
     assert _values(chosen).endswith(AT_END) == at_end
+
+
+@pytest.mark.parametrize(
+    ("lead", "found", "asked", "why"),
+    [
+        ((0.1, 0.05, 0.15), {"seeds": 3}, {}, "3 of 5 seeds"),
+        ((0.1, -0.05, 0.25), {"seeds": 3}, {}, "3 of 5 seeds"),
+        ((0.1, 0.1, 0.1), {}, {}, "1 of 5 seeds"),  # a single number has no interval
+        ((0.1, -0.05, 0.25), {}, {}, "too close to call"),
+        ((0.1, 0.05, 0.15), {}, {"by": 0.08}, "8.0 points"),
+        ((0.1, 0.05, 0.15), {}, {"by": 0.12, "tie": True}, "12.0 points"),
+        ((0.1, 0.05, 0.15), {"absent": ("SIF",)}, {}, "SIF"),
+        ((-0.1, -0.15, -0.05), {"absent": ("SIF",)}, {}, "by chance"),  # a missing row is not why it is behind
+        ((-0.1, -0.15, -0.05), {}, {}, "by chance"),
+    ],
+)
+def test_an_undecided_claim_says_why(
+    lead: tuple[float, ...], found: dict[str, Any], asked: dict[str, Any], why: str
+) -> None:
+    judged = Judgement("open", ShownLead("f1", "a", "b", 0.6, 0.5, *lead), **found)
+    claims = (Claim("a leads b", ("a",), ("b",), ("f1",), **asked),)
+    table = Table("film", "1", "", (Column("f1", "f1", "questions"),), (), claims=claims)
+    assert why in result_of(JudgedClaim("a leads b", None, judged), table)
+    assert "Undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), table)
 
 
 # --- the book's page of leaders ------------------------------------------------------------------------------------

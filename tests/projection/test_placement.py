@@ -118,6 +118,8 @@ def test_unknown_words_of_methods(name: str) -> None:
     assert unknown_words(method, NONSENSE) == (("qwxz", "zzkk"), False)
     assert unknown_words(method, "The weather, qwxz!") == (("qwxz",), True)
     assert unknown_words(method, "") == ((), True)
+    if name == "tfidf":
+        assert unknown_words(method, "I") == ((), True)  # no term, so none that is unknown
 
 
 def test_rows_that_do_not_fit_the_picture_are_refused() -> None:

@@ -68,13 +68,6 @@ def test_by_hand() -> None:
     assert weak_components(W).tolist() == [1, 1, 0, 0, 0, 2, 2]  # the largest first, and of equals the earliest
 
 
-def test_weight_of_zero_is_an_edge_all_the_same() -> None:
-    W = weight_matrix(np.array([[1, 2], [0, 2], [0, 1]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    assert W.nnz == 6
-    assert terminal_components(W) == 1
-    assert weak_components(W).tolist() == [0, 0, 0]
-
-
 @pytest.mark.parametrize("seed", [0, 3])
 def test_terminal_components_count_the_zeros_of_m(seed: int) -> None:
     """Random weights on a random graph of few edges: dim ker (I - W) is the number of terminal components."""
@@ -86,7 +79,7 @@ def test_terminal_components_count_the_zeros_of_m(seed: int) -> None:
     assert (singular < 1e-10).sum() == terminal_components(W)
 
 
-def test_weight_matrix_by_loops() -> None:
+def test_weight_matrix_by_loops_with_an_edge_of_weight_zero() -> None:
     random = np.random.default_rng(0)
     neighbours = np.array([[1, 2], [2, 0], [0, 1], [0, 2]])
     weights = random.random((4, 2))
@@ -95,6 +88,10 @@ def test_weight_matrix_by_loops() -> None:
         for place in range(2):
             assert W[row, neighbours[row, place]] == weights[row, place]
     assert W.sum() == pytest.approx(weights.sum())
+    W = weight_matrix(np.array([[1, 2], [0, 2], [0, 1]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    assert W.nnz == 6
+    assert terminal_components(W) == 1
+    assert weak_components(W).tolist() == [0, 0, 0]
 
 
 # --- weights -----------------------------------------------------------------------------------------------------

@@ -114,6 +114,8 @@ def test_anchor_curves_in_closed_form() -> None:
         on_curve = np.interp(curve.similarity[hardest], curve.grid, curve.moved)
         assert on_curve == pytest.approx(curve.weight[hardest], rel=1e-6)
         assert (curve.grid[0], curve.grid[-1]) == (curve.similarity.min(), curve.similarity.max())
+        if curve.loss == "cosent":  # which takes pairs of all anchors together
+            assert (np.diff(curve.moved) * (-1 if near else 1) > 0).all()
         if curve.loss == "locality":
             scale = -each.settings.alpha if near else each.settings.beta
             others = np.delete(S[(each.batch.positive if near else each.batch.negative)[0]], hardest)

@@ -27,7 +27,7 @@ def corpus(texts: list[str] = TEXTS, extra: tuple[str, ...] = ()) -> Labelled:
     )
 
 
-def test_words_and_characters_by_hand() -> None:
+def test_words_and_characters_by_hand_and_who_reads_which() -> None:
     vocabulary = Vocabulary((PAD, "<UNK>", "the", "cat", "c", "a", "t"))
     assert Reader(vocabulary).numbers("The cat, the bird!") == [2, 3, 2, 1]
     assert Reader(vocabulary, "characters").numbers(f"cat {PAD} a") == [4, 5, 6, 0, 5]
@@ -36,9 +36,6 @@ def test_words_and_characters_by_hand() -> None:
     numbers, lengths = Reader.batch([[2, 0], [2, 2, 2]])  # lengths alone tell padding from a separator
     assert numbers.tolist() == [[2, 0, 0], [2, 2, 2]]
     assert lengths.tolist() == [2, 3]
-
-
-def test_places_are_read_by_character() -> None:
     assert unit_of([f"Mill Lane {PAD} Inn {PAD} 51", f"a {PAD} b", "plain"]) == "characters"
     assert unit_of([f"a {PAD} b", "plain"]) == "words"
     with pytest.raises(ValueError, match="'syllables'"):

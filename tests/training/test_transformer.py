@@ -163,7 +163,7 @@ class TestTransformer:
 
 
 class TestInAMethod:
-    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1}, {"layers": 2, "adapters": 2}])
+    @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1, "max_length": 6}, {"layers": 2, "adapters": 2}])
     def test_it_learns_and_comes_back(self, tiny: str, model: Any, more: dict[str, int], tmp_path: Path) -> None:
         before = {name: value.clone() for name, value in model.state_dict().items()}
         method = METHODS["sentpwnet"](**settings(tiny, **more))
@@ -171,6 +171,8 @@ class TestInAMethod:
         assert method.history.rows[-1]["loss"] < method.history.rows[0]["loss"]
         assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
         method.save(tmp_path / "r")
+        longest = max(len(method.reader.numbers(text)) for text in TEXTS)
+        assert (longest == 6) == ("max_length" in more)
         vectors = method.encode(TEXTS)
         np.testing.assert_array_equal(load_run(tmp_path / "r").encode(TEXTS), vectors)
         assert not np.allclose(vectors, model.encode(TEXTS, normalize_embeddings=True), atol=1e-3)

@@ -271,8 +271,8 @@ def test_what_to_try_is_read_as_its_setting_is(name: str, text: str, made: Dial)
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("rate", "0.9..0.1"), ("rate", "0.5"), ("rate", "0.5|0.50"), ("rate", "0..0.5"), ("rate", "0.5..2"),
-        ("rate", "..1"), ("size", "1..2.5"), ("kind", "hot|warm"), ("file", "a..b"), ("loud", ""),
+        ("rate", "0.9..0.1"), ("rate", "0.5"), ("rate", "0.5|0.50"), ("rate", "0.5..0.5"), ("rate", "0..0.5"),
+        ("rate", "0.5..2"), ("rate", "..1"), ("size", "1..2.5"), ("kind", "hot|warm"), ("file", "a..b"), ("loud", ""),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_to_try_is_refused(name: str, text: str) -> None:

@@ -46,16 +46,13 @@ def rows_of(stream: Any) -> list[ReleaseRow]:
 # --- files -----------------------------------------------------------------------------------------------------
 
 
-def test_lines_end_at_lf_and_crlf_only(tmp_path: Path) -> None:
+def test_lines_end_at_lf_and_crlf_only_and_encodings_are_tried_in_turn(tmp_path: Path) -> None:
     text = "one\r\ntwo\u2028half\x0bway\x85on\x1ethen\nthree\rfour\n\nlast"
     put(tmp_path, {"a.txt": b"\xef\xbb\xbf" + text.encode()})
     expected = ["one", "two\u2028half\x0bway\x85on\x1ethen", "three\rfour", "", "last"]
     assert list(file_lines(tmp_path / "a.txt")) == expected
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
     assert list(file_lines(tmp_path / "a.txt.gz")) == expected
-
-
-def test_encodings_are_tried_in_turn(tmp_path: Path) -> None:
     put(tmp_path, {"a.txt": "café\n".encode() + "naïve\n".encode("latin-1")})
     assert list(file_lines(tmp_path / "a.txt", "utf-8", "latin-1")) == ["café", "naïve"]
     with pytest.raises(ValueError, match=r"a\.txt.*2"):
