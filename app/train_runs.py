@@ -20,7 +20,7 @@ from labkit.figure_names import SAW, VERDICTS, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
-    from labkit.evaluation.leaderboard import Line, Result
+    from labkit.trials.leaderboard import Line, Result
 
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
@@ -74,7 +74,7 @@ def listed(names: Sequence[str]) -> str:
 
 def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
     """The verdict, the leaderboard with the table behind it, and the curves; the choices are behind a button."""
-    from labkit.evaluation.leaderboard import leaderboard
+    from labkit.trials.leaderboard import leaderboard
 
     choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
     runs = chosen_runs(opened, offered, choices)
@@ -97,8 +97,11 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
-    show_leaders(lines, names, opened)
-    column = show_curves(opened, runs, choices)
+    left, right = st.columns([3, 2])
+    with left:
+        show_leaders(lines, names, opened)
+    with right:
+        column = show_curves(opened, runs, choices)
     folders = "".join(f"    {result.run!r},\n" for result in results[: len(results) - len(baselines)])
     code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
     frame.code(code + CURVES_CODE.format(column=column) * bool(column))
@@ -131,8 +134,8 @@ def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened)
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.evaluation.leaderboard import Result
     from labkit.evaluation.scores import score
+    from labkit.trials.leaderboard import Result
 
     def scores(method: Any, *key: Any) -> Any:
         return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
@@ -141,7 +144,8 @@ def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cache
     for name, folder in runs.items():
         try:
             run = str(folder), cached.written(folder)
-            results.append(Result.of(run[0], cached.run_record(*run), scores(cached.opened_run(*run), *run)))
+            model = cached.opened_run(*run)
+            results.append(Result.of(run[0], cached.run_record(*run), model, scores(model, *run)))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
@@ -173,6 +177,8 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if unsure := [f"{line.name} ({line.difference})" for line in others if line.verdict == "open"]:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether it beats {listed(named)}."
+    if ties := [line.name for line in others if line.verdict == "tie"]:
+        return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
     return f"{best.name} is best: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
 
 
@@ -198,7 +204,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    st.markdown(f"##### How they got there: {spoken(column)}, epoch by epoch")
+    st.markdown("##### How they got there, epoch by epoch")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     drawn = figures.training_curves(shown, [column], height=CURVES)
@@ -216,7 +222,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
 CODE = """\
 from labkit.corpora import load
 from labkit.figures import leader_dots, training_curves
-from labkit.evaluation.leaderboard import Result, leaderboard
+from labkit.trials.leaderboard import Result, leaderboard
 from labkit.methods import load_run
 from labkit.runs import history, read_record
 from labkit.evaluation.scores import score
@@ -224,7 +230,8 @@ from labkit.evaluation.scores import score
 corpus = load({corpus!r})
 folders = [
 {folders}]
-results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
+runs = [(folder, read_record(folder), load_run(folder)) for folder in folders]
+results = [Result.of(*run, score(run[-1], corpus, apart=True)) for run in runs]
 leader_dots(leaderboard(results, {figure!r})).show()
 """
 CURVES_CODE = "training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()\n"

@@ -10,6 +10,7 @@ DEV = "dev_"  # prefix of a score on the dev split
 OF_PROBE = "probe_"  # prefix of a score of the probe sentences
 
 VERDICTS = {
+    "tie": "tie: within 0.01",
     "open": "open: not shown to be behind",
     "no order": "neither better nor worse when larger",
     "saw test": "not judged: saw the test sentences",

@@ -19,7 +19,7 @@ from labkit.methods import load_run
 from labkit.progress import note, terminal
 
 if TYPE_CHECKING:
-    from labkit.evaluation.leaderboard import Line
+    from labkit.trials.leaderboard import Line
 
 SAMPLE = 1_000  # sentences on which an exported model is checked
 
@@ -56,8 +56,8 @@ def compare(
     corpus: CorpusName = None,
 ) -> Shown:
     """Compare the test scores of runs. Runs that differ only in the seed are averaged in one line."""
-    from labkit.evaluation.leaderboard import Result, leaderboard
     from labkit.evaluation.scores import score
+    from labkit.trials.leaderboard import Result, leaderboard
 
     records = {run: record_of(run) for run in {run.resolve(): run for run in runs}.values()}  # each run counts once
     opened = _common_corpus(records) if corpus is None else opened_corpus(corpus)
@@ -65,7 +65,8 @@ def compare(
     with step("scored and compared"), terminal("run") as progress:
         for number, (run, record) in enumerate(records.items()):
             progress(number, len(records), f"scoring {run}")
-            results.append(Result.of(str(run), record, score(load_run(run), opened, apart=True)))
+            model = load_run(run)
+            results.append(Result.of(str(run), record, model, score(model, opened, apart=True)))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
         note("identical runs with the same seed are counted only once", stacklevel=2)

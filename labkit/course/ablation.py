@@ -19,8 +19,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from labkit.atomic import write_text
 from labkit.corpora import CORPORA, load
 from labkit.course.notebooks import NOTEBOOKS
@@ -126,7 +124,7 @@ class Figures:
 
     def runs(self, variant: str, measure: str) -> Runs:
         """One score per seed, without information about single test rows."""
-        return {seed: Parts(np.array([each[measure]]), np.ones(1)) for seed, each in self.figures[variant].items()}
+        return {seed: Parts.of(each[measure]) for seed, each in self.figures[variant].items()}
 
     def ranked(self, measure: str, names: Sequence[str] = ()) -> list[Ranked]:
         """These variants (default: all), best first, each compared with the best by an interval over seeds."""

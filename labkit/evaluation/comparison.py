@@ -59,6 +59,11 @@ class Parts:
     above: np.ndarray
     below: np.ndarray
 
+    @classmethod
+    def of(cls, value: float) -> Parts:
+        """A score that is not split over test units."""
+        return cls(np.array([value]), np.ones(1))
+
     @property
     def figure(self) -> float:
         """The score: the sum of `above` divided by the sum of `below`."""

@@ -18,10 +18,10 @@ from labkit.palette import COLOURS, DASHES, INK
 
 if TYPE_CHECKING:
     from labkit.course.ablation import Figures
-    from labkit.evaluation.leaderboard import Line
     from labkit.papers.bundled_report import Figure, TableResult
     from labkit.papers.claims import ShownLead
     from labkit.papers.records import Column
+    from labkit.trials.leaderboard import Line
 
 ROW, AROUND = 34, 110  # height in pixels of a row, and of everything else
 OVER: Entries = {"xref": "paper", "xanchor": "left", "yanchor": "bottom"}  # a name above its row
@@ -41,6 +41,7 @@ def _in_rows(
 LEADER_HEIGHT, LEADERS_LEAST = 46, 200  # pixels of a line, and of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
+    "tie": (COLOURS[5], "circle"),
     "open": (COLOURS[5], "circle-open"),
     "behind": (INK, "diamond"),
     "no order": (COLOURS[0], "circle-open"),
@@ -60,12 +61,11 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     if not shown:
         raise ValueError(f"lines have no score {figure!r}; choose at least one run, and one of its scores")
     best = next((line.mean for _, line in shown if not line.saw_test), shown[0][1].mean)
-    tie = all(line.saw_test or (line.verdict, line.mean) == ("open", best) for _, line in shown)
     traces = []
     for verdict, (colour, symbol) in LOOKS.items():
         if mine := [(place, line) for place, line in shown if line.verdict == verdict]:
             named: Entries = {
-                "name": "all tie" if tie and verdict == "open" else VERDICTS.get(verdict, verdict),
+                "name": VERDICTS.get(verdict, verdict),
                 "hovertemplate": f"%{{text}}: %{{x:.4f}}{draw.NAME}",
                 "text": [draw.hover_lines(line.name) for _, line in mine],
                 "cliponaxis": False,

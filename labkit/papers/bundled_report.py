@@ -322,7 +322,7 @@ def _figure(plan: TablePlan, row: Row, column: Column, computed: Computed) -> Fi
     if not mine:
         return replace(figure, why="not defined for this row on this data" if known else NOT_YET)
     scale = 1.0 if row.counted else column.scale
-    parts = {seed: known[seed].parts.get(name, Parts(np.array([value]), np.ones(1))) for seed, value in mine.items()}
+    parts = {seed: known[seed].parts.get(name, Parts.of(value)) for seed, value in mine.items()}
     runs = {seed: Parts(scale * each.above, each.below) for seed, each in parts.items()}
     seen = column.data in row.seen and part[0].data.published
     values = tuple(scale * value for value in mine.values())
@@ -357,7 +357,7 @@ def _standings(table: Table, column: Column, figures: Figures) -> Figures:
     sign = 1 if column.larger else -1
 
     def signed(parts: Parts) -> Parts:
-        value = Parts(np.array([parts.figure]), np.ones(1)) if seeds_alone else parts
+        value = Parts.of(parts.figure) if seeds_alone else parts
         return Parts(sign * value.above, value.below)
 
     runs = {row: {seed: signed(parts) for seed, parts in figure.runs.items()} for row, figure in here.items()}

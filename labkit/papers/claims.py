@@ -21,8 +21,6 @@ from itertools import product
 from math import inf
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from labkit.evaluation.comparison import Lead, Parts, lead_of
 from labkit.trials.verdict import LEVEL, Runs, in_common
 
@@ -118,7 +116,7 @@ def judge(claim: Claim, runs: Mapping[Place, Runs], *, exact: bool = False) -> J
 
 def judge_printed(claim: Claim, figures: Mapping[Place, float]) -> Judgement:
     """Judge a claim by the printed scores, taken as exact."""
-    runs = {place: {0: Parts(np.array([value]), np.ones(1))} for place, value in figures.items()}
+    runs = {place: {0: Parts.of(value)} for place, value in figures.items()}
     return judge(claim, runs, exact=True)
 
 

@@ -53,11 +53,22 @@ class Ranked:
     lead_high: float = 0.0
     against_best: Literal["best", "behind", "tie", "open"] = "best"
 
+    def interval(self) -> tuple[float, float]:
+        """The bounds of the lead."""
+        return self.lead_low, self.lead_high
+
 
 def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
-    """The runs of two methods, paired by seed: seeds that both have, or all seeds if one method has a single run."""
-    both = sorted(set(first) & set(second)) if min(len(first), len(second)) > 1 else None
-    return [first[seed] for seed in both or sorted(first)], [second[seed] for seed in both or sorted(second)]
+    """The runs of two methods, paired by seed.
+
+    Seeds that only one method has are omitted, unless both share fewer than two: then as many as the smaller has are
+    paired in order. A method with a single run is compared with every run of the other.
+    """
+    mine, theirs = sorted(first), sorted(second)
+    both, fewer = [seed for seed in mine if seed in second], min(len(mine), len(theirs))
+    if fewer > 1:
+        mine, theirs = (both, both) if len(both) > 1 else (mine[:fewer], theirs[:fewer])
+    return [first[seed] for seed in mine], [second[seed] for seed in theirs]
 
 
 def ranked(
@@ -74,7 +85,7 @@ def ranked(
 
 def _by_seeds(name: str, runs: Mapping[str, Runs], best: str, level: float) -> Ranked:
     """One method, with intervals over seeds; a lead that is equal for all seeds may differ on other test rows."""
-    own = lead_of([*runs[name].values()], [Parts(np.zeros(1), np.ones(1))])
+    own = lead_of([*runs[name].values()], [Parts.of(0.0)])
     about = (name, own.lead, *own.interval(LEVEL), len(runs[name]), 1)
     if name == best:
         return Ranked(*about)

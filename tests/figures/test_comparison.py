@@ -9,7 +9,6 @@ import pytest
 
 from labkit.course.ablation import Figures
 from labkit.evaluation import Parts
-from labkit.evaluation.leaderboard import Result, leaderboard
 from labkit.evaluation.scores import Scores
 from labkit.figures import (
     label_curves,
@@ -22,13 +21,14 @@ from labkit.figures import (
 from labkit.papers.bundled_report import Figure, JudgedClaim, TableResult
 from labkit.papers.claims import Judgement, ShownLead
 from labkit.papers.records import Column, Row, Table
+from labkit.trials.leaderboard import Result, leaderboard
 
 EVIL = "<b>bad</b>"
 
 
-def result(method: str, seed: int, right: int, **settings: str) -> Result:
-    items = np.arange(100) < right
-    parts = {"accuracy": Parts(items.astype(float), np.ones(100))}
+def result(method: str, seed: int, right: int, count: int = 100, **settings: str) -> Result:
+    items = np.arange(count) < right
+    parts = {"accuracy": Parts(items.astype(float), np.ones(count))}
     scores = Scores("c", "test", "accuracy", {"accuracy": items.mean(), "intra": 0.5}, parts=parts)
     return Result(f"{method}-{seed}", method, settings, "c", "0", seed, scores)
 
@@ -59,15 +59,17 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
 
 
 def test_lines_that_all_tie_are_called_so_on_an_axis_that_ends_at_one() -> None:
-    figure = leader_dots(leaderboard([result(name, 0, 100) for name in "abc"]))
-    assert [trace.name for trace in figure.data] == ["all tie"]
+    lines = leaderboard([result(name, 0, 400, 400) for name in "abc"])
+    assert {line.verdict for line in lines} == {"tie"}
+    figure = leader_dots(lines)
+    assert len(figure.data) == 1
     low, high = figure.layout.xaxis.range
     assert (low < 1, high) == (True, 1)
     said = "".join(figure.layout.yaxis.ticktext)
-    assert "0.000 [0.000, 0.000]" in said
+    assert said.count(" 0.000 [−0.0") == 2
     assert not re.search(r"[-−+]0\.0+\b", said)
     part = leader_dots(leaderboard([result("a", 0, 100), result("b", 0, 100), result("c", 0, 40)]))
-    assert "all tie" not in [trace.name for trace in part.data]
+    assert len(part.data) == 2
     assert part.layout.xaxis.range[1] == 1
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -73,8 +73,12 @@ def test_the_short_round_counts_for_all_rows_and_epochs(monkeypatch: pytest.Monk
     monkeypatch.setattr("labkit.trials.plan.TIMED_ROWS", 32)
     monkeypatch.setattr(Method, "fit", watching)
     cost = cost_of(Entry("tiny", "siamese", TINY), CORPORA["pairs"](), Metric("auc"))
-    assert cost == {"fit": 120, "score": 30, "random": True, "tuned": True, "reason": ""}
-    assert seen == [(1, 32)] * 2
+    assert cost == {"fit": 120, "score": 30, "opening": 0, "random": True, "tuned": True, "reason": ""}
+    clock = chain([0, 130], count(160, 30))  # whose first run takes 100 seconds more
+    cost = cost_of(Entry("tiny", "siamese", TINY, extra="torch"), CORPORA["pairs"](), Metric("auc"))
+    assert (cost["fit"], cost["opening"]) == (120, 100)
+    assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 30
+    assert seen == [(1, 32)] * 4
 
 
 def test_the_sentence_and_the_picture_name_who_is_not_behind() -> None:

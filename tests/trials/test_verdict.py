@@ -77,6 +77,8 @@ def test_methods_are_compared_on_the_seeds_that_both_have() -> None:
     first, second = {0: answers(90), 1: answers(80), 5: answers(10)}, {1: answers(70), 5: answers(9), 7: answers(99)}
     assert in_common(first, second) == ([first[1], first[5]], [second[1], second[5]])
     assert in_common(first, {3: second[1]}) == ([first[0], first[1], first[5]], [second[1]])
+    others = {1: answers(70), 8: answers(9)}  # one seed in common says too little
+    assert in_common(first, others) == ([first[0], first[1]], [others[1], others[8]])
 
 
 def test_without_test_units_seeds_alone_decide_and_nothing_is_a_tie() -> None:

@@ -1,10 +1,8 @@
 """Several runs on one test split: runs that differ only in the seed form one line, and the best line comes first.
 
 In: a `Result` for each run, and the score that ranks them. Out: a `Line` for each method and its settings: means, the
-spread over seeds, and whether the line is behind the best by more than chance. The verdict depends on the interval of
-the lead (`labkit.evaluation.comparison.lead_of`) over test items and seeds. It is open if the interval contains 0, if
-the test items or seeds are too few for an interval, or if another line ties with the first. A score for which neither
-larger nor smaller is better has no order. A line that was fitted to the test sentences gets no verdict.
+spread over seeds, and the verdict of `labkit.trials.verdict`. A score for which neither larger nor smaller is better
+has no order. A line that was fitted to the test sentences gets no verdict.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import SEEDS, Lead, Parts, Spread, lead_of
+from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.evaluation.scores import Scores
 from labkit.figure_names import ordered
+from labkit.trials.verdict import Ranked, ranked
 
-Verdict: TypeAlias = Literal["best", "open", "behind", "no order", "saw test"]
+Verdict: TypeAlias = Literal["best", "behind", "tie", "open", "no order", "saw test"]
 APART = ("device",)  # settings that change where a method is trained, but not its results
-UNITS = 6  # units needed if the lead is equal on all of them: with five, its probability by chance is still 1 in 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +36,10 @@ class Result:
     scores: Scores
 
     @classmethod
-    def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
-        """Make a result from the record in a run's folder."""
-        about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
-        return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
+    def of(cls, run: str, record: Mapping[str, Any], model: Any, scores: Scores) -> Self:
+        """Make a result from the record in a run's folder and its model, whose settings have the names of today."""
+        about = {name: record[name] for name in ("method", "fingerprint", "seed")}
+        return cls(run=run, trained_on=record["corpus"], settings=model.settings.values(), scores=scores, **about)
 
     def kind(self) -> tuple[Any, ...]:
         """Return a key that runs share if they differ only in the seed."""
@@ -53,7 +51,7 @@ class Result:
 class Line:
     """The runs of one kind, ranked by `figure`.
 
-    `spread` is None with fewer than three seeds; `lead` is the lead of the best line over this one.
+    `spread` is None with fewer than three seeds; `lead` has the lead of the best line over this one.
     """
 
     name: str
@@ -61,8 +59,8 @@ class Line:
     means: Mapping[str, float]
     figure: str
     spread: Spread | None
-    verdict: Verdict = "best"
-    lead: Lead | None = None
+    verdict: Verdict = "open"
+    lead: Ranked | None = None
 
     @property
     def mean(self) -> float:
@@ -100,13 +98,9 @@ def leaderboard(results: Sequence[Result], figure: str | None = None) -> list[Li
         kinds.setdefault(result.kind(), {}).setdefault(result.seed, result)
     groups = [tuple(by_seed.values()) for by_seed in kinds.values()]
     lines = [_line(name, group, figure) for name, group in zip(names(groups), groups, strict=True)]
-    lines.sort(key=lambda line: -math.inf if math.isnan(line.mean) else line.mean, reverse=True)
-    if not ordered(figure) or math.isnan(lines[0].mean):
-        verdict: Verdict = "open" if ordered(figure) else "no order"
-        return [replace(line, verdict=verdict) for line in lines]
-    judged = [line for line in lines if not line.saw_test]
-    level = len(judged) > 1 and judged[1].mean == judged[0].mean
-    return [_judged(line, judged[0] if judged else None, level=level) for line in lines]
+    judged = _judged([line for line in lines if line.verdict == "open" and not math.isnan(line.mean)])
+    others = [line for line in lines if line.verdict != "open" or math.isnan(line.mean)]
+    return sorted(judged + others, key=lambda line: -math.inf if math.isnan(line.mean) else line.mean, reverse=True)
 
 
 def names(groups: Sequence[Sequence[Result]]) -> list[str]:
@@ -129,45 +123,29 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
     figures = {name: [each[name] for each in scores] for name in scores[0] if all(name in each for each in scores)}
     values = figures.get(figure, [])
     spread = Spread.of(values) if len(values) >= SEEDS and all(map(math.isfinite, values)) else None
-    return Line(name, group, {name: float(np.mean(each)) for name, each in figures.items()}, figure, spread)
+    line = Line(name, group, {name: float(np.mean(each)) for name, each in figures.items()}, figure, spread)
+    if not ordered(figure):
+        return replace(line, verdict="no order")
+    return replace(line, verdict="saw test") if line.saw_test else line
 
 
-def _judged(line: Line, best: Line | None, *, level: bool) -> Line:
-    """Return the line with its verdict; `level`: whether another line has the same score as the best."""
-    if best is None or line.saw_test:
-        return replace(line, verdict="saw test")
-    if line is best:
-        return replace(line, verdict="open" if level else "best")
-    pair = _paired(best, line)
-    if pair is None:
-        return replace(line, verdict="open")
-    lead = lead_of(*pair)
-    low, high = lead.interval()
-    certain = not low <= 0 <= high and (lead.error > 0 or len(pair[0][0].above) >= UNITS)
-    return replace(line, verdict="behind" if certain else "open", lead=lead)
+def _judged(lines: Sequence[Line]) -> list[Line]:
+    """The lines, best first, each with its verdict; of equal scores none is the best.
 
-
-def _paired(best: Line, line: Line) -> tuple[list[Parts], list[Parts]] | None:
-    """Return the parts of both lines, over test items or else over seeds alone; paired by seed if both have several.
-
-    Seeds that only one line has are omitted, unless the lines share fewer than two.
+    Without parts for every test item, they are compared over seeds alone.
     """
-    sides = [
-        {each.seed: each.scores for each in sorted(side.results, key=lambda each: each.seed)} for side in (best, line)
-    ]
-    common = [seed for seed in sides[0] if seed in sides[1]]
-    fewer = min(map(len, sides))
-    kept = [
-        [side[seed] for seed in common] if len(common) > 1 else list(side.values())[: fewer if fewer > 1 else None]
-        for side in sides
-    ]
-    values = [[scores.figures.get(best.figure, math.nan) for scores in side] for side in kept]
-    if not all(map(math.isfinite, [*values[0], *values[1]])):
-        return None
-    split = [[scores.parts[best.figure] for scores in side if best.figure in scores.parts] for side in kept]
-    if list(map(len, split)) == list(map(len, kept)) and len({len(each.above) for side in split for each in side}) == 1:
-        return split[0], split[1]
-    if max(map(len, kept)) < SEEDS:
-        return None
-    first, second = ([Parts(np.array([value]), np.ones(1)) for value in side] for side in values)
-    return first, second
+    runs = {str(place): _parts(line) for place, line in enumerate(lines)}
+    units = {len(parts.above) for mine in runs.values() for parts in mine.values()}
+    if seeds_alone := len(units) > 1 or units == {1}:
+        runs = {name: {seed: Parts.of(parts.figure) for seed, parts in mine.items()} for name, mine in runs.items()}
+    rows = ranked(runs, lowest=-math.inf, seeds_alone=seeds_alone) if runs else []
+    judged = [replace(lines[int(row.name)], verdict=row.against_best, lead=row) for row in rows]
+    if len(rows) > 1 and rows[1].score == rows[0].score:
+        judged[0] = replace(judged[0], verdict=judged[1].verdict)
+    return [replace(judged[0], lead=None), *judged[1:]] if judged else []
+
+
+def _parts(line: Line) -> dict[int, Parts]:
+    """The parts of each seed; the score itself where it is not split over test items."""
+    scores = {each.seed: each.scores for each in line.results}
+    return {seed: each.parts.get(line.figure) or Parts.of(each.figures[line.figure]) for seed, each in scores.items()}
