@@ -57,9 +57,8 @@ st.html(  # the picture above the fold at 720 px; a long formula on a narrow scr
     "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], .stFileChip, [aria-label^=Add] *)"
     " {display: none}"
     "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
-    "[class*=st-key-bring] [aria-label^=Add] {width: 5.8rem; min-height: 2.5rem; color: inherit;"
-    " border: 1px solid rgb(128 132 149 / 40%); border-radius: 0.5rem}"
-    "[class*=st-key-bring] [aria-label^=Add]::after {content: 'Replace'}"
+    "[class*=st-key-bring] [aria-label^=Add] {width: 5.8rem; min-height: 2.5rem; border: 1px solid #80849566;"
+    " border-radius: 0.5rem; color: inherit} [class*=st-key-bring] [aria-label^=Add]::after {content: 'Replace'}"
     f"{READABLE}</style>"
 )
 with st.container(key="steps"):

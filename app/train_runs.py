@@ -97,8 +97,11 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
-    show_leaders(lines, names, opened)
-    column = show_curves(opened, runs, choices)
+    left, right = st.columns([3, 2])
+    with left:
+        show_leaders(lines, names, opened)
+    with right:
+        column = show_curves(opened, runs, choices)
     folders = "".join(f"    {result.run!r},\n" for result in results[: len(results) - len(baselines)])
     code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
     frame.code(code + CURVES_CODE.format(column=column) * bool(column))
@@ -141,7 +144,8 @@ def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cache
     for name, folder in runs.items():
         try:
             run = str(folder), cached.written(folder)
-            results.append(Result.of(run[0], cached.run_record(*run), scores(cached.opened_run(*run), *run)))
+            model = cached.opened_run(*run)
+            results.append(Result.of(run[0], cached.run_record(*run), model, scores(model, *run)))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
@@ -200,7 +204,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    st.markdown(f"##### How they got there: {spoken(column)}, epoch by epoch")
+    st.markdown("##### How they got there, epoch by epoch")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     drawn = figures.training_curves(shown, [column], height=CURVES)
@@ -226,7 +230,8 @@ from labkit.evaluation.scores import score
 corpus = load({corpus!r})
 folders = [
 {folders}]
-results = [Result.of(folder, read_record(folder), score(load_run(folder), corpus, apart=True)) for folder in folders]
+runs = [(folder, read_record(folder), load_run(folder)) for folder in folders]
+results = [Result.of(*run, score(run[-1], corpus, apart=True)) for run in runs]
 leader_dots(leaderboard(results, {figure!r})).show()
 """
 CURVES_CODE = "training_curves({{folder: history(folder) for folder in folders}}, [{column!r}]).show()\n"

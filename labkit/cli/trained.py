@@ -65,7 +65,8 @@ def compare(
     with step("scored and compared"), terminal("run") as progress:
         for number, (run, record) in enumerate(records.items()):
             progress(number, len(records), f"scoring {run}")
-            results.append(Result.of(str(run), record, score(load_run(run), opened, apart=True)))
+            model = load_run(run)
+            results.append(Result.of(str(run), record, model, score(model, opened, apart=True)))
         lines = leaderboard(results)
     if len(records) > sum(len(line.results) for line in lines):
         note("identical runs with the same seed are counted only once", stacklevel=2)

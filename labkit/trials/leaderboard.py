@@ -36,10 +36,10 @@ class Result:
     scores: Scores
 
     @classmethod
-    def of(cls, run: str, record: Mapping[str, Any], scores: Scores) -> Self:
-        """Make a result from the record in a run's folder."""
-        about = {name: record[name] for name in ("method", "settings", "fingerprint", "seed")}
-        return cls(run=run, trained_on=record["corpus"], scores=scores, **about)
+    def of(cls, run: str, record: Mapping[str, Any], model: Any, scores: Scores) -> Self:
+        """Make a result from the record in a run's folder and its model, whose settings have the names of today."""
+        about = {name: record[name] for name in ("method", "fingerprint", "seed")}
+        return cls(run=run, trained_on=record["corpus"], settings=model.settings.values(), scores=scores, **about)
 
     def kind(self) -> tuple[Any, ...]:
         """Return a key that runs share if they differ only in the seed."""

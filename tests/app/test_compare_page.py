@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from labkit.corpora import load
 from labkit.evaluation.scores import score
 from labkit.figure_names import spoken
-from labkit.methods import METHODS
+from labkit.methods import METHODS, load_run
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
 from labkit.trials.leaderboard import Line, Result, leaderboard
@@ -60,10 +60,8 @@ def only_mine(page: AppTest) -> AppTest:
 def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path, run_code: RunCode) -> None:
     page = only_mine(fine(compared(opened, runs).run()))
     methods = {"small-0": "sentpwnet", "small-1": "sentpwnet", "small-2": "sentpwnet", "lsa-5": "lsa"}
-    results = [
-        Result.of(name, read_record(runs / name), score(METHODS[m]().load(runs / name), load("captions"), apart=True))
-        for name, m in methods.items()
-    ]
+    opened_runs = [(name, read_record(runs / name), METHODS[m]().load(runs / name)) for name, m in methods.items()]
+    results = [Result.of(*each, score(each[-1], load("captions"), apart=True)) for each in opened_runs]
     expected = {line.name: line for line in leaderboard(results)}
     table = page.dataframe[0].value.set_index("run")
     assert len(table) == 4  # with two baselines
@@ -111,6 +109,16 @@ def test_a_run_that_saw_the_test_sentences_is_marked_and_comes_last(opened: Open
     assert table["verdict"].iloc[-1] == "not judged: saw the test sentences"
     fine(runs_box(page).set_value([]).run())
     assert SAW_TEST.format(names="sbert-lp") not in texts(page)
+
+
+@pytest.mark.whole
+def test_a_run_of_an_earlier_version_is_the_same_line_as_its_twin_of_today(opened: Opened, tmp_path: Path) -> None:
+    old = DEMONSTRATIONS["sentpwnet-topics"]
+    if not old.here:
+        pytest.skip("needs the bundled runs")
+    load_run(old.folder).save(tmp_path / "twin")  # its settings are written with the names of today
+    table = fine(compared(opened, tmp_path, corpus="topics").run()).dataframe[0].value
+    assert [name for name in table["run"] if name.startswith("sentpwnet")] == ["sentpwnet"]
 
 
 def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(opened: Opened) -> None:
