@@ -290,12 +290,24 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
-    """The three losses of the paper in one plot."""
-    curves = anchor_curves(examined, anchor, losses=PAPER)
+    """A few losses in one plot, initially the three of the paper."""
+    losses = st.multiselect(
+        "Losses in the picture",
+        OF_PAIRS,
+        list(PAPER),
+        format_func=NAMES.__getitem__,
+        max_selections=6,
+        key="curves",
+        **frame.KEEP,
+    )
+    if not losses:
+        st.info("Choose a loss to draw.")
+        return
+    curves = anchor_curves(examined, anchor, losses=losses)
     if not curves:
         st.caption("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
         return
-    shown = ", ".join(NAMES[loss] for loss in PAPER)
+    shown = ", ".join(NAMES[loss] for loss in losses)
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
     rows = [row for curve in curves for row in curve.rows()]
     frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=lambda: rows)
@@ -303,7 +315,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         "Each mark is a pair of the anchor. The line shows the weight that its hardest positive or negative would have "
         "at other similarities, with all other pairs unchanged. Weights below one millionth are at the lower edge."
     )
-    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={PAPER})")
+    code(figure="weight_curves", arguments=f"anchor_curves(examined, {anchor}, losses={losses})")
 
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:

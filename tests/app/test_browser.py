@@ -327,7 +327,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     view = listener.view
     view.goto(f"{address}/corpora_page")
-    view.get_by_role("button", name="Other rows").wait_for()
+    view.get_by_role("button", name="Show other rows").wait_for()
     links = view.locator("[data-testid=stTopNavLink]").all_inner_texts()
     titles = [title.strip() for title in links if title.strip() != "Play"]  # Play has an axe test of its own
     assert len(titles) >= 4

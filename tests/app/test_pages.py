@@ -25,6 +25,7 @@ from labkit.corpora.catalogue import EMBEDDED
 from labkit.evaluation import p_coherence
 from labkit.film.reading import readable
 from labkit.methods import METHODS, load_run
+from labkit.pairs import LOSSES
 from labkit.progress import note
 from labkit.sentpwnet.view import sentence_batch
 from labkit.shipped import DEMONSTRATIONS
@@ -328,6 +329,15 @@ def test_the_pinned_weight_is_the_first_until_another_is_pinned(opened: Opened) 
     page.button(key="pin").click().run()
     assert "Pinned" not in texts(page)
     assert pinned(20.0).startswith("30")
+
+
+def test_the_losses_in_the_picture_can_be_chosen(opened: Opened) -> None:
+    page = fine(opened("why_page").run())
+    for losses in (["infonce"], ["infonce", "cosent"]):
+        fine(page.multiselect(key="curves").set_value(losses).run())
+        drawn = [{trace.get("name") for trace in figure(page, place)["data"]} for place in range(len(charts(page)))]
+        assert any({LOSSES[loss].title for loss in losses} <= names for names in drawn)
+        assert not any(LOSSES["soft-triplet"].title in names for names in drawn)
 
 
 def test_beta_has_growing_steps_and_a_link_may_name_another(opened: Opened) -> None:
