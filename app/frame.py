@@ -73,7 +73,9 @@ html {font-size: 24px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
 .stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
 .labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}
-[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {height: calc(100vh - 17rem - var(--less, 0px)) !important}
+[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {
+  height: calc(100vh - 15rem) !important; margin-top: 0}
+.stApp :is(.st-key-reading, :has(> .st-key-reading)) {height: calc(100vh - 13rem) !important}
 .st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
   display: none}
 """

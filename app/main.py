@@ -58,7 +58,7 @@ st.html(  # the picture above the fold at 720 px; a long formula on a narrow scr
     " {display: none}"
     "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
     "[class*=st-key-bring] [aria-label^=Add] {width: 5.8rem; min-height: 2.5rem; border: 1px solid #80849566;"
-    " border-radius: 0.5rem} [class*=st-key-bring] [aria-label^=Add]::after {content: 'Replace'}"
+    " border-radius: 0.5rem; color: inherit} [class*=st-key-bring] [aria-label^=Add]::after {content: 'Replace'}"
     f"{READABLE}</style>"
 )
 with st.container(key="steps"):

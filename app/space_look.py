@@ -76,8 +76,7 @@ class Look:
         return self.by if self.by in columns(shown) else CLASS
 
     def in_numbers(self, shown: Labelled) -> bool:
-        """Whether numbers colour the points. If so, a scale under the picture explains the colours; otherwise, the list
-        of classes next to it does."""
+        """Whether numbers colour the points, which a scale explains, and not the list of classes."""
         return self.colouring(shown).values is not None
 
     def colouring(self, shown: Labelled) -> Colouring:

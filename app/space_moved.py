@@ -32,7 +32,7 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
-ROW = 65  # pixels of a sentence; below four times the size of type, Streamlit would not wrap it
+ROW = 76  # pixels of a sentence in four lines; below four times the size of type, Streamlit would not wrap it
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before."
@@ -41,8 +41,8 @@ WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
     "A line leads from the old position, which has a mark, to the new one: in colour for {coloured:,} ({which}), in "
-    "grey for the other {others:,} sentences of the list. The picture of {before} is rotated to match that of {after}. "
-    "On average, {new:.1f} of the {k} nearest neighbours changed."
+    "grey for the other {others:,} sentences of the list. The left picture is rotated to match the right one, which is "
+    "shown. On average, {new:.1f} of the {k} nearest neighbours changed."
 )
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
 
@@ -127,9 +127,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
-        names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
         counts = {"coloured": len(coloured), "others": len(others), "k": moved.k}
-        st.caption(SHOWN.format(which=which, new=moved.new.mean(), **names, **counts))
+        st.caption(SHOWN.format(which=which, new=moved.new.mean(), **counts))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
@@ -170,7 +169,8 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences that moved, with the class of their nearest neighbour before and now."
         widths = dict(zip(lines[0], (320, 85, 85), strict=False))
-        frame.table(lines, alt, widths=widths, row_height=ROW, height=min(6 * ROW, ROW * len(lines) + 40), **selects)
+        tall = round(frame.LARGER * ROW) if st.session_state.get("present") else ROW
+        frame.table(lines, alt, widths=widths, row_height=tall, height=min(5 * tall, tall * len(lines) + 40), **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:

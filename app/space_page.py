@@ -62,11 +62,6 @@ LAYOUT = f"""<style>
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
 .labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
-[class*=st-key-title] p {{width: fit-content; max-width: 100%; white-space: nowrap}}
-[class*=st-key-title] p:not(:hover) {{overflow: hidden; text-overflow: ellipsis}}
-[class*=st-key-title] p:hover {{max-width: none; position: relative; z-index: 9;
-  background: light-dark({", ".join(frame.GROUND)})}}
-[class*=st-key-tall] :is(.stPlotlyChart, .js-plotly-plot) {{overflow: visible !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
 .st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
@@ -147,15 +142,12 @@ NO_EPOCHS = (
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
 PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
-TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least {least}."
-LEAST = 4  # sentences that can be projected
+TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "The sentences and the axes are the same at every epoch. {origin} {how} You can move the slider with the arrow "
-    "keys. Play (Tab, then Enter) moves it from before training to the last epoch, and a single run back to the kept "
-    "one. Stop leaves it where it is. The list of classes follows when the pictures rest."
+    "The sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow keys. Play "
+    "(Tab, then Enter) moves it from before training to the last epoch, and a single run back to the kept one. Stop "
+    "leaves it where it is. The list of classes follows when the pictures rest."
 )
-OF_DEV = "Training did not see them; **Before and after** shows all splits, which can be coloured."
-OF_TRAIN = "This corpus has no dev split."
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
     "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
@@ -340,8 +332,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         if not isinstance(opened.corpus, Sentences):
             offer_training(st.container(), opened)
         return
-    if (count := min(len(space.method.snapshots.texts) for space in trained.values())) < LEAST:
-        st.info(TOO_FEW.format(count=count, least=LEAST))
+    if (count := min(len(space.method.snapshots.texts) for space in trained.values())) < 4:
+        st.info(TOO_FEW.format(count=count))
         return
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
@@ -387,8 +379,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
         show_reading(read, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
-        origin = OF_DEV if split == "dev" else OF_TRAIN
-        st.caption(EPOCHS_SHOWN.format(origin=origin, how=HOW_EPOCHS.get(look.how, STARTED)))
+        st.caption(EPOCHS_SHOWN.format(how=HOW_EPOCHS.get(look.how, STARTED)))
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])

@@ -56,7 +56,6 @@ GROUPS = (
     "which has a ring. The other groups are random. A plane shows only part of the space, but the cosines in the "
     "table are those of the whole space."
 )
-PLACED = "Position: {how}."
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. The sentence has no meaningful vector, and therefore no place in the "
     "picture and no neighbours."
@@ -255,7 +254,7 @@ def show_reading(
         typed = [(side, landed[side.name]) for side in sides if landed]
         show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
         for _, each in typed:
-            st.caption(PLACED.format(how=each.where.how) if each.where else "")
+            st.caption(f"Position: {each.where.how}." if each.where else "")
         if row is not None:
             show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:

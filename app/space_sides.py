@@ -148,7 +148,7 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
 
 
 def show_title(name: str, space: Space, about: str = "") -> None:
-    """The name of a side's space above its picture; one that is too long is cut, until the mouse is over it."""
+    """The name of a side's space above its picture."""
     with st.container(key=f"title-{name}"):
         st.markdown(f"**{frame.plain(space.name)}**{about}")
 

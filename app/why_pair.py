@@ -244,7 +244,7 @@ def show(
             if before is None
             else f" Pinned ({told(pinned, settings)}): {100 * before[other] / (before.sum() or 1):.0f} %."
         )
-        st.markdown(f"**{frame.plain(chosen.name)}: {verdict(examined, anchor, other)}**{was}")
+        st.markdown(f"**With {frame.plain(chosen.name)}, {verdict(examined, anchor, other)}**{was}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:

@@ -164,7 +164,7 @@ WAYS = {  # outcome of a sentence that moved -> colour, dash, mark and opacity o
     "worse": (COLOURS[3], "dash", "x", 0.9),
     "better": (COLOURS[2], "solid", "triangle-up", 0.9),
     "neither": (COLOURS[0], "dot", "circle-open", 0.9),
-    "moved": (INK, "solid", "circle", 0.3),
+    "moved": (INK, "solid", "circle", 0.5),
 }
 STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
@@ -373,13 +373,8 @@ def traces(
     for code, name in sorted(names, key=lambda entry: entry[0] != colours.rest):  # the rest is drawn first
         rest = code == colours.rest or name == NO_CLASS  # points without a class are as faint as the rest
         rows = np.flatnonzero(colours.codes == code).astype(np.int32)
-        marker = _marker(colours, colours.rest if rest else code, rows) | {
-            "size": size,
-            "opacity": opacity,
-            "line": {"width": 0},
-        }
-        if rest:
-            marker |= {"size": size * 0.75, "opacity": opacity * 0.55}
+        marker = _marker(colours, colours.rest if rest else code, rows) | {"line": {"width": 0}}
+        marker |= {"size": size * 0.75, "opacity": opacity * 0.55} if rest else {"size": size, "opacity": opacity}
         if dimensions == 3:
             marker["symbol"] = SOLID.get(marker["symbol"], marker["symbol"])
         trace = {
@@ -437,19 +432,18 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     colour, dash, mark, opacity = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    size, width = (3, 0.7) if outcome == "moved" else (8, 2)
+    size, width = (3, 0.8) if outcome == "moved" else (8, 2)
     marker = {"symbol": mark, "size": [size, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
     about: Entries = {"mode": "lines+markers", "name": outcome, "marker": marker, "hoverinfo": "skip"}
+    about |= {"showlegend": outcome != "moved", "zorder": int(outcome != "moved")}  # coloured ones are above the points
     return draw.curve(x, y, colour, dash, width, opacity=opacity, unselected={"marker": {"opacity": 1}}, **about)
 
 
 def _over(points: np.ndarray, n: int, mark: str, size: float, colour: str, name: str) -> Entries:
     """Return marks on top of the n points of a picture, in the plane or in space."""
     places = dict(zip("xyz", np.asarray(points, np.float32).T, strict=False))
-    line = {
-        "color": colour if mark == "circle-open" else "#000000",
-        "width": (4 if size > 20 else 3) if mark == "circle-open" else 1.5,
-    }
+    open_ = mark == "circle-open"
+    line = {"color": colour if open_ else "#000000", "width": (4 if size > 20 else 3) if open_ else 1.5}
     marker = {"symbol": mark, "size": size, "color": colour, "line": line}
     shared = {"mode": "markers", "name": name, "showlegend": bool(name), "hoverinfo": "skip", **places}
     if len(places) == 3:

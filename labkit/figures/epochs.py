@@ -124,11 +124,7 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
     data += [{"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now}, {"type": "scatter"} | texts]
     last = len(groups) + len(CURVES)
-    return {
-        "name": str(journey.epochs[place]),
-        "data": data,
-        "traces": [*range(len(groups)), last, last + 1],
-    }
+    return {"name": str(journey.epochs[place]), "data": data, "traces": [*range(len(groups)), last, last + 1]}
 
 
 def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:

@@ -1,7 +1,7 @@
 // What a click shows: a sentence with the words that make its vector and its pairs, or a pair with its formula.
 
 import { idsOf, wordsOf } from "./corpus.js";
-import { el } from "./dom.js";
+import { el, formula } from "./dom.js";
 import { explainPair, explainPoint, wordShares } from "./explain.js";
 import { mean } from "./metrics.js";
 import { LOSSES } from "./pairs.js";
@@ -91,8 +91,8 @@ export function pairCard(training, [i, j], { choose }) {
     el("small", {}, `A pair with ${kind}${wrong ? ", one of them wrong" : ""}, similarity ${n2(one.similarity)}`),
     el("ol", {}, button(i), button(j)),
     el("small", {}, `Its weight under ${LOSSES[settings.loss].title}, with the first sentence as the anchor:`),
-    el("p", { className: "formula" }, one.formula),
-    el("p", { className: "formula" }, `= ${one.numbers} ${one.result}`),
+    el("p", { className: "formula" }, ...formula(one.formula)),
+    el("p", { className: "formula" }, "= ", ...formula(one.numbers), ` ${one.result}`),
     el("small", {}, `With the second sentence as the anchor ${other.result}`),
   ];
 }

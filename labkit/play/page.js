@@ -16,7 +16,8 @@ import { withTerms } from "./terms.js";
 
 const LEAP = 20; // steps a picture where motion is not wanted, one picture a second
 const FASTEST = 12; // milliseconds from step to step, so that fast screens do not train faster than the eye follows
-const [FIRST, SLOW, SLOWLY] = [600, 20, 40]; // the start is seen, and the first steps one by one
+const READ = 2500; // milliseconds in which the sentences of a scene are read and its start is seen
+const [FIRST, SLOW, SLOWLY] = [600, 40, 80]; // a restart is seen, too, and the first steps one by one
 const SILENCE = 900; // milliseconds after a change before it is said
 const SAID = 2000; // milliseconds that a button says what it did
 const MORE_STEPS = 300; // after a hyperparameter was touched
@@ -119,7 +120,7 @@ class Page {
     byId("title").textContent = scene.title;
     document.querySelector("header nav").hidden = !scenes.length;
     byId("scenes").selectedIndex = scenes.indexOf(scene);
-    this.last = performance.now();
+    this.last = performance.now() + READ;
     if (this.lab.typed) this.openPanel(true);
     this.fillStory();
     this.fill();
@@ -177,6 +178,7 @@ class Page {
   change(name, value, side) {
     const before = this.lab.control;
     const { steps } = this;
+    this.last = Math.min(this.last, performance.now());
     const resting = !this.playing && steps >= this.until;
     this.lab.set(name, value, side);
     const restarted = this.steps < steps;
@@ -349,7 +351,7 @@ class Page {
         this.say(this.lab.summary);
       }
     }
-    if (this.dirty) this.draw();
+    if (this.dirty || (this.playing && now < this.last)) this.draw(); // it turns before it trains
     requestAnimationFrame((next) => this.frame(next));
   }
 

@@ -1,14 +1,13 @@
-// Behind "More": all hyperparameters, the matrix, the second side, what if, and what the words mean.
+// Behind "More": the other hyperparameters, the matrix, the second side, and what if.
 
 import { control } from "./controls.js";
 import { typedAnswer } from "./card.js";
 import { fromCsv, LIMITS } from "./corpus.js";
-import { el, remark } from "./dom.js";
+import { el, remark, typeset } from "./dom.js";
 import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
 import { wrongShares } from "./readouts.js";
 import { dialsOf } from "./settings.js";
-import { TERMS } from "./terms.js";
 
 const KEYS =
   "← → or Page Up, Page Down: change the scene. Space bar: play. S: step. R: restart. M: more. P: present. Arrow " +
@@ -56,7 +55,6 @@ export class Panel {
       this.section("Two side by side", ...this.two()),
       this.section("Training", ...COMMON.map((name) => this.control(name, 0))),
       this.section("What if", ...this.whatIf()),
-      this.section("Words", ...this.words()),
       this.section("Keys", remark(KEYS)),
     );
     if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
@@ -68,6 +66,7 @@ export class Panel {
 
   control(name, side) {
     const { lab } = this.page;
+    if (!side && name === lab.control) return null; // it is next to the picture
     const change = (changed, value) => this.page.change(changed, value, side);
     const made = control(name, lab.settingsOf(side)[name], change, { most: lab.most(name), side });
     const input = made.querySelector("input, select");
@@ -79,7 +78,7 @@ export class Panel {
     const settings = this.page.lab.settingsOf(side);
     return [
       this.control("loss", side),
-      el("p", { className: "formula" }, LOSSES[settings.loss].formula),
+      el("p", { className: "formula" }, ...typeset(LOSSES[settings.loss].formula)),
       this.control("miner", side),
       ...dialsOf(settings).map((name) => this.control(name, side)),
     ];
@@ -98,7 +97,8 @@ export class Panel {
 
   whatIf() {
     const hint = remark("Drag a point to hold it elsewhere and watch its lines. When you let go, it springs back.");
-    return [this.typed(), this.control("flipped", 0), this.wrong(), this.sentences(), hint, ...this.csv()];
+    this.bars = el("ul", { className: "bars" }); // what each loss would weigh at wrong labels, where there are any
+    return [this.typed(), this.control("flipped", 0), this.bars, this.sentences(), hint, ...this.csv()];
   }
 
   labelled(text, field) {
@@ -119,12 +119,6 @@ export class Panel {
   answerTyped() {
     const { lab } = this.page;
     this.answer.replaceChildren(...typedAnswer(lab.sides[0].training, lab.typed));
-  }
-
-  /** What each loss would weigh at wrong labels, where there are any. */
-  wrong() {
-    this.bars = el("ul", { className: "bars" });
-    return this.bars;
   }
 
   drawWrong(training) {
@@ -182,20 +176,11 @@ export class Panel {
       const [chosen] = file.files;
       if (chosen) use(chosen.size > LIMITS.characters ? " ".repeat(LIMITS.characters + 1) : await chosen.text());
     });
-    const back = this.page.lab.data === this.page.lab.bundled ? [] : [this.backButton()];
-    const buttons = el("div", { className: "row" }, button, ...back);
+    const { data, bundled } = this.page.lab;
+    const back = el("button", { hidden: data === bundled }, "Back to the original sentences");
+    back.addEventListener("click", () => this.page.bring(null));
+    const buttons = el("div", { className: "row" }, button, back);
     return [this.labelled("Paste your own sentences", area), buttons, file, said];
-  }
-
-  backButton() {
-    const button = el("button", {}, "Back to the original sentences");
-    button.addEventListener("click", () => this.page.bring(null));
-    return button;
-  }
-
-  words() {
-    const terms = Object.entries(TERMS).flatMap(([term, meaning]) => [el("dt", {}, term), el("dd", {}, meaning)]);
-    return [el("dl", {}, ...terms)];
   }
 
   draw(pair, row) {

@@ -7,7 +7,7 @@ import { look, pen, theme, trace } from "./palette.js";
 import { LOSSES } from "./pairs.js";
 import { Space } from "./space.js";
 
-const HINT = "Dots are sentences, and lines join the heaviest pairs. Click a dot.";
+const HINT = "Each dot is a sentence. Training pulls dots of one topic together and pushes the others apart.";
 const MOVED = 4; // pixels from which a press is a drag
 
 export class Stage {
@@ -20,7 +20,7 @@ export class Stage {
     this.tip = el("div", { className: "tip", hidden: true });
     this.legend = el("ul", { className: "legend" });
     const side = number ? " right" : "";
-    const hint = number ? null : el("p", { className: "hint" }, HINT);
+    const hint = el("p", { className: "hint" }, HINT);
     this.figure = el("section", { className: `stage${side}` }, this.title, hint, this.canvas, this.legend, this.tip);
     this.figure.setAttribute("aria-label", number ? "The space, right side" : "The space");
     this.leftOut = el("span", {}, " ┃ grey ticks: left out by the miner");

@@ -1,9 +1,9 @@
-// What the words of the page mean, one line each: shown where a word is met, and all of them under "More".
+// What the words of the page mean, one line each, shown where a word is met.
 
 import { el } from "./dom.js";
 import { MINERS } from "./mining.js";
 
-export const TERMS = {
+const TERMS = {
   Dot: "a sentence. Its vector is the mean of its words' vectors, scaled to unit length. Training moves the words.",
   Similarity: "the cosine of the angle between two sentences: 1 if they coincide, −1 if they are opposite.",
   Cosine: "the similarity of two sentences: 1 if they point in the same direction, −1 if in opposite directions.",

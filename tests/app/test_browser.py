@@ -386,6 +386,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     choose(listener, "Corpus", "your own file")
     upload = {"name": "Secret<img src=x onerror=alert(1)>.csv", "mimeType": "text/csv", "buffer": HOSTILE.encode()}
     view.locator("input[type=file]").set_input_files(upload)
+    view.get_by_role("button", name="Add files").wait_for()  # the file can be replaced
     view.wait_for_selector(".js-plotly-plot .main-svg")
     turn_to(listener, "Train and compare")
     assert view.get_by_text("Secret<img").count() >= 1
