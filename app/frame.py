@@ -67,7 +67,7 @@ OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
 LARGER, TYPE = 1.5, 13  # for a projector, times the size of type in a picture; pixels where the picture has none
-PRESENT = "Enlarge the pictures and hide the controls, for example to use a projector."
+PRESENT = "Enlarge the pictures and hide the controls, for example when presenting on a projector."
 PRESENTED = """
 html {font-size: 24px !important}
 .stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}

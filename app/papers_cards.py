@@ -98,7 +98,7 @@ CARDS = {
         "pthought/3",
         "both two-layer forms lead all other methods",
         "P-coherence",
-        (("P-thought (two layers, both ways)", "SIF"),),
+        (("P-thought (two layers, bidirectional)", "SIF"),),
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
         "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,

@@ -37,7 +37,7 @@ from labkit.methods import METHODS
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A method given by its name in `METHODS`, with settings; an integer `random_state` is the seed.
+    """A method by its name in `METHODS`, with its settings; an integer `random_state` is used as the seed.
 
     With the same settings, seed and rows, the model equals that of `METHODS[method](...).fit` to the last bit.
     `get_params` lists all settings of the method, for grids; changing the method drops settings that the new method

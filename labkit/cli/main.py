@@ -56,7 +56,7 @@ class _Commands(UserDict[str, Any]):
 
 
 class _Program(WithVerbosity, TyperGroup):
-    """`labkit` itself, whose help and completion import no command."""
+    """`labkit` itself. Showing its help or completing a word imports no command."""
 
     def __init__(self, *given: Any, **how: Any) -> None:
         super().__init__(*given, **how)

@@ -192,7 +192,7 @@ def _settings(entry: type[Method], changes: Sequence[str] | None, **short: Any) 
 
 
 def keys_and_values(option: str, given: Sequence[str] | None, example: str) -> dict[str, str]:
-    """The values of a repeatable option KEY=VALUE, in which each key may occur only once."""
+    """The values of a repeatable KEY=VALUE option; each key may occur only once."""
     values: dict[str, str] = {}
     for each in given or ():
         key, equals, value = (part.strip() for part in each.partition("="))

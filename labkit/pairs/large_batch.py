@@ -72,9 +72,9 @@ def by_anchors(
 ) -> tuple[Tensor, dict[str, float]]:
     """`loss(S, *miner(S, P, N))` and batch statistics, for losses and miners that treat each anchor separately.
 
-    Rows (m, d) have unit length; `masks` gives P and N (k, m) for a slice of anchors. The gradient is computed with the
-    loss, so that only one strip of S (k, m) is held at a time. A random miner draws its share from each strip. A
-    learned temperature replaces the loss's own and also gets a gradient.
+    Rows (m, d) have unit length; `masks` gives P and N (k, m) for a slice of anchors. The gradient is computed along
+    with the loss, so that only one strip of S (k, m) is held at a time. A random miner draws its share from each strip.
+    A learned temperature replaces the loss's own and also gets a gradient.
     """
     X, m = embeddings.detach(), len(embeddings)
     learned = {} if temperature is None else {"temperature": temperature.detach().requires_grad_()}

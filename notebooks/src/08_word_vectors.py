@@ -55,7 +55,7 @@ explore(
 #
 # *8 minutes, medium. Why it matters: everything that the vectors know about words comes from this table.*
 #
-# hint: Nest three loops: over the sentences, the places in a sentence, and the distances 1, 2, ..., window.
+# hint: Nest three loops: over the sentences, the positions in each sentence, and the distances 1, 2, ..., window.
 # hint: At place `at` and distance t the neighbour is at `at + t`, if the sentence is that long.
 # hint: Count both ways: `counts[i, j] += 1 / t` and `counts[j, i] += 1 / t`.
 # right: near neighbours count more than distant ones

@@ -15,9 +15,9 @@ SHORT = {"epochs": 1, "partners": 1, "batch": 64, "hidden": 200, "decoder_hidden
 # : the best λ of appendix B; for Adam's step size the paper only cites Adam, whose default this is
 PRINTED = {"learning_rate": 0.001, "emphasis": 0.01, "dropout": 0.0}
 FORMS = {
-    "P-thought (one layer, both ways)": "one-bi",
+    "P-thought (one layer, bidirectional)": "one-bi",
     "P-thought (two layers, forward)": "two-forward",
-    "P-thought (two layers, both ways)": "two-bi",
+    "P-thought (two layers, bidirectional)": "two-bi",
 }
 OURS = tuple(FORMS)
 MADE_HERE = (
@@ -60,9 +60,9 @@ COHERENT = printed("""
     Sent2vec Wiki-bi                    .4553
     InferSent                           .7454
     Siamese text embedding              .4263
-    P-thought (one layer, both ways)    .7432
+    P-thought (one layer, bidirectional)    .7432
     P-thought (two layers, forward)     .7899
-    P-thought (two layers, both ways)   .9725
+    P-thought (two layers, bidirectional)   .9725
 """)
 _BASELINES = tuple(name for name in COHERENT if name not in FORMS)
 TABLE_3 = Table(
@@ -99,9 +99,9 @@ GRADES = printed("""
     Sent2vec                            .755
     InferSent                           .758
     Siamese text embedding              .344
-    P-thought (one layer, both ways)    .812
+    P-thought (one layer, bidirectional)    .812
     P-thought (two layers, forward)     .797
-    P-thought (two layers, both ways)   .764
+    P-thought (two layers, bidirectional)   .764
 """)
 TABLE_6 = Table(
     "pthought", "6", "STS benchmark ratings predicted from the vectors of both sentences: Pearson's correlation",
@@ -125,9 +125,9 @@ RELATED = printed("""
     Sent2vec                            .860 .722
     InferSent                           .885 -
     Siamese text embedding              .729 .071
-    P-thought (one layer, both ways)    .861 .707
+    P-thought (one layer, bidirectional)    .861 .707
     P-thought (two layers, forward)     .854 .718
-    P-thought (two layers, both ways)   .834 .733
+    P-thought (two layers, bidirectional)   .834 .733
 """)
 _OTHERS = tuple(name for name in RELATED if name not in FORMS)
 TABLE_7 = Table(
