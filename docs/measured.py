@@ -78,8 +78,8 @@ LEADS = {  # what is compared -> the table, and how the claim begins that compar
     "Titles: the same, BiLSTM": ("sentpwnet/3", "on titles"),
     "Sentences: distilled pieces against the best network": ("sentpwnet/3", "vectors distilled"),
     "Sections: the paper's triplet network against mean vectors": ("thematic/3", "the triplet network leads every"),
-    "Captions, lift: two layers both ways against one layer": ("pthought/3", "the most complex encoder"),
-    "STS-B: P-thought, two layers both ways, against the bag": ("pthought/6", "all three forms lead the bag"),
+    "Captions, lift: two bidirectional layers against one layer": ("pthought/3", "the most complex encoder"),
+    "STS-B: P-thought, two bidirectional layers, against the bag": ("pthought/6", "all three forms lead the bag"),
     "Quora: FILM against the best Siamese network": ("film/1", "FILM leads the Siamese"),
     "Quora: FILM against TF-IDF": ("film/1", "FILM leads TF-IDF"),
 }
@@ -175,7 +175,7 @@ def thematic() -> str:
 def pthought() -> str:
     columns = [("pthought/3", name) for name in ("P-coherence", "lift", "nearest is in the group")]
     columns += [("pthought/6", "Pearson"), ("pthought/7", "learned"), ("pthought/7", "cosine")]
-    forms = ("one layer, both ways", "two layers, forward", "two layers, both ways")
+    forms = ("one layer, bidirectional", "two layers, forward", "two layers, bidirectional")
     named = {f"{form}{how}": f"P-thought ({form}){how}" for how in ("", ", as printed") for form in forms}
     named |= {"PV-DBOW": "PV-DBOW", "SIF": "SIF", "bag of word pieces": "bag of word pieces (ours)"}
     head = "| | P-coherence | lift | nearest caption is of the picture | STS-B | SICK, learned | SICK, cosine |"

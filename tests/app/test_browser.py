@@ -388,6 +388,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.locator("input[type=file]").set_input_files(upload)
     view.get_by_role("button", name="Add files").wait_for()  # the file can be replaced
     view.wait_for_selector(".js-plotly-plot .main-svg")
+    view.keyboard.press("Escape")
     turn_to(listener, "Train and compare")
     assert view.get_by_text("Secret<img").count() >= 1
     assert "Secret" not in view.url
