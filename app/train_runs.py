@@ -176,7 +176,8 @@ def verdict_of(lines: Sequence[Line]) -> str:
         return said
     if unsure := [f"{line.name} ({line.difference})" for line in others if line.verdict == "open"]:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
-        return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether it beats {listed(named)}."
+        worse = f"{listed(named)} {'is' if len(unsure) == 1 else 'are'} worse"
+        return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether {worse}."
     if ties := [line.name for line in others if line.verdict == "tie"]:
         return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
     return f"{best.name} is best: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
