@@ -144,10 +144,14 @@ def jobs_shown(queue: Queue, opened: Opened | None) -> tuple[Job | None, list[Jo
 
 def stored_run(opened: Opened) -> Job | None:
     """The newest finished run on this corpus, or a bundled one, as a job that is in no queue."""
-    from labkit.methods import OF_RUNS
+    from labkit.methods import METHODS, OF_RUNS
 
     records = {folder: choosing.record_of(folder) for folder in choosing.runs_on(opened, "")[0].values()}
-    done = [folder for folder, record in records.items() if record.get("state") == "finished"]
+    done = [
+        folder
+        for folder, record in records.items()
+        if record.get("state") == "finished" and record["method"] in METHODS
+    ]
     folder = next((each for each in done if each.name not in choosing.lab_runs()), next(iter(done), None))
     if folder is None:
         return None

@@ -166,15 +166,17 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if len(judged) < 2:
         return f"There is nothing to compare by {figure}. Choose more runs."
     best, *others = judged
-    level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005]
+    level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
     if len(level) > 1:
-        said = f"{listed(level)} tie at {best.mean:.3f}: {figure} cannot tell them apart."
+        said = f"{listed(level)} score the same, {best.mean:.3f}: {figure} cannot tell them apart."
         for name in filter(ordered, best.means):
             means = [line.means[name] for line in judged[: len(level)] if name in line.means]
             if max(means) - min(means) > 0.01:
                 return f"{said} {spoken(name)} can."
         return said
-    if unsure := [f"{line.name} ({line.difference})" for line in others if line.verdict == "open"]:
+    if unsure := [
+        line.name + f" ({line.difference})" * bool(line.difference) for line in others if line.verdict == "open"
+    ]:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         worse = f"{listed(named)} {'is' if len(unsure) == 1 else 'are'} worse"
         return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether {worse}."
@@ -205,7 +207,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    st.markdown("##### How they got there, epoch by epoch")
+    st.markdown("##### Scores by epoch")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
     drawn = figures.training_curves(shown, [column], height=CURVES)

@@ -119,8 +119,10 @@ def _because(claim: JudgedClaim, table: Table) -> str:
         return ""
     asked = next(each for each in table.claims if each.text == claim.text)
     size = _in_unit(asked.by, lead, table, "") if asked.by else ""
-    if found.seeds or lead.alone:
-        why = f"{found.seeds or 1} of {CLAIM_SEEDS} seeds were run"
+    if found.seeds:
+        why = f"{found.seeds} of {CLAIM_SEEDS} seeds were run"
+    elif lead.alone:
+        why = "there is one number per row, so chance cannot be estimated"
     elif asked.tie:
         why = f"the difference may be smaller or larger than {size}"
     elif lead.low <= asked.by <= lead.high:
@@ -128,7 +130,7 @@ def _because(claim: JudgedClaim, table: Table) -> str:
     elif found.absent and lead.lead > 0:
         why = f"not measured: {', '.join(found.absent)}"
     else:
-        why = "the claim makes several comparisons, one of which can be this far off by chance"
+        why = "the claim makes several comparisons, and one of them could differ this much by chance"
     return f" Undecided: {why}."
 
 

@@ -122,7 +122,7 @@ def write_shards(
     cut = [
         piece
         for path in sources
-        for piece in (pieces(path, size) if is_dump(path) and limit is None else [Piece(str(path))])
+        for piece in (pieces(path, max(1, size)) if is_dump(path) and limit is None else [Piece(str(path))])
     ]
     first = {scale.part(work, n, ending): Share(piece, plan, work / f"{n}.json", limit) for n, piece in enumerate(cut)}
     # a single piece is made in this process, which can report progress

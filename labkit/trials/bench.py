@@ -331,9 +331,7 @@ class _Comparison:
             choice, scored = choices[row.name], found[row.name]
             means = {key: float(np.mean([each.figures[key] for each in scored])) for key in scored[0].figures}
             means = {key: mean for key, mean in means.items() if np.isfinite(mean)}  # JSON has no infinite threshold
-            seconds, cost = float(np.median([each.seconds for each in scored])), self.plan.costs[row.name]
-            if cost.opening:  # of which only the first run of a process knows
-                seconds = cost.opening + min(cost.fit, *(each.seconds for each in scored))
+            seconds = self.plan.costs[row.name].training([each.seconds for each in scored])
             costs = (seconds, means["microseconds"], means["megabytes"])
             of_dev = (choice["dev"], choice["at first"], choice["trials"])
             lines.append(Line(row, choice["settings"], *of_dev, means, *costs))

@@ -17,7 +17,7 @@ import numpy as np
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.evaluation.scores import Scores
 from labkit.figure_names import ordered
-from labkit.trials.verdict import Ranked, ranked
+from labkit.trials.verdict import UNITS, Ranked, ranked
 
 Verdict: TypeAlias = Literal["best", "behind", "tie", "open", "no order", "saw test"]
 APART = ("device",)  # settings that change where a method is trained, but not its results
@@ -132,14 +132,18 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
 def _judged(lines: Sequence[Line]) -> list[Line]:
     """The lines, best first, each with its verdict; of equal scores none is the best.
 
-    Without parts for every test item, they are compared over seeds alone.
+    Without parts for every test item, they are compared over seeds alone. A lead on too few test items has no interval.
     """
     runs = {str(place): _parts(line) for place, line in enumerate(lines)}
     units = {len(parts.above) for mine in runs.values() for parts in mine.values()}
     if seeds_alone := len(units) > 1 or units == {1}:
         runs = {name: {seed: Parts.of(parts.figure) for seed, parts in mine.items()} for name, mine in runs.items()}
     rows = ranked(runs, lowest=-math.inf, seeds_alone=seeds_alone) if runs else []
-    judged = [replace(lines[int(row.name)], verdict=row.against_best, lead=row) for row in rows]
+    judged = [
+        replace(lines[int(row.name)], verdict=row.against_best, lead=row if seeds_alone or row.units >= UNITS else None)
+        for row in rows
+    ]
+    judged = [line if line.lead and math.isfinite(line.lead.lead_low) else replace(line, lead=None) for line in judged]
     if len(rows) > 1 and rows[1].score == rows[0].score:
         judged[0] = replace(judged[0], verdict=judged[1].verdict)
     return [replace(judged[0], lead=None), *judged[1:]] if judged else []

@@ -7,9 +7,10 @@ In: a corpus, a metric and a number of minutes. Out: a `Plan`, made before the f
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,12 @@ class Cost:
         if not self.tuned:
             trials, part, again = 1, 1.0, 0
         return self.opening + self.fit * (trials * part + again + runs) + self.score * (trials + again + 2 * runs)
+
+    def training(self, seconds: Sequence[float]) -> float:
+        """The seconds of one run with the opening of its model, of which only the first run of a process knows."""
+        if not self.opening:
+            return median(seconds)
+        return self.opening + (min(seconds) if len(seconds) > 1 else min(self.fit, *seconds))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from labkit.evaluation.comparison import Lead, Parts, lead_of
+from labkit.evaluation.comparison import SEEDS, Lead, Parts, lead_of
 
 Verdict: TypeAlias = Literal["leads", "tie", "open"]
 Runs: TypeAlias = Mapping[int, Parts]  # seed -> a score, split over the test units
@@ -90,7 +90,8 @@ def _by_seeds(name: str, runs: Mapping[str, Runs], best: str, level: float) -> R
     if name == best:
         return Ranked(*about)
     lead = lead_of(*in_common(runs[best], runs[name]))
-    low, high = lead.interval(level) if lead.error else (-math.inf, math.inf)
+    enough = lead.error > 1e-12 and max(len(runs[best]), len(runs[name])) >= SEEDS
+    low, high = lead.interval(level) if enough else (-math.inf, math.inf)
     return Ranked(*about, lead.lead, low, high, "behind" if low > 0 else "open")
 
 

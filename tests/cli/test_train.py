@@ -531,3 +531,19 @@ def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str
     assert not any("Traceback" in said for _, _, said in found)
     assert sum(status == 0 and "will be saved in r" in said for status, _, said in found) == 1
     assert contents("r") == contents("alone")
+
+
+def test_without_a_test_split_it_is_a_run_all_the_same(labkit: Labkit) -> None:
+    write_pairs(Path("no_test.csv"), splits=("train", "dev"))
+    done = labkit("train", "tfidf", "--corpus", "no_test.csv")
+    assert (done.status, done.out) == (0, "runs/tfidf-no_test-seed0\n")
+    assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
+
+
+def test_a_training_that_fails_takes_no_folder(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise ValueError("no")
+
+    monkeypatch.setattr(METHODS["tfidf"], "_fit", fails)
+    assert labkit(*NO_EPOCHS).status == 2
+    assert list(Path("runs").iterdir()) == []

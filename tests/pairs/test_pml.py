@@ -121,3 +121,15 @@ def test_without_that_project_it_is_a_module_all_the_same(monkeypatch: pytest.Mo
 def test_arguments_that_make_no_sense_are_refused(call: Callable[[nn.Module], Tensor], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         call(as_pml(locality))
+
+
+def test_rows_compared_with_other_rows() -> None:
+    """With `ref_emb` the others are no anchors, and a row of the same number is no row itself."""
+    generator = torch.Generator().manual_seed(0)
+    rows, others = (torch.randn(count, 3, generator=generator, dtype=torch.float64) for count in (3, 4))
+    labels, theirs = torch.tensor([0, 0, 1]), torch.tensor([0, 1, 0, 2])
+    same = labels[:, None] == theirs
+    S = torch.nn.functional.normalize(rows) @ torch.nn.functional.normalize(others).T
+    loss = as_pml(partial(locality, **SETTINGS))(rows, labels, ref_emb=others, ref_labels=theirs)
+    assert loss.item() == pytest.approx(locality(S, same, ~same, **SETTINGS).item(), rel=1e-9)
+    assert loss.item() != pytest.approx(locality(S, ~same, same, **SETTINGS).item(), rel=1e-3)

@@ -85,7 +85,7 @@ def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: st
     [
         ((0.1, 0.05, 0.15), {"seeds": 3}, {}, "3 of 5 seeds"),
         ((0.1, -0.05, 0.25), {"seeds": 3}, {}, "3 of 5 seeds"),
-        ((0.1, 0.1, 0.1), {}, {}, "1 of 5 seeds"),  # a single number has no interval
+        ((0.1, 0.1, 0.1), {}, {}, "one number per row"),
         ((0.1, -0.05, 0.25), {}, {}, "too close to call"),
         ((0.1, 0.05, 0.15), {}, {"by": 0.08}, "8.0 points"),
         ((0.1, 0.05, 0.15), {}, {"by": 0.12, "tie": True}, "12.0 points"),

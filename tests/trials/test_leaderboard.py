@@ -49,6 +49,8 @@ def test_the_best_first_and_a_tie_inside_the_spread() -> None:
     two = leaderboard([*seeds("a", 0.9, 0.8), *seeds("b", 0.1, 0.2)])  # too few seeds
     assert table(two) == [("a", "best"), ("b", "open")]
     assert two[0].spread is None
+    close = leaderboard([*seeds("a", 0.90, 0.91), *seeds("b", 0.10, 0.105)])  # which agree, by luck
+    assert (table(close), close[1].lead) == ([("a", "best"), ("b", "open")], None)
 
 
 GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
@@ -137,7 +139,7 @@ def test_many_lines_widen_the_intervals_and_a_small_test_split_decides_nothing()
     assert [line.verdict for line in leaderboard(runs[:2])] == ["best", "behind"]
     assert {line.verdict for line in leaderboard(runs)[1:]} == {"open"}
     few = [result("best", 1.0, items=[1] * 10), result("other", 0.0, items=[0] * 10)]
-    assert [line.verdict for line in leaderboard(few)] == ["best", "open"]
+    assert [(line.verdict, line.lead) for line in leaderboard(few)] == [("best", None), ("open", None)]
 
 
 def test_runs_without_common_seeds_are_paired_in_order() -> None:
