@@ -76,7 +76,7 @@ LEADS = {  # what is compared -> the table, and how the claim begins that compar
     "Places, Hit@10: weighted pairs against triplets, CNN": ("sentpwnet/6", "with a CNN"),
     "Places, Hit@1: weighted pairs against contrastive, LSTM": ("sentpwnet/6", "with an LSTM"),
     "Titles: the same, BiLSTM": ("sentpwnet/3", "on titles"),
-    "Sentences: distilled pieces against the best network": ("sentpwnet/3", "vectors distilled"),
+    "Sentences: distilled pieces against the best network": ("sentpwnet/3", "fine-tuned vectors"),
     "Sections: the paper's triplet network against mean vectors": ("thematic/3", "the triplet network leads every"),
     "Captions, lift: two bidirectional layers against one layer": ("pthought/3", "the most complex encoder"),
     "STS-B: P-thought, two bidirectional layers, against the bag": ("pthought/6", "all three forms lead the bag"),

@@ -73,7 +73,7 @@ def vectors(
     _require_finite(name, rows)
     if like is not None and rows.shape[1] != like.shape[1]:
         raise ValueError(
-            f"{name} has {rows.shape[1]} columns, but its partner has {like.shape[1]}; use one method for both"
+            f"{name} has {rows.shape[1]} columns, but its partner has {like.shape[1]}; use the same method for both"
         )
     return rows
 

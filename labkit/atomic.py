@@ -20,7 +20,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 #: remedies for errors of a file other than a full disk
 _REMEDIES = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for permission, or choose another place"),
-    errno.EROFS: "choose a place on another disk",
+    errno.EROFS: "choose a location on another disk",
     errno.ENOENT: "check the path",
     errno.ENOTDIR: "check the path: part of it is a file, not a folder",
     errno.EISDIR: "name a file",
@@ -66,7 +66,7 @@ def sentence_of(mistake: Exception) -> str:
             return str(NoRoom(mistake.filename or "a file"))
         what = "a file" if mistake.filename is None else repr(os.fsdecode(mistake.filename))
         why = mistake.strerror[0].lower() + mistake.strerror[1:]
-        return f"{what} cannot be used ({why}); {_REMEDIES.get(mistake.errno, 'try again, or choose another place')}"
+        return f"{what} cannot be used ({why}); {_REMEDIES.get(mistake.errno, 'try again, or choose another location')}"
     return " ".join(str(mistake).split())
 
 

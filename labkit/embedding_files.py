@@ -131,7 +131,7 @@ def _read_parquet(path: Path, limit: int) -> Embedded:
         rows = table["vector"].to_pandas().to_numpy()
         width = len(rows[0]) if len(rows) else 0
         if any(row is None or len(row) != width for row in rows):
-            raise ValueError("its column 'vector' has rows of several lengths")
+            raise ValueError("its column 'vector' has rows of different lengths")
         return sentences, np.array(rows.tolist(), dtype=float).reshape(len(rows), width)
     indices, values = (table[name].to_pandas().to_numpy() for name in ("indices", "values"))
     bounds = np.cumsum([0, *map(len, values)])
@@ -247,7 +247,7 @@ def _npz(file: IO[bytes], blocks: Blocks) -> None:
     arrays: dict[str, Any] = {}
     if 4 * longest * len(texts) > LARGEST_TEXT:
         note(
-            f"the .npz does not include the sentences, because each would take the space of the longest one "
+            "the .npz does not include the sentences, because each would take as much space as the longest "
             f"({longest:,} characters); rows are in input order. A .parquet includes sentences",
             stacklevel=2,
         )

@@ -91,7 +91,7 @@ def _encode(run: str, state: str, column: str, kind: str, part: Part, path: Path
                     f"a vector contains {np.abs(rows).max():.3g}, which is too large for {kind}; omit --half"
                 )
     if sum(map(len, blocks)) != (part.stop or 0) - part.start:
-        raise ValueError(f"{part.path} changed while it was read; start again in a new folder")
+        raise ValueError(f"{part.path} changed while it was being read; start again in a new folder")
     with path.open("wb") as file:
         np.save(file, np.ascontiguousarray(np.concatenate(blocks)))
 
@@ -130,12 +130,14 @@ def opened_vectors(place: Path | str) -> VectorShards:
     place = Path(place)
     paths = [path for path in files_of([place]) if path.suffix == ".npy"]
     if not paths:
-        raise ValueError(f"{place} has no vectors; give a .npy or a folder written by `labkit encode RUN --out`")
+        raise ValueError(f"{place} has no vectors; give a .npy file or a folder written by `labkit encode RUN --out`")
     arrays = [_mapped(path) for path in paths]
     widths = {array.shape[1] for array in arrays}
     bounds = np.cumsum([0, *map(len, arrays)]).tolist()
     if len(widths) > 1 or not bounds[-1]:
-        raise ValueError(f"{place} has {bounds[-1]} vectors of different lengths, {sorted(widths)}, or none")
+        raise ValueError(
+            f"{place} has {bounds[-1]} vectors of lengths {sorted(widths)}, expected one or more, all of one length"
+        )
     return VectorShards(str(place), tuple(str(path.resolve()) for path in paths), tuple(bounds), widths.pop())
 
 
@@ -148,7 +150,7 @@ def _mapped(path: Path) -> np.ndarray:
         raise ValueError(f"{path} is not a readable array ({why}); write the folder again") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.name not in KINDS or not array.shape[1]:
         what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else "an archive"
-        raise ValueError(f"{path} contains {what}, expected a matrix of float32 or float16; save it as that")
+        raise ValueError(f"{path} contains {what}, expected a matrix of float32 or float16; convert it")
     return array
 
 

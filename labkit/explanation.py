@@ -168,8 +168,8 @@ class Explanation:
         each = zip(CHANGES, shares, AT_RANDOM, strict=True)
         told = ", ".join(f"{change} {100 * share:.0f} % ({100 * chance:.0f} %)" for change, share, chance in each)
         return (
-            f"In our tests with {method}, two questions differed in one known thing, and the largest part was on the "
-            f"right word in these shares of pairs (a word at random): {told}."
+            f"In our tests with {method}, two questions differed in one known way, and the largest part fell on the "
+            f"right word in these shares of pairs (in brackets, for a random word): {told}."
         )
 
     @property
@@ -237,7 +237,7 @@ class Explanation:
         if not e.word_pairs:
             return "\n".join([*lines, f"{NOTHING_KNOWN}: the similarity is 0 by definition"])
         one = "neighbour" if e.way == "neighbours" else "word"
-        how = "left out" if e.way == LEFT_OUT else "with half of all pairs that contain it"
+        how = "left out" if e.way == LEFT_OUT else "counting half of every pair that contains it"
         pairs = [(f"{s} ~ {t}" if s != t else s, part) for s, t, part in e.word_pairs]
         lines += _section(f"pairs of {one}s, one from a and one from b", pairs, top)
         lines += _section(f"{one}s of a, each {how}", e.words_a, top)
@@ -275,7 +275,7 @@ class Explanation:
         pairs = [f"{escape(s)} ~ {escape(t)} {part:+.2f}" for s, t, part in e.word_pairs[:top]]
         lines.append(f"largest word pairs: {', '.join(pairs)}" if pairs else "no word of one of the sentences is known")
         notes = (
-            [f"{REST} is the part that belongs to no word, such as that of the marks at both ends."]
+            [f"{REST} is the part that belongs to no word, such as that of the start and end tokens."]
             if REST in e.names_a
             else []
         )

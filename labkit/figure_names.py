@@ -27,7 +27,7 @@ SPOKEN = {
     "pearson": "Pearson",
     "spearman": "Spearman",
     "map@r": "MAP@R",
-    "map@r, withheld": "MAP@R of withheld classes",  # in a notebook
+    "map@r, withheld": "MAP@R on held-out classes",  # in a notebook
     "r_precision": "R-precision",
     "alignment": "alignment, positives apart",
     "uniformity": "uniformity, 0 where all are alike",
@@ -56,8 +56,8 @@ SPOKEN = {
     "spread": "spread of the cosines",
     "temperature": "temperature of the loss",
     "gradient": "length of the gradient",
-    "l_auto": "loss of writing the sentence again",
-    "l_para": "loss of writing a paraphrase",
+    "l_auto": "loss for writing the sentence again",
+    "l_para": "loss for writing a paraphrase",
     "stationarity": "size of the gradient",
     "drift": "drift from orthonormal rows",
     "gap": "gap to the best, at most",

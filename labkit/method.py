@@ -106,9 +106,7 @@ class Method(ABC):
         a, b = self._one_each(a, b)
         way = way or self.ways[0]
         if way not in self.ways:
-            raise ValueError(
-                f"method {self.name!r} cannot explain by way {way!r}; choose one of {', '.join(self.ways)}"
-            )
+            raise ValueError(f"method {self.name!r} does not support way {way!r}; choose one of {', '.join(self.ways)}")
         if steps and way != "integrated":
             raise ValueError(f"way {way!r} has no steps, but steps is {steps}; omit it, or use way='integrated'")
         if way == LEFT_OUT:
@@ -329,7 +327,7 @@ def finite(rows: Any, sentences: Sequence[str], whose: str) -> Any:
         return rows
     bad = [row for row in range(rows.shape[0]) if not np.isfinite(abs(rows[[row]]).max())]
     raise ValueError(
-        f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences, first for "
+        f"{whose} gives NaN or infinite values for {len(bad):,} of {len(sentences):,} sentences; the first is "
         f"{sentences[bad[0]]!r}. Its model is damaged; train it again or use an intact copy"
     )
 

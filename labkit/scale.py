@@ -117,7 +117,7 @@ def _cluster(address: str) -> Any:
             ray.init(address or "auto", log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
         except (ConnectionError, RuntimeError, OSError, ValueError) as reason:
             raise ValueError(
-                f"no Ray cluster answers {f'at {address}' if address else 'on this machine'} "
+                f"no Ray cluster responds {f'at {address}' if address else 'on this machine'} "
                 f"({' '.join(str(reason).split())[:120]}); start one with `ray start --head`, or use --executor local"
             ) from None
     return ray

@@ -212,7 +212,7 @@ def text_lines(
         while line := lines.readline(longest + 1):
             if byte := _WRONG.search(line):
                 place = len(line[: byte.start()].encode()) + 1
-                wrong = f"byte 0x{ord(byte[0]) - 0xDC00:02x} at place {place} is not {called}; {remedy}"
+                wrong = f"byte 0x{ord(byte[0]) - 0xDC00:02x} at position {place} is not {called}; {remedy}"
                 break
             if len(line) > longest:
                 wrong = f"more than {longest:,} characters, expected one sentence per line; split it into lines"

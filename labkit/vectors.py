@@ -117,7 +117,7 @@ def ppmi_vectors(
     vocabulary = Vocabulary.of(tokenised, min_count=min_count, vocab_size=vocab_size)
     if len(vocabulary) < 4:
         raise ValueError(
-            f"the training texts have {len(vocabulary) - 2} words that occur {min_count} times or more, but word "
+            f"the training texts have {len(vocabulary) - 2} words that occur at least {min_count} times, but word "
             f"vectors need at least 2. Add texts{', or lower min_count' if min_count > 1 else ''}"
         )
     whole("dimension", dimension, 1, 2**31, "length of a vector")
@@ -213,8 +213,8 @@ def _text_rows(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str,
                 vector = np.empty(0, dtype=np.float32)
             if not dimension or len(vector) != dimension or not np.isfinite(vector).all():
                 raise ValueError(
-                    f"{path.name} line {number}: {line[:40]!r}, expected a word and {dimension} finite numbers with "
-                    "single spaces between; is this a GloVe or word2vec text file?"
+                    f"{path.name} line {number}: {line[:40]!r}, expected a word and {dimension} finite numbers "
+                    "separated by single spaces; is this a GloVe or word2vec text file?"
                 )
             yield word, vector
 

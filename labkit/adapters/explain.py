@@ -69,7 +69,7 @@ def _model_named(name: str) -> Any:
     owner, _, rest = name.partition("/")
     if not Path(source).is_dir() and (not rest or "/" in rest or owner in ("", ".", "..", "~") or Path(owner).is_dir()):
         raise ValueError(
-            f"model {name!r} is neither the folder of a run or of a sentence-transformers model, nor a name on the "
-            "Hub like sentence-transformers/all-MiniLM-L6-v2; check the path"
+            f"model {name!r} is neither the folder of a run or sentence-transformers model nor a name on the Hub, such "
+            "as sentence-transformers/all-MiniLM-L6-v2; check the path"
         )
     return opened_model(source, "cpu")

@@ -191,8 +191,8 @@ class Exported:
         if self.size_before is not None and self.spearman is not None:
             said += (
                 f"\nint8: {amount(self.size)} instead of {amount(self.size_before)}; the numbers of unit vectors "
-                f"differ by {self.cost:.1g}, loss in Spearman of the similarities {1 - self.spearman:.4f} (all pairs "
-                f"of {self.sentences:,} sentences, before and after)"
+                f"differ by {self.cost:.1g}, and the similarities lose {1 - self.spearman:.4f} in Spearman correlation "
+                f"(all pairs of {self.sentences:,} sentences, before and after)"
             )
         return said
 
@@ -280,11 +280,11 @@ def limits_of(parts: ExportParts, to: str) -> Iterator[str]:
     if to != "onnx" and parts.empty:
         yield parts.empty
     if to == "model2vec" and isinstance(parts.tokenizer.model, models.WordPiece):
-        yield "model2vec omits a word whose end is not a piece; labkit reads it as one unknown word."
+        yield "model2vec omits a word whose ending is not a known word piece; labkit reads it as one unknown word."
     if to == "model2vec" and parts.max_length is not None:
         yield (
-            f"A text is cut after {parts.max_length} tokens, as in labkit, but model2vec first cuts it after as many "
-            "times the median length of a token, in characters."
+            f"Like labkit, model2vec truncates a text to {parts.max_length} tokens, but first it truncates the text to "
+            "that many times the median token length, in characters."
         )
 
 

@@ -169,7 +169,7 @@ class SentenceLoss(nn.Module):
         self.positives, self.kept = self.positives + positives, self.kept + kept
         if self.steps == IDLE and not self.learns:
             raise ValueError(
-                f"nothing is learned, because the first {IDLE} steps have no gradient; {self.pairs.settings.if_idle}"
+                f"nothing is learned, because the first {IDLE} steps had no gradient; {self.pairs.settings.if_idle}"
             )
         if self.steps == IDLE:
             note_few_kept(self.pairs.settings, self.kept / max(self.positives, 1), f"the first {IDLE} steps")
@@ -212,8 +212,8 @@ def batch_of_columns(
         told = [(a, b, bool(near[row])) for row, (a, b) in enumerate(rows) if near[row] or far[row]]
         return labelled_batch(told) if settings.labelled else class_batch(told)
     raise ValueError(
-        f"columns are {shape}. Expected two columns of texts with or without labels, more without labels, or one with "
-        "a class for each row (simcse takes any); choose them with dataset.select_columns"
+        f"columns are {shape}. Expected two text columns, with or without labels; more than two, without labels; or "
+        "one, with a class for each row (simcse takes any of these); choose them with dataset.select_columns"
     )
 
 

@@ -147,10 +147,10 @@ class Numbered(nn.Module):
         return torch.cat([F.normalize(each, dim=1) if self.normalised else each for each in vectors], 1)
 
 
-EMPTY = "An empty text has no token here, and its vector is meaningless or NaN; labkit reads one unknown word."
+EMPTY = "An empty text has no token here, and its vector is meaningless or NaN; labkit reads it as one unknown word."
 READING = (
-    "A character added to Unicode after 2019, or a Greek capital sigma next to a digit or a sign, may be read "
-    "differently from labkit."
+    "A character added to Unicode after 2019, or a Greek capital sigma next to a digit or a symbol, may be read "
+    "differently than in labkit."
 )
 
 
@@ -289,6 +289,6 @@ def parts_of(method: Method) -> ExportParts:
         why = ", which places a new sentence by its neighbours and is not a network" * (method.name == "sbert-lp")
         raise ValueError(
             f"method {method.name!r} cannot be exported{why}. Choose one of {', '.join(PARTS)}; pca or whitening can "
-            "transform the vectors of these"
+            "transform their vectors"
         )
     return PARTS[method.name](method)

@@ -167,7 +167,7 @@ def collapsed(start: Mapping[str, float], now: Mapping[str, float]) -> str:
     worse = f" and MAP@R fell from {start[order]:.3f} to {now[order]:.3f}" if order in now else ""
     return (
         f"the vectors are collapsing: their mean cosine went from {start[mean]:.3f} to {now[mean]:.3f}{worse}. Stop, "
-        "and lower the learning rate, or use all pairs instead of the hardest, or another loss"
+        "then lower the learning rate, use all pairs instead of the hardest, or choose another loss"
     )
 
 

@@ -127,7 +127,7 @@ def corpus_of(X: Any, y: Any) -> Corpus:
         try:
             grades = np.asarray(labels, dtype=float).tolist()
         except ValueError as error:
-            raise ValueError("y of pairs contains text, expected 1 (same), 0 (different) or a similarity") from error
+            raise ValueError("y for pairs contains text, expected 1 (same), 0 (different) or a similarity") from error
         a, b = texts.T.tolist()
         return Pairs(a, b, grades, not set(grades) <= {0, 1}, **shared)
     if labels is None or type_of_target(labels) not in ("binary", "multiclass"):

@@ -73,8 +73,8 @@ class Matrix(Method):
         missing = [text for text in sentences if text and text not in self._place]
         if missing:
             raise ValueError(
-                f"{len(missing)} of {len(sentences)} sentences have no row in the matrix, first {missing[0]!r}. Add "
-                "them to its file, or use a base that can encode new sentences"
+                f"{len(missing)} of {len(sentences)} sentences have no row in the matrix; the first is {missing[0]!r}. "
+                "Add them to its file, or use a base that can encode new sentences"
             )
         rows = self.rows[[self._place.get(text, 0) for text in sentences]]
         rows[[text not in self._place for text in sentences]] = 0  # the empty text

@@ -44,7 +44,7 @@ class TfidfSettings(Settings):
     unit: str = setting("words", "tokens of a sentence", choices=tuple(ANALYZERS), tune=("words", "characters"))
     min_ngram: int = setting(1, "length of the shortest n-grams", minimum=1, maximum=20)
     max_ngram: int = setting(1, "length of the longest n-grams", minimum=1, maximum=20, tune=(1, 4))
-    min_count: int = setting(1, "minimum number of training sentences with an n-gram", minimum=1, tune=(1, 3))
+    min_count: int = setting(1, "minimum number of training sentences that contain an n-gram", minimum=1, tune=(1, 3))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,8 +77,8 @@ class Tfidf(Method):
             vectorizer.fit(sentences)
         except ValueError as error:  # scikit-learn has three messages for an empty vocabulary
             raise ValueError(
-                f"corpus {corpus.name!r} has no {settings.unit} that occur in {settings.min_count} training sentences "
-                "or more (words need at least two letters). Add texts, or set unit=characters or min_count=1"
+                f"corpus {corpus.name!r} has no {settings.unit} that occur in at least {settings.min_count} training "
+                "sentences (words need at least two letters). Add texts, or set unit=characters or min_count=1"
             ) from error
         self.vectorizer = restored(_empty(settings), vectorizer.get_feature_names_out(), vectorizer.idf_)
         return History()

@@ -42,7 +42,9 @@ class PvDbowSettings(Training):
     learning_rate: float = setting(0.02, "step size of Adam", above=0, maximum=10, tune=(0.005, 0.05))
     size: int = setting(100, "length of the sentence vectors", minimum=2, maximum=10_000, tune=(50, 300))
     noise: int = setting(5, "number k of noise words per word", minimum=1, maximum=1_000, tune=(2, 20))
-    penalty: float = setting(0.2, "regularisation ρ of the vectors' length", above=0, maximum=100, tune=(0.02, 2))
+    penalty: float = setting(
+        0.2, "strength ρ of the regularisation of vector lengths", above=0, maximum=100, tune=(0.02, 2)
+    )
     min_count: int = setting(2, "minimum count of a word in the training data", minimum=1)
 
 
@@ -74,8 +76,8 @@ class PvDbow(Trained):
         rows = [known for text in tokenised if (known := self._known_words(text))]
         if not rows:
             raise ValueError(
-                f"corpus {corpus.name!r} has no word that occurs {self.settings.min_count} times in training; lower "
-                "min_count or add sentences"
+                f"corpus {corpus.name!r} has no word that occurs at least {self.settings.min_count} times in training; "
+                "lower min_count or add sentences"
             )
         self.shares = noise_shares(rows, len(self.vocabulary))
         network = self._started(seed, lambda: Paragraphs(len(rows), len(self.vocabulary), self.settings.size))

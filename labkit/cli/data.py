@@ -46,11 +46,11 @@ from labkit.thematic.from_dumps import UNITS, Funnel, write_shards, write_triple
 
 UTF8 = "utf-8-sig"
 WITHOUT_LABELS = """\
-The sentences have no labels. Without labels you can train the simple methods, such as sif, lsa and sbert, sentpwnet or
-bag with --set loss=simcse --set dropout=0.1, and static with --set epochs=0. Scores, tuning and hard negatives need
+The sentences have no labels. Without labels, you can train simple methods such as sif, lsa and sbert; sentpwnet or bag
+with --set loss=simcse --set dropout=0.1; and static with --set epochs=0. Scores, tuning and hard negatives need
 labels. `labkit data cluster {name} --out found.csv` finds classes and labels each sentence with its class."""
 
-app = Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and make corpora.")
+app = Typer(no_args_is_help=True, rich_markup_mode=None, help="List, download, check, mine and generate corpora.")
 making = Typer(no_args_is_help=True, help="Generate a bundled corpus, a set of triplets, or the bundled runs.")
 app.add_typer(making, name="make")
 
@@ -142,7 +142,8 @@ def mine(
     least: Annotated[float | None, Option(help="Minimum similarity of a negative.")] = None,
     sampling: Annotated[str, Option(help="Choose the nearest candidates (`top`) or `random` ones.")] = "top",
     guide: Annotated[
-        str | None, Option(help="Run or method for rejecting candidates as similar as the positive (GISTEmbed).")
+        str | None,
+        Option(help="Run or method that rejects candidates at least as similar as the positive (GISTEmbed)."),
     ] = None,
     seed: Annotated[int, Option(help="Random seed, also used to pair the sentences of a class.")] = 0,
     force: Force = False,
@@ -259,7 +260,7 @@ def make_triplets(
     form: Annotated[
         Literal["arrow", "parquet"] | None,
         Option(
-            "--format", help="Write a folder of shards: arrow can be trained on from disk, parquet takes less space."
+            "--format", help="Write a folder of shards: arrow can be trained on from disk; parquet takes less space."
         ),
     ] = None,
     rule: Annotated[

@@ -100,8 +100,8 @@ def _tokens(wished: str) -> tuple[str, str]:
     token = wished or os.environ.pop("LABKIT_TOKEN", "") or secrets.token_hex(8)
     if not re.fullmatch(r"[\w.~-]{12,128}", token, re.ASCII):
         raise ValueError(
-            f"--token has {len(token)} characters. It needs 12 to 128 letters, digits, '.', '_', '~' or '-'; omit it "
-            "for a random one"
+            f"--token has {len(token)} characters. It must have 12 to 128 letters, digits, '.', '_', '~' or '-'; omit "
+            "it for a random one"
         )
     return token, secrets.token_hex(16)
 
@@ -112,9 +112,9 @@ def _where(port: int, names: Sequence[str], visitors: str, teacher: str) -> str:
         f"labkit is at {' and '.join(f'http://{name}:{port}/?token={visitors}' for name in names)}\n"
         f"The teacher's page, for you alone: http://{names[0]}:{port}/teacher_page?token={teacher}\n"
         "The app listens on every address of this machine but answers only to these names; add others with --host.\n"
-        "Anyone with the first address can use the app and train on this machine. Only you and the visitor who brought "
-        "a file see it and its runs. Nothing is encrypted: anyone who can read this network's traffic can read the "
-        "tokens too. Press Ctrl-C to stop."
+        "Anyone with the first address can use the app and train on this machine. Only you and the visitor who "
+        "uploaded a file can see it and its runs. Nothing is encrypted: anyone who can read this network's traffic can "
+        "read the tokens too. Press Ctrl-C to stop."
     )
 
 

@@ -57,7 +57,7 @@ def api() -> str:
             else:
                 parts += [f"### {name}", *_entry(name, value)]
         if module == "labkit":
-            parts += ["### The methods that all of them share", *_members(Method)]
+            parts += ["### Methods common to all of them", *_members(Method)]
     return "\n\n".join(parts)
 
 

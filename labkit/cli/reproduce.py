@@ -39,7 +39,13 @@ def reproduce(
     ] = None,
     seeds: Annotated[
         int | None,
-        Option(min=1, help="Seeds per row that depends on them. Default: the table's number; 1 with --quick."),
+        Option(
+            min=1,
+            help=(
+                "Number of seeds for rows that depend on the seed. Default: the number set by the table; 1 with "
+                "--quick."
+            ),
+        ),
     ] = None,
     row: Annotated[str, Option(metavar="TEXT", help="Compute only rows whose name contains TEXT.")] = "",
     stored: Annotated[bool, Option("--stored", help="Show stored results without computing.")] = False,
@@ -117,7 +123,7 @@ def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
         records.append({"table": each.table.name, "possible_rows": possible, "rows": count, "on": on,
                         "runs": len(cells), "runs_to_do": left, "what": each.table.caption})  # fmt: skip
         rows.append([each.table.name, f"{possible} of {count}", on, f"{left} of {len(cells)}", each.table.caption])
-    hint = "`labkit reproduce film/1` recomputes one table, --all all of them, and --quick small versions."
+    hint = "`labkit reproduce film/1` recomputes one table; --all recomputes all of them, and --quick small versions."
     return records, f"{text_table(rows, right=[3])}\n\n{hint}"
 
 
@@ -157,7 +163,7 @@ def _compared(before: Mapping[Cell, Result], outcome: Computed) -> str:
     differ, both = len({cell for cell, _ in gaps}), sum(cell in before for cell in outcome.fresh)
     most = f"by up to {gaps[cell, name]:.2g} ({name} of {cell})"
     hosts = (each.notes.get("host", "an unnamed machine") for each in (before[cell], outcome.known[cell.key]))
-    return f"{differ} of {both} differ, {most}; then and now: {'; '.join(hosts)}"
+    return f"{differ} of {both} differ, {most}; computed then and now on: {'; '.join(hosts)}"
 
 
 def _written(plans: Sequence[TablePlan], outcome: Computed, files: Sequence[Path], *, quick: bool) -> Shown:

@@ -53,7 +53,10 @@ def train(
     ] = False,
     config: Annotated[
         Path | None,
-        Option(metavar="RUN.json", help="Repeat this run. METHOD is then optional; other options override it."),
+        Option(
+            metavar="RUN.json",
+            help="Repeat this run. METHOD is then optional; other options override the run's settings.",
+        ),
     ] = None,
     log: Annotated[Tracker | None, Option(help="Send the metrics of each epoch to this tracker.")] = None,
     processes: Annotated[int | None, Option(min=1, help="Train one model with N processes on this machine.")] = None,
@@ -174,7 +177,9 @@ def _configuration(file: Path, method: str) -> dict[str, Any]:
     """Method, settings, corpus and seed of a run, from its `run.json` or its folder."""
     record = read_record(file.parent if file.name == "run.json" else file)
     if method not in ("", record["method"]):
-        raise ValueError(f"METHOD is {method!r}, but --config was trained with {record['method']!r}; omit one of them")
+        raise ValueError(
+            f"METHOD is {method!r}, but the run in --config was trained with {record['method']!r}; omit one of them"
+        )
     settings = settings_of_run(entry_of(record["method"]).Settings, record["settings"]).values()
     return {"settings": settings, **{name: record[name] for name in ("method", "corpus", "seed")}}
 
@@ -214,7 +219,9 @@ def _to_launch(entry: type[Method], processes: int | None) -> bool:
         return False
     check_processes("--processes", processes)
     if announced > 1:
-        raise ValueError(f"--processes is {processes}, but torchrun started {announced} of them; omit one of the two")
+        raise ValueError(
+            f"--processes is {processes}, but torchrun started {announced} processes; use only one of the two"
+        )
     from labkit.training import Training  # imports torch
 
     if not issubclass(entry.Settings, Training):

@@ -86,7 +86,7 @@ def _common_corpus(records: dict[Path, dict[str, Any]]) -> Corpus:
         if other["fingerprint"] != record["fingerprint"]:
             raise ValueError(
                 f"run {str(run)!r} was trained on {other['corpus']}, but {str(first)!r} on {record['corpus']} "
-                "(different fingerprints); choose the corpus to compare them on with --corpus"
+                "(different fingerprints); use --corpus to choose the corpus for the comparison"
             )
     corpus = corpus_for(first, record)
     if corpus.fingerprint != record["fingerprint"]:
@@ -121,13 +121,16 @@ def explain(
     a: Annotated[str, Argument(help="A sentence.")],
     b: Annotated[str, Argument(help="Another sentence.")],
     c: Annotated[
-        str | None, Argument(help="A third sentence; the output says why the first is closer to the second than to it.")
+        str | None,
+        Argument(help="A third sentence; the output says why the first is closer to the second than to this one."),
     ] = None,
     way: Annotated[
         str, Option(help="exact, attention, integrated, neighbours or left-out. Default: the model's best.")
     ] = "",
-    steps: Annotated[int, Option(min=0, help="For integrated: number of integration steps; 0: automatic.")] = 0,
-    top: Annotated[int | None, Option(min=1, help="Number of parts to show of each kind. Default: 8.")] = None,
+    steps: Annotated[
+        int, Option(min=0, help=("For integrated: number of integration steps; 0 chooses automatically."))
+    ] = 0,
+    top: Annotated[int | None, Option(min=1, help="Number of parts of each kind to show. Default: 8.")] = None,
 ) -> Shown:
     """Show which words make two sentences similar, or make one closer to a second than to a third."""
     from labkit.adapters import explain as adapter

@@ -39,7 +39,7 @@ from labkit.progress import Progress, silent
 
 FURTHER = ("article", "section", "negative_article", "negative_section")  # additional columns
 RULES = ("adjacent", "article", "other", "titles")
-LIMIT, NOT_FIRST = "over the limit of an anchor", f"first sentence not of {SHORTEST} to {LONGEST} tokens"
+LIMIT, NOT_FIRST = "over the limit per anchor", f"first sentence not {SHORTEST} to {LONGEST} tokens long"
 NO_SIDE, ALONE, REPEATS = "no section on that side", "no other article", "negative is a sentence of the pair"
 BARREN = "no triplet"
 REMOVED = (LIMIT, NOT_FIRST, NO_SIDE, ALONE, REPEATS, BARREN)  # in order of use

@@ -59,8 +59,8 @@ def format_of(path: Path, *, text: bool = False) -> tuple[str, bool]:
     known = (*FORMATS, ".txt") if text else FORMATS
     if ending not in known or (packed and ending in (".parquet", ".txt")):
         raise ValueError(
-            f"{path.name} is not a .csv, .tsv or .jsonl (also with .gz), a .parquet or (for articles) a wiki "
-            "dump; rename or convert it"
+            f"{path.name} is not a .csv, .tsv or .jsonl file (optionally with .gz), a .parquet file or, for articles, "
+            "a wiki dump; rename or convert it"
         )
     return ending, packed
 
@@ -98,7 +98,7 @@ def _opened(path: Path, packed: bool) -> IO[bytes]:
         first = raw.read(4)
     kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), "")
     if kind != (_MAGIC[_GZIP] if packed else ""):
-        raise ValueError(f"{path.name} is {kind or 'not a gzip file'}; unpack it or correct its ending")
+        raise ValueError(f"{path.name} is {kind or 'not a gzip file'}; unpack it or correct its extension")
     return cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))
 
 
@@ -218,7 +218,7 @@ def _parquet(path: Path, limit: int) -> NumberedRows:
             columns = [column.to_pylist() for column in batch.columns]
         except (ValueError, OverflowError) as reason:  # such as text that is not UTF-8, or a date in the year 300,000
             raise ValueError(
-                f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value does not fit its type "
+                f"{path.name} rows {number + 1} to {number + batch.num_rows}: a value does not match its column's type "
                 f"({' '.join(str(reason).split())}); repair or drop the column"
             ) from None
         seen += sum(len(value) for column in columns for value in column if isinstance(value, str))

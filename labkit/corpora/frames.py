@@ -69,7 +69,7 @@ def from_pairs(
     if (labels is None) == (scores is None):
         raise ValueError(
             f"from_pairs has {'neither labels nor scores' if labels is None else 'both labels and scores'}; give "
-            "labels (1 same, 0 different) or scores. For pairs that all have one meaning, use from_groups(pairs)"
+            "labels (1 same, 0 different) or scores. If the texts of each pair mean the same, use from_groups(pairs)"
         )
     columns = _apart("from_pairs", pairs, ("text_a", "text_b"))
     columns |= {"label": labels} if labels is not None else {"score": scores}

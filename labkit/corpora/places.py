@@ -52,7 +52,7 @@ def place_text(address: str, name: str, latitude: float, longitude: float) -> st
     """
     for argument, part in (("address", address), ("name", name)):
         if PAD in part:
-            raise ValueError(f"{argument} is {part!r}, which must not contain the separator {PAD}; remove it")
+            raise ValueError(f"{argument} is {part!r}, but must not contain the separator {PAD}; remove it")
     return f"{address} {PAD} {name} {PAD} {s2_code(latitude, longitude)}"
 
 

@@ -251,7 +251,9 @@ def _finite(value: Any, at: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{at}: score is {_shown(value)}, expected a finite number with a decimal point")
+        raise ValueError(
+            f"{at}: score is {_shown(value)}, expected a finite number, with a point as the decimal separator"
+        )
     return number
 
 

@@ -75,7 +75,9 @@ def parts_of(
             count = _rows_in(path)
             parts += [Part(where, start, min(start + rows, count)) for start in range(0, count, rows)]
         elif tables_only:
-            raise ValueError(f"input is {path.name!r}, expected a .parquet, an .arrow or a folder of them; convert it")
+            raise ValueError(
+                f"input is {path.name!r}, expected a .parquet file, an .arrow file or a folder of them; convert it"
+            )
         else:
             parts.append(Part(where))
     if not parts:

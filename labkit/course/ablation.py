@@ -73,7 +73,7 @@ class Ablation:
         variants = {each.name: each for each in self.variants}
         if name not in variants:
             names = ", ".join(variants)
-            raise ValueError(f"variant is {name!r}, expected one of {names} of ablation {self.name!r}")
+            raise ValueError(f"variant is {name!r}, expected one of {names} for ablation {self.name!r}")
         return variants[name]
 
     def cell(self, name: str, seed: int) -> Cell:

@@ -266,11 +266,11 @@ TITLE = re.compile(r"^# # (.+)$", re.MULTILINE)
 FIRST = """# Start here
 
 If this is new to you, start with [0 · A tour](00_tour.ipynb), [1 · Pairs and weights](01_pairs_and_weights.ipynb)
-and [9 · Break it](09_break_it.ipynb). Then choose any lesson: its first lines say what you should know before.
+and [9 · Break it](09_break_it.ipynb). Then choose any lesson: its first lines say what you should know beforehand.
 
 Run a cell with Shift+Enter. Where a cell says `...  # your turn`, write your own code. In a new
 cell, `hint("01.1")` gives a hint, and `solve("01.1")` shows and runs a solution."""
-LAST = "This page is written again each time you run `labkit lab`. Your answers stay in `progress.json`."
+LAST = "This page is rewritten each time you run `labkit lab`. Your answers stay in `progress.json`."
 
 
 def start_page(folder: Path) -> Path:

@@ -157,7 +157,7 @@ def _begun(path: Path) -> dict[str, Attempts]:
     answers = parse_record(path.read_bytes()).answers
     known = {key: each for key, each in answers.items() if key in questions()}
     if answers and not known:
-        raise ValueError("it has no exercise of these notebooks")
+        raise ValueError("it contains no exercise from these notebooks")
     return {key: each for key, each in known.items() if each.begun}
 
 

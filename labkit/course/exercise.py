@@ -90,7 +90,7 @@ def solution(key: str, old: str = "", new: str = "") -> Any:
     (source,) = (each for each in sources() if each.stem.startswith(key[:2]))
     code, names = solution_of(key), dict(_names_before(key))
     if old not in code:
-        raise ValueError(f"the solution of {key} has no {old!r}")
+        raise ValueError(f"the solution to {key} has no {old!r}")
     exec(compile(code.replace(old, new) if old else code, f"<solution of {key}>", "exec"), names)  # our own code
     return eval(exercises_in(source)[key], names)
 
@@ -146,7 +146,7 @@ def judge(key: str, answer: Any, seed: int | None = None) -> Verdict:
     if is_open(answer):
         raise StillOpen(_open(key, "answer"))
     if answer is None:
-        return Verdict(key, False, "the answer is None: does a function lack its `return`?")
+        return Verdict(key, False, "the answer is None: is a `return` missing?")
     try:
         complaint = CHECKS[key](_watched(answer, key) if callable(answer) else answer, np.random.default_rng(seed))
     except StillOpen:
@@ -197,7 +197,7 @@ def _watched(function: Callable[..., Any], key: str) -> Callable[..., Any]:
         if is_open(result) or (result is None and _has_dots(function)):
             raise still
         if result is None:
-            raise Unfit("your function returns nothing: every way through it must end with `return` and a value")
+            raise Unfit("your function returns nothing: every path through it must end with `return` and a value")
         return result
 
     return call
@@ -249,9 +249,9 @@ def mask(answer: Any) -> np.ndarray:
 def learnable(answer: Any) -> np.ndarray:
     """A tensor with gradient, through which later exercises train the network."""
     if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
-        raise Unfit("expected the values alone: `max(dim)` returns values and places, so add `.values`")
+        raise Unfit("expected the values alone: `max(dim)` returns values and indices, so add `.values`")
     if not isinstance(answer, Tensor):
-        raise Unfit(f"expected a tensor, through which a network can learn, got a {type(answer).__name__}")
+        raise Unfit(f"expected a tensor, so that a network can learn through it, got a {type(answer).__name__}")
     return array(answer)
 
 
@@ -261,8 +261,9 @@ def blocked(out: Tensor, *inputs: Tensor) -> str | None:
         (out.flatten() * torch.linspace(1, 2, out.numel())).sum().backward()
     if any(each.grad is None or not each.grad.any() for each in inputs):
         return (
-            "the numbers are right, but no gradient comes through them, so a network could not learn. Use tensors in "
-            "every step: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()` or `torch.tensor(...)` stop it"
+            "the numbers are right, but no gradient flows through them, so a network could not learn. Use tensors in "
+            "every step: `float(...)`, `.item()`, `.tolist()`, `.numpy()`, `.detach()` or `torch.tensor(...)` cut off "
+            "the gradient"
         )
     return None
 
@@ -332,7 +333,8 @@ def find_mistake(
             return f"right, but your function changes {changed} itself: {advice}"
         if not gives(answer):
             return (
-                "your function gives another answer the second time: it must not depend on chance or on earlier calls"
+                "your function gives a different answer the second time: it must not depend on chance or on earlier "
+                "calls"
             )
         return None
     known = next((says for *functions, says in mistakes if any(map(gives, functions))), None)
@@ -466,7 +468,10 @@ _TURNS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] =
     ("the sign is lost: your result is the absolute value of the right number", lambda right, n: abs(right)),
     ("your result is 1 divided by the right number", lambda right, n: 1 / right),
     ("your result is 1 minus the right number", lambda right, n: 1 - right),
-    ("your result is the right number times len({0}): is a mean asked for, and not a sum?", lambda right, n: right * n),
+    (
+        "your result is the right number times len({0}): is a mean asked for instead of a sum?",
+        lambda right, n: right * n,
+    ),
     (
         "your result is the right number divided by len({0}): do you take a mean where none is asked for?",
         lambda right, n: right / n,

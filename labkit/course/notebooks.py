@@ -83,7 +83,7 @@ def questions_in(source: Path) -> dict[str, Question]:
 def _question(key: str, asked: str) -> Question:
     label, notes = LABEL.search(asked), NOTE.findall(asked)
     if label is None or [kind for kind, _ in notes] != ["hint", "hint", "hint", "right", "further"]:
-        raise ValueError(f"exercise {key} needs its minutes, three hints, `right:` and `further:`")
+        raise ValueError(f"exercise {key} needs a time in minutes, three hints, `right:` and `further:`")
     *hints, praise, further = (" ".join(text.split()) for _, text in notes)
     return Question(cast(Difficulty, label[1]), tuple(hints), praise, further)
 
@@ -97,7 +97,7 @@ def questions() -> dict[str, Question]:
 def question(key: str) -> Question:
     """The exercise of this key."""
     if key not in questions():
-        raise ValueError(f"key is {key!r}, expected that of an exercise of the notebooks, such as 01.3")
+        raise ValueError(f"key is {key!r}, expected the key of an exercise in the notebooks, such as 01.3")
     return questions()[key]
 
 
@@ -158,7 +158,7 @@ def copied(folder: Path) -> list[str]:
             earlier.append(theirs.stem)
     lines = [f"copied into {folder}: {', '.join(new)}"] if new else []
     if earlier:
-        lines.append(f"kept from an earlier version: {', '.join(earlier)}; move a file away to get the new one")
+        lines.append(f"kept from an earlier version: {', '.join(earlier)}; move or rename a file to get the new one")
     return lines
 
 
@@ -177,7 +177,7 @@ def solution_of(key: str) -> str:
         for cell in re.split(r"^# %%.*$", source.read_text("utf-8"), flags=re.MULTILINE):
             if f'answer("{key}"' in cell:
                 return "\n".join(line for line in solved(cell).split("\n") if not line.startswith("answer(")).strip()
-    raise ValueError(f"the solution of {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings again")
+    raise ValueError(f"the solution to {key} is not in {NOTEBOOKS / 'src'}; install labkit-embeddings again")
 
 
 def exercises_in(source: Path) -> dict[str, str]:
@@ -260,7 +260,7 @@ def with_outputs(notebook: Any, earlier: Path) -> Any:
     whole = nbformat.read(earlier, as_version=4)
     ran, code = ([cell for cell in each.cells if cell.cell_type == "code"] for each in (whole, notebook))
     if [cell.source for cell in code] != [cell.source for cell in ran]:
-        raise ValueError(f"{earlier.name} was run with different code from its source; omit --text to run it again")
+        raise ValueError(f"{earlier.name} was run with code that differs from its source; omit --text to run it again")
     for cell, before in zip(code, ran, strict=True):
         cell.outputs, cell.execution_count = before.outputs, before.execution_count
     notebook.metadata = whole.metadata  # including the state of the sliders

@@ -59,7 +59,8 @@ def fewer_labels(source: FilmSource, share: float, seed: int) -> FilmSource:
     """The same texts, with labels for a random share (at least two) of the clusters that have several sentences."""
     if source.clusters is None:
         raise ValueError(
-            "the corpus has only triplets, expected labels for the same meaning; choose a corpus of pairs or classes"
+            "the corpus has only triplets, expected labels that say which texts mean the same; choose a corpus of "
+            "pairs or classes"
         )
     of, apart = source.clusters.of, source.clusters.apart
     sizes = np.bincount(of)

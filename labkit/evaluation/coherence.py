@@ -58,8 +58,8 @@ def p_coherence(
     sizes = np.bincount(codes)
     if len(sizes) == 1 or sizes.max() == 1:
         raise ValueError(
-            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two are needed, "
-            "one of them with two sentences; add paraphrases or groups"
+            f"the sentences form {len(sizes)} groups, the largest with {sizes.max()}, but at least two groups are "
+            "needed, one of them with at least two sentences; add paraphrases or groups"
         )
     sums = class_sums(rows, codes, directions=True)
     # |sum of a group|² is the sum over all its ordered pairs, including each sentence with itself (cosine 1)

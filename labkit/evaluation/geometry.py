@@ -195,8 +195,8 @@ def cosines_over_epochs(snapshots: Snapshots, *, low: float = -1.0) -> EpochCosi
     """
     if not len(snapshots.epochs) or len(snapshots.texts) < 2:
         raise ValueError(
-            "the run has no snapshots of two sentences; train a method that learns in epochs, such as `labkit train "
-            "sentpwnet --corpus topics`"
+            "the run has no snapshots of at least two sentences; train a method that learns in epochs, such as `labkit "
+            "train sentpwnet --corpus topics`"
         )
     labels = np.array(snapshots.labels)
     upper = np.triu_indices(len(labels), 1)

@@ -101,8 +101,8 @@ class Threshold:
 
     def __str__(self) -> str:
         return (
-            f"Cut at {self.threshold:.3f}; cuts from {self.low:.3f} to {self.high:.3f} cannot be told from it on "
-            f"{self.chosen_on}. On {self.measured_on}: accuracy {self.accuracy}, precision {self.precision}, recall "
+            f"Cut at {self.threshold:.3f}; cuts from {self.low:.3f} to {self.high:.3f} cannot be distinguished from it "
+            f"on {self.chosen_on}. On {self.measured_on}: accuracy {self.accuracy}, precision {self.precision}, recall "
             f"{self.recall}."
         )
 

@@ -97,6 +97,8 @@ def _slip_bars(slips: Sequence[SlipCount]) -> Entries:
 
 def _slip_texts(slips: Sequence[SlipCount]) -> list[Entries]:
     here = {"xref": "paper", "xanchor": "left", "yref": "y2", "yanchor": "bottom", "align": "left"}
-    texts = [f"{each.key}  {draw.short(each.says, WIDE)}" for each in slips] or ["no mistake was made by two students"]
+    texts = [f"{each.key}  {draw.short(each.says, WIDE)}" for each in slips] or [
+        ("no mistake was made by two or more students")
+    ]
     head = draw.annotation("<b>The most common mistakes, by number of students</b>", 0, -0.75, size=SIZE, **here)
     return [head, *(draw.annotation(text, 0, place - 0.18, size=SMALL, **here) for place, text in enumerate(texts))]

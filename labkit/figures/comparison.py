@@ -242,7 +242,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
         list(range(len(names))),
         [(spread.mean - spread.spread, spread.mean + spread.spread) for spread in spreads],
         {"size": 11, "color": COLOURS[0], "symbol": ["diamond" if name in ahead else "diamond-open" for name in names]},
-        name="mean ± spread (open circle: behind the best)",
+        name="mean ± spread (open diamond: behind the best)",
         hovertemplate="mean %{x:.4f}<extra></extra>",
     )
     labels = [draw.short(name, 34) for name in names]

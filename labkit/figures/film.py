@@ -70,7 +70,7 @@ def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     rates: dict[str, Any] = rule.test.rates
     curves = [(1, rates[attribute], *look) for attribute, *look in RATES]
     curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))
-    curves.append((2, rule.soft, "yes and no as their shares on dev", COLOURS[5], "solid"))
+    curves.append((2, rule.soft, "yes and no as their shares of duplicates on dev", COLOURS[5], "solid"))
     hover = f"k = %{{x}}: %{{y:.3f}}{draw.NAME}"
     traces = [
         draw.curve(rule.test.k, values, colour, dash, name=name, hovertemplate=hover) | draw.on(panel)

@@ -110,7 +110,8 @@ def _square(explanation: Explanation, most: int, *, letters: int) -> tuple[Entri
     e = explanation
     if not e.word_pairs:
         raise ValueError(
-            "explanation has no word pairs, because training saw no word of one sentence; choose other sentences"
+            "explanation has no word pairs, because no word of one sentence was seen in training; choose other "
+            "sentences"
         )
     rows, columns = _largest(e.own_a, most), _largest(e.own_b, most)
     z = np.array(e.parts)[np.ix_(rows, columns)]

@@ -186,7 +186,7 @@ def why_not(recipe: Recipe) -> str:
         return 'needs sentence-transformers: pip install "labkit-embeddings[sbert]"'
     model = recipe.settings.get("model")
     if model is not None and at_hand(model) is None:
-        return f"the model {model} is not here; put it into the folder that LABKIT_MODELS names"
+        return f"the model {model} is not available; put it in the folder named by LABKIT_MODELS"
     return ""
 
 
@@ -196,7 +196,7 @@ def _notes(table: Table, desk: Desk, published: bool) -> list[str]:
     notes = []
     lacks = ", ".join(dict.fromkeys(lack for name in wanted for lack in desk.missing(name)))
     if lacks and not published and not desk.quick and desk.folder is not None:
-        notes.append(f"on the embedded corpora, since the data folder lacks {lacks}")
+        notes.append(f"on the bundled corpora, since the data folder lacks {lacks}")
     left_out = {name: reason for name in wanted if (reason := desk.why_not(name, published=published))}
     notes += [f"{name} is left out: {reason}" for name, reason in left_out.items()]
     differ = {name: DATASETS[name].note for name in wanted if published and name not in left_out}

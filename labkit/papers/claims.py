@@ -52,7 +52,8 @@ class Claim:
     def __post_init__(self) -> None:
         if self.tie and (not self.by or self.relative):
             raise ValueError(
-                f"claim {self.text!r} is a tie without a bound; set `by`, within which scores count as equal"
+                f"claim {self.text!r} is a tie without a bound; set `by`, the difference within which scores count as "
+                "equal"
             )
 
 

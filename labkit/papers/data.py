@@ -186,13 +186,15 @@ _OTHER_PICTURES = (
 _CAPTIONS: dict[str, Any] = {"apart": ("stsb", "sick"), "note": _OTHER_PICTURES}
 _ALL = (
     DataSet("quora", "questions", ("qqp", "qqp-bimpm"), _quora,
-            note="only the dev set of Wang et al.'s split is available, so its 10,000 pairs are the test set here. An "
-            "eighth of the labelled training pairs is dev, half of them duplicates, as in their draw. No two splits "
-            "share a question, whatever its spelling"),
+            note=(
+                "only the dev set of Wang et al.'s split is available, so its 10,000 pairs are the test set here. One "
+                "eighth of the labelled training pairs is the dev split, half of them duplicates, as in their sample. "
+                "No two splits share a question, whatever its spelling"
+            )),
     DataSet("mrpc", "", ("mrpc",), _held_out,
             note="in the official split, one test pair in eight shares a sentence with a training pair; such training "
-            "pairs are left out. There is no dev split, so a fifth of the training pairs is held out and gives the "
-            "threshold, because pairs used for training lie further apart than others"),
+            "pairs are left out. There is no dev split, and pairs used for training lie further apart than others, so "
+            "the threshold comes from a held-out fifth of the training pairs"),
     DataSet("articles", "articles", ("wikipedia",), note=_FEWER),
     DataSet("triplets-sen", "articles", ("wikipedia",), _sentences, derived=True,
             note=f"{_FEWER}; training uses {LEARNED:,} of the triplets, drawn at random"),
@@ -203,7 +205,10 @@ _ALL = (
     DataSet("stsb", "relatedness", ("stsb",),
             note="as released, sentences of some test pairs also occur in training"),
     DataSet("sick", "relatedness", ("sick",), _scored_on_dev,
-            note="scored on the trial pairs, not on the test; as released, most of their sentences occur in training"),
+            note=(
+                "scored on the trial pairs, not on the test set; as released, most of their sentences occur in "
+                "training"
+            )),
     DataSet("captions", "captions", ("flickr30k", "coco"), _captions, **_CAPTIONS),
     DataSet("captions-few", "captions", ("flickr30k", "coco"), _few_captions, **_CAPTIONS),
     DataSet("sts", "", ("sts12-16",)),
@@ -344,7 +349,7 @@ class Desk:
         if published:
             lacks = self.missing(name)
             return f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not here" if lacks else ""
-        return "" if DATASETS[name].embedded else f"no embedded corpus stands in for {name}"
+        return "" if DATASETS[name].embedded else f"no bundled corpus stands in for {name}"
 
     def open(self, name: str, *, published: bool) -> DataAtHand:
         """The data set, read at most once; its record is cached as long as its files are unchanged."""

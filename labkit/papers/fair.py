@@ -38,11 +38,11 @@ PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampl
 WHOLE: Mapping[str, Any] = {**PROTOCOL, "part": 1.0, "epochs": 1.0}
 FINALISTS = 3  # trials that are trained on all rows, besides the first
 SMALL = 10_000  # training rows up to which trials use all of them
-# : the description for a table's note
+#: the description for a table's note
 FAIR = (
     f"Each row that is trained here has its settings chosen on dev in {PROTOCOL['trials']} trials, on the same quarter "
     f"of the training rows and for half of the epochs (with up to {SMALL:,} rows, on all rows and for all epochs). The "
-    "rows as printed have the paper's own values or, where it gives none, the usual ones."
+    'rows marked "as printed" use the paper\'s own values or, where it gives none, the usual ones.'
 )
 
 
@@ -137,7 +137,7 @@ def _finalists(tuned: Tuned, corpus: Corpus, folder: Path | None, progress: Prog
         for each, result in zip(tried, results, strict=True)
     ]
     if all(each.figure is None for each in finals):
-        raise ValueError(f"none of {len(finals)} finalists could be trained; the first: {finals[0].reason}")
+        raise ValueError(f"none of {len(finals)} finalists could be trained; the first failed with: {finals[0].reason}")
     return replace(tuned, trials=tuple(finals))
 
 

@@ -18,13 +18,14 @@ from labkit.papers.records import CLAIM_SEEDS, Column, Paper, Table
 from labkit.progress import lasting
 
 RULE = (
-    "A claim is judged on the differences between runs with the same seed on the same test items. It is confirmed if "
-    "the 95 % interval of every lead that it claims, over seeds and test items together, lies above what it claims "
-    "(for a tie: within its bounds). It is not confirmed if some interval lies below; this interval is widened, since "
-    "it is picked from several. Otherwise it is open, as it is with fewer than five seeds or without one of its rows."
+    "A claim is judged on the differences between runs with the same seed on the same test items. It is confirmed if, "
+    "for every lead that it claims, the 95 % interval over seeds and test items together lies above the claimed value "
+    "(for a tie: within its bounds). It is not confirmed if any interval lies below the claimed value; this interval "
+    "is widened, since it is picked from several. Otherwise it is open, as it is with fewer than five seeds or without "
+    "one of its rows."
 )
 AT_END = "(!)"  # marks a number chosen at an end of its range
-NOT_EVIDENCE = "not evidence: one seed, small embedded data, short training"
+NOT_EVIDENCE = "not evidence: one seed, small bundled data, short training"
 
 
 def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
@@ -78,7 +79,7 @@ def result_of(claim: JudgedClaim, table: Table) -> str:
     """The lead that decides a claim by our scores and, if it is undecided, why; without ours, the paper's lead."""
     found, own = claim.ours, claim.paper.lead if claim.paper else None
     if not found.lead:
-        return f"Not measured here. In the paper: {said(own, table)}" if own else "No scores for both sides."
+        return f"Not measured here. In the paper: {said(own, table)}" if own else "At least one side has no scores."
     held = f" Holds in {found.holds} of {found.columns} columns." if 1 < found.columns > found.holds else ""
     return said(found.lead, table, "one run each") + held + _because(claim, table)
 
@@ -322,7 +323,10 @@ def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) 
                 if claim.before and claim.after
             ]
             if leads:
-                says = f"The leads of {len(leads)} claims with their intervals, twice; the table below says all."
+                says = (
+                    f"The leads of {len(leads)} claims with their intervals, as printed and with settings chosen on "
+                    "dev; the table below lists them all."
+                )
                 head = ("claim", "column", "lead as printed", "lead with settings chosen on dev", "verdict")
                 lines += [draw(result.leads, says), "", *piped(head, leads), ""]
     return "\n".join(lines)

@@ -165,7 +165,9 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
             f"the test rows are {type(test).__name__}, the corpus {type(corpus).__name__}; give both the same columns"
         )
     if isinstance(corpus, Pairs) and isinstance(test, Pairs) and corpus.graded != test.graded:
-        raise ValueError("of test rows and corpus, one has scores and one labels; give both the same columns")
+        raise ValueError(
+            "the test rows and the corpus differ: one has scores, the other labels; give both the same columns"
+        )
     columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
     splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
     extra = {name: (*own, *test.extra[name]) for name, own in corpus.extra.items() if name in test.extra}
@@ -198,7 +200,9 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
         part = corpus.part(split)
         labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
         if len(labels) == 1:
-            raise ValueError(f"every {split} row of {corpus.name!r} has the label {labels.pop()!r}; add other rows")
+            raise ValueError(
+                f"every {split} row of {corpus.name!r} has the label {labels.pop()!r}; add rows with other labels"
+            )
         if isinstance(part, Pairs) and len(part) < 3:
             raise ValueError(f"corpus {corpus.name!r} has {len(part)} {split} rows, expected at least 3; add some")
         if isinstance(part, Articles) and not any(map(eligible, part.articles)):

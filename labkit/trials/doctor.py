@@ -98,7 +98,7 @@ def balance(corpus: Corpus) -> Finding | None:
     numbers: dict[str, float] = {"classes": len(counts), "smallest": least, "largest": most, "single": len(single)}
     more, unseen = _unseen(corpus) if isinstance(corpus, Labelled) else ("", {})
     if single:
-        more += f" {_count(len(single), what)} with a single row cannot be learned: add rows, merge or drop them."
+        more += f" {_count(len(single), what)} with a single row cannot be learned: add rows, or merge or drop them."
     shown = tuple(_example(corpus, row) for row in single[:EXAMPLES])
     level = "warning" if single or 0 < unseen.get("unseen", 0) < unseen["asked"] else "note"
     return Finding("balance", level, sentence + more, shown, numbers | unseen)
@@ -381,7 +381,7 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding 
     ]
     sentence = (
         f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels "
-        f"({100 * count / judged:.1f} %). Some of these labels are wrong, others are only hard to predict. Read the "
+        f"({100 * count / judged:.1f} %). Some of these labels are wrong; others are only hard to predict. Read the "
         "most suspicious ones, and correct or drop the wrong ones."
     )
     if judged == JUDGED < len(corpus):

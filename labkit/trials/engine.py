@@ -185,7 +185,7 @@ def _read(path: Path) -> Result:
     try:
         return Result.from_json(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError, zlib.error) as error:
-        raise ValueError(f"{path} is damaged ({error}); delete it to compute it again") from None
+        raise ValueError(f"{path} is damaged ({error}); delete it to recompute the result") from None
 
 
 def _result(work: _Work) -> Result:

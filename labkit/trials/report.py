@@ -211,7 +211,7 @@ def curve_svg(report: Report) -> str:
         drawn.append(_text(places[-1][0] + 8, label, name, "start"))
         said.append(f"{name}: " + ", ".join(f"{float(share):.0%} {score[0]:.3f}" for share, score in curve.items()))
     drawn.append(_text(WIDTH / 2, height - 8, "share of the training rows", "middle"))
-    return _picture(height, drawn, f"{NAMES[report.metric]} over the share of the training rows. {'; '.join(said)}")
+    return _picture(height, drawn, f"{NAMES[report.metric]} by share of the training rows. {'; '.join(said)}")
 
 
 def _picture(height: int, drawn: Sequence[str], said: str) -> str:
@@ -265,8 +265,8 @@ def as_html(report: Report) -> str:
         body += [
             f'<p class="verdict">{escape(verdict_sentence(report))}</p>',
             intervals_svg(report),
-            '<p class="quiet">Filled circles are not shown to be behind the best. The intervals cover the choice of '
-            "seeds and of test rows together.</p>",
+            '<p class="quiet">Methods with filled circles are not shown to be behind the best. The intervals account '
+            "for the choice of both seeds and test rows.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
         ]
     if report.curve:
@@ -330,9 +330,9 @@ def _how(report: Report) -> list[str]:
     again = "" if plan.part == 1 else " The three best and the default settings were then trained on all rows."
     return [
         f"<p>Each method had {plan.trials} trials on {plan.seen}, or fewer if its settings have fewer combinations; "
-        f"{escape(NAMES[report.metric])} on dev chose among them.{again} Test was scored once, with the chosen "
-        f"settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared with the "
-        "best one; these intervals are Bonferroni-corrected.</p>",
+        f"the trial with the best {escape(NAMES[report.metric])} on dev was chosen.{again} Test was scored once, with "
+        f"the chosen settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared "
+        "with the best one; these intervals are Bonferroni-corrected.</p>",
         _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
         "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
     ]

@@ -62,7 +62,7 @@ class Dial:
         if is_range or len({*values}) < max(len(values), 2):
             raise ValueError(
                 f"--space {name}={text!r} is neither a range nor a list of values. Write two numbers, the smaller one "
-                "first, as in 0.1..0.9, or different values, as in 1|2|5"
+                "first, as in 0.1..0.9, or distinct values, as in 1|2|5"
             )
         return cls(choices=tuple(values))
 

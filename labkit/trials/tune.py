@@ -153,7 +153,7 @@ def tune(
         tried = proposed(space, known, seed, sampler) if len(done) < trials else None
     tuned = Tuned(experiment, space, tuple(done), trials)
     if tuned.best.figure is None:
-        raise ValueError(f"none of {len(done)} trials could be trained; the first: {done[0].reason}")
+        raise ValueError(f"none of {len(done)} trials could be trained; the first failed with: {done[0].reason}")
     return tuned
 
 

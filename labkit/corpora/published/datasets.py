@@ -38,7 +38,7 @@ _MSRP_REASON = (
 )
 _GEO = "https://raw.githubusercontent.com/PasqualeTurin/Geo-ER/HEAD/data/train_valid_test"
 _WIKI = "http://ixa2.si.ehu.eus/stswiki/images"
-_MSR_TERMS = "its MSRpar and MSRvid parts ask that Microsoft Research's licences be read and accepted first"
+_MSR_TERMS = "for its MSRpar and MSRvid parts, you must first read and accept Microsoft Research's licences"
 _CORNELL = "https://www.cs.cornell.edu/people/pabo/movie-review-data"
 _PANG = "none stated on its page; the copy that NLTK distributes is under CC BY 4.0"
 _MPQA_REASON = "the corpus requires an agreement; labkit reads SentEval's form, one phrase per line"
@@ -75,12 +75,14 @@ _RECORDS = (
         licence=_QUORA, parse=quora_bimpm,
         citation=f"{_QUORA_CITATION}; Wang, Hamza and Florian (2017): Bilateral Multi-Perspective Matching, IJCAI",
         sources=tuple(
-            Source(_WANG, file=f"{part}.tsv", by_hand="the authors keep it on a page that needs a browser; unpack it")
+            Source(_WANG, file=f"{part}.tsv", by_hand=(
+                "the authors host it on a page that needs a browser; unpack it after downloading"
+            ))
             for part in PARTS
         ),
         files={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
         plain={"qqp/bimpm_dev.tsv.gz": "dev"},
-        note="Tokenised; dev and test are half duplicates. The plain form has the dev part only.",
+        note="Tokenised; half of the pairs in dev and test are duplicates. The plain form has only the dev split.",
     ),
     Published(
         name="qqp-positives", shape="Pairs", summary="Duplicate questions only, in several styles of writing",
@@ -109,8 +111,10 @@ _RECORDS = (
             for part in PLACE_PARTS
         ),
         files={f"{city}/*.txt": count for city, count in _PLACES.items()}, plain={"poi/geoer_pairs.tsv.gz": ""},
-        note="Name, address, postal code and coordinates of both places are in `extra`. The plain form is without "
-        "Toronto.",
+        note=(
+            "Name, address, postal code and coordinates of both places are in `extra`. The plain form leaves out "
+            "Toronto."
+        ),
     ),
     Published(
         name="sts12-16", shape="Pairs", summary="SemEval semantic textual similarity, the tests of 2012 to 2016",
@@ -128,7 +132,7 @@ _RECORDS = (
             for year, count in {2012: 3_108, 2013: 1_500, 2014: 3_750, 2015: 3_000, 2016: 1_186}.items()
         },
         plain={"sts12-16/test.tsv.gz": "test"},
-        note="Test only: there is no train or dev part. Year and subset are in `extra`. 2013 lacks its SMT subset, "
+        note="Test only: there is no train or dev split. Year and subset are in `extra`. 2013 lacks its SMT subset, "
              "which the Linguistic Data Consortium sells. The plain form ends with 2015.",
     ),
     Published(
@@ -143,13 +147,18 @@ _RECORDS = (
     Published(
         name="sick", shape="Pairs", summary="SICK: sentences involving compositional knowledge",
         licence="CC BY-NC-SA 3.0", parse=sick,
-        citation="Marelli et al. (2014): A SICK cure for compositional distributional semantic models, LREC",
+        citation=(
+            "Marelli et al. (2014): A SICK cure for the evaluation of compositional distributional semantic models, "
+            "LREC"
+        ),
         sources=(Source("https://zenodo.org/record/2787612/files/SICK.zip?download=1", file="SICK.zip",
                         sha256="da272af924399fc2de4889ed55383e38822c10d16c4a949a89d597d09a0b7912"),),
         files={"SICK.txt": 9_840},
         plain={"sick/train.tsv.gz": "train", "sick/dev.tsv.gz": "dev"},
-        note="Scores from 1 to 5; `extra` says whether one sentence entails the other. The plain form is SemEval's "
-             "train and trial.",
+        note=(
+            "Scores from 1 to 5; `extra` says whether one sentence entails the other. The plain form contains "
+            "SemEval's train and trial data."
+        ),
     ),
     Published(
         name="mr", shape="Labelled", summary="Movie reviews: positive or negative sentences", licence=_PANG,
@@ -218,12 +227,12 @@ _RECORDS = (
     ),
     Published(
         name="20news", shape="Labelled", summary="20 Newsgroups, divided by date", licence=_RESEARCH, parse=newsgroups,
-        citation="Lang (1995): NewsWeeder, ICML; the division by date: Rennie",
+        citation="Lang (1995): NewsWeeder, ICML; the split by date: Rennie",
         sources=(Source("http://qwone.com/~jason/20Newsgroups/20news-bydate.tar.gz",
                         sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"),),
         files={"20news-bydate-train/*/*": 11_314, "20news-bydate-test/*/*": 7_532},
         plain={"20news/20news_bydate.jsonl.gz": ""},
-        note="Whole postings with their headers, which reveal the group; remove them before training.",
+        note="Whole posts with their headers, which reveal the group; remove the headers before training.",
     ),
     Published(
         name="coco", shape="Groups", summary="COCO: 5,000 pictures with five captions each (val2017)",
@@ -253,9 +262,11 @@ _RECORDS = (
             Source("https://dumps.wikimedia.org/simplewiki/latest/simplewiki-latest-pages-articles.xml.bz2"),
         ),
         plain={"articles/wiki_sections.jsonl.gz": ""},
-        note="The address is the dump of Simple English Wikipedia, renewed twice a month. The full dump is "
-             "https://dumps.wikimedia.org/enwiki/latest/enwiki-latest-pages-articles.xml.bz2, more than 20 GB. labkit "
-             "reads articles in the plain form only.",
+        note=(
+            "The address is that of the Simple English Wikipedia dump, which is updated twice a month. The full dump "
+            "is https://dumps.wikimedia.org/enwiki/latest/enwiki-latest-pages-articles.xml.bz2, more than 20 GB. "
+            "labkit reads articles in the plain form only."
+        ),
     ),
     Published(
         name="glove", shape="vectors", summary="GloVe word vectors of 6 billion words (50, 100, 200, 300 dimensions)",

@@ -163,8 +163,8 @@ class Published:
                 continue
             if odd := sorted(row.keys() ^ (columns or row).keys()):
                 raise ValueError(
-                    f"{file}: column {odd[0]!r} is not in all files of {self.name}; check that they are from the same "
-                    "release"
+                    f"{file}: column {odd[0]!r} is missing from some files of {self.name}; check that they are from "
+                    "the same release"
                 )
             for column, value in _with_numbers(row, f"{file} row {read[file]}").items():
                 columns.setdefault(column, []).append(value)
@@ -264,7 +264,7 @@ def fetch(address: str, target: Path, *, sha256: str | None = None, progress: Pr
             f"from the dataset's page into {target.parent}"
         ) from None
     except ValueError as reason:
-        raise ValueError(f"{address} is not the file of the release ({reason}); check the dataset's page") from None
+        raise ValueError(f"{address} is not the released file ({reason}); check the dataset's page") from None
     return target
 
 

@@ -56,7 +56,7 @@ def file_lines(path: Path, *encodings: str) -> Iterator[str]:
                     continue
             else:
                 raise ValueError(
-                    f"{path.name} line {number} is not {' or '.join(encodings) or 'UTF-8'}; fetch it again"
+                    f"{path.name} line {number} is not {' or '.join(encodings) or 'UTF-8'}; download it again"
                 )
 
 
@@ -78,7 +78,7 @@ def table_rows(
             file, sep="\t", usecols=list(columns), dtype=str, na_filter=False, encoding="utf-8-sig", **plain
         )
     except ValueError as reason:
-        raise ValueError(f"{path.name} is not the table of the release ({reason}); fetch the set again") from None
+        raise ValueError(f"{path.name} is not the released table ({reason}); download the set again") from None
     yield from frame.to_dict("records")
 
 
@@ -142,7 +142,7 @@ def places(folder: Path) -> ReleaseRows:
     """Read DATASET/CITY/{train,valid,test}.txt: place, place, label; a place is `COL name VAL ... COL address VAL`."""
     paths = [path for part in PLACE_PARTS for path in folder.rglob(f"osm_*/*/{part}.txt")]
     if not paths:
-        raise ValueError(f"{folder} has no files like osm_fsq/pit/train.txt; fetch the set again")
+        raise ValueError(f"{folder} has no files like osm_fsq/pit/train.txt; download the set again")
     for path in sorted(paths):
         dataset, city = path.parts[-3:-1]
         for row in table_rows(path, PAIR, header=PAIR):
@@ -181,11 +181,11 @@ def sts(folder: Path) -> ReleaseRows:
     """
     inputs = [path for path in sorted(folder.rglob("STS*.input.*.txt")) if not path.name.endswith(".input.ALL.txt")]
     if not inputs:
-        raise ValueError(f"{folder} has no STS.input.*.txt; fetch the set again")
+        raise ValueError(f"{folder} has no STS.input.*.txt; download the set again")
     for path in inputs:
         years = _YEAR.findall(within(folder, path))
         if not years:
-            raise ValueError(f"{path.name}: its year is unknown; put it into a folder named like STS2012")
+            raise ValueError(f"{path.name}: its year is unknown; put it in a folder with a name like STS2012")
         year = f"20{years[-1]}"
         subset = path.name.split(".input.")[1].removesuffix(".txt")
         gold = find_file(path.parent, path.name.replace(".input.", ".gs."))
@@ -193,7 +193,7 @@ def sts(folder: Path) -> ReleaseRows:
         for pair, score in zip_longest(file_lines(path, "utf-8", "latin-1"), file_lines(gold), fillvalue=""):
             a, b, *_ = [*pair.split("\t"), ""]
             if score.strip() and not pair:
-                raise ValueError(f"{gold.name} has a score where {path.name} has no pair; fetch the set again")
+                raise ValueError(f"{gold.name} has a score where {path.name} has no pair; download the set again")
             yield f"STS{year}/{path.name}", {
                 "text_a": a.strip(), "text_b": b.strip(), "score": score.strip(),
                 "split": "test", "year": year, "subset": subset,
@@ -258,7 +258,7 @@ def newsgroups(folder: Path) -> ReleaseRows:
     for split in ("train", "test"):
         paths = [path for path in folder.rglob(f"20news-bydate-{split}/*/*") if path.is_file()]
         if not paths:
-            raise ValueError(f"{folder} has no postings in 20news-bydate-{split}; fetch the set again")
+            raise ValueError(f"{folder} has no posts in 20news-bydate-{split}; download the set again")
         for path in sorted(paths):
             text = path.read_bytes().decode("latin-1").replace("\r\n", "\n")
             yield within(folder, path), {"text": text, "label": path.parent.name, "split": split, "id": path.name}
@@ -276,7 +276,7 @@ def coco(folder: Path) -> ReleaseRows:
         captions = json.loads(path.read_bytes())["annotations"]
         rows = [(str(caption["image_id"]), " ".join(caption["caption"].split())) for caption in captions]
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
-        raise ValueError(f"{path.name} is not a COCO file of captions ({reason!r}); fetch the set again") from None
+        raise ValueError(f"{path.name} is not a COCO captions file ({reason!r}); download the set again") from None
     for picture, text in rows:
         yield within(folder, path), {"group": picture, "text": text}
 

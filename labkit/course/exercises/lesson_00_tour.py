@@ -33,9 +33,13 @@ def cosines(random: np.random.Generator) -> Cases:
 
 @exercise(
     "00.2",
-    ("-np.inf", "1.0", "every sentence is its own nearest: leave it out"),
-    ("-np.inf", "0.0", "0 is not low enough: if all other cosines are below 0, a sentence is its own nearest again"),
-    ("near = cosines", "near = -cosines", "that is the farthest sentence: a larger cosine is nearer"),
+    ("-np.inf", "1.0", "every sentence is its own nearest neighbour: leave it out"),
+    (
+        "-np.inf",
+        "0.0",
+        "0 is not low enough: if all other cosines are below 0, a sentence is again its own nearest neighbour",
+    ),
+    ("near = cosines", "near = -cosines", "that is the farthest sentence: a larger cosine means nearer"),
     ("near = cosines(v, V)", "near = V @ v", "those are dot products, and long vectors win: use your `cosines`"),
     read=number,
 )
@@ -52,7 +56,7 @@ def hits(random: np.random.Generator) -> Cases:
     (" if key != name]\n        gaps.append(min(others))", " if key != name]\n        gaps += others",
      "]\n        gaps += others", "inter is the distance to the *nearest* other centre, not to all of them"),
     ("np.mean(gaps)", "np.min(gaps)",
-     "you take the smallest distance of all; each centre has a nearest other one: take the mean of these"),
+     "you take the smallest distance overall: take each centre's distance to its nearest other centre, then the mean"),
     ("np.mean(gaps)", "np.sum(gaps)", "inter is the mean over the centres, but your result is their sum"),
     ("min(others)", "max(others)", "inter is the distance to the *nearest* other centre, not to the farthest"),
     (" if key != name", "", "each centre is nearest to itself: leave it out"),
@@ -78,7 +82,9 @@ def check_own_sentence(answer: Any, random: np.random.Generator) -> str | None:
     nearest = int(method.similarity(row, method.encode(texts))[0].argmax())
     if labels[nearest] == TOPIC:
         return None
-    return f"its nearest post is about {labels[nearest]!r}: {texts[nearest][:80]!r}. Which words may have led there?"
+    return (
+        f"its nearest post is about {labels[nearest]!r}: {texts[nearest][:80]!r}. Which words might have caused this?"
+    )
 
 
 @cache

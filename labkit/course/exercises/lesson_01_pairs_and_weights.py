@@ -87,7 +87,7 @@ def triplet_weights(random: np.random.Generator) -> Cases:
      "S[i, j] - base))\n                relative = torch.exp(scale * (rivals - S[i, j]",
      "base - S[i, j]))\n                relative = torch.exp(scale * (S[i, j] - rivals",
      "a difference is the wrong way round: own has λ - S_ij, and the sum has S_ik - S_ij"),
-    (").sum()", ").sum() - 1", "the pair itself, k = j, belongs to the sum, too"),
+    (").sum()", ").sum() - 1", "the pair itself, k = j, belongs in the sum, too"),
     ("1 / (own", "abs(scale) / (own",
      "your weight has an extra factor α or β: 1/α and 1/β in front of the logarithms cancel it"),
 )  # fmt: skip

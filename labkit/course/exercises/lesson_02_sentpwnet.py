@@ -56,7 +56,7 @@ def _batch(answer: Any) -> tuple[np.ndarray, ...]:
      "your rows are padded to the longest sentence of all; the longest of this batch is enough"),
     (" & ~torch.eye(len(rows), dtype=torch.bool)", "",
      "each sentence is its own positive: leave out the diagonal of P"),
-    ("lengths, P, N", "lengths, P, ~P", "each sentence is its own negative: the diagonal is in neither mask"),
+    ("lengths, P, N", "lengths, P, ~P", "each sentence is its own negative: leave the diagonal out of both masks"),
     ("lengths, P, N", "lengths, N, P", "P and N are swapped"),
     read=_batch,
 )  # fmt: skip
@@ -175,7 +175,7 @@ def check_epochs(answer: Callable[..., Any], random: np.random.Generator) -> str
         if not close([number(loss) for _, loss in told], means) or not close(back, means):
             return "`note` must get the mean loss of each epoch, and the function returns all of them"
         if _recorded(answer, list(pairs), size, epochs, seed)[0] != given:
-            return "the same seed gives another order the second time: draw from a generator seeded with `seed`"
+            return "the same seed gives a different order the second time: draw from a generator seeded with `seed`"
         if size < rows and _recorded(answer, list(pairs), size, epochs, seed + 1)[0] == given:
             return "another seed gives the same order: the order must come from `seed`"
     return None
@@ -213,7 +213,10 @@ def _what_is_learned(given: list[list[Any]], pairs: list[Pair], size: int, epoch
     if any(max(map(len, epoch)) > size or len(epoch) != -(-len(pairs) // size) for epoch in given):
         return "`learn` must get `size` pairs at a time; only the last batch may be smaller"
     if any(one == other for one, other in pairwise([pairs, *orders])):
-        return "two epochs have the same order, or that of the list: draw a new one inside the loop, from one generator"
+        return (
+            "two epochs have the same order, or one has the order of the list: draw a new order inside the loop, from "
+            "one generator"
+        )
     together = [{frozenset(call) for call in epoch} for epoch in given]
     if 1 < size < len(pairs) and all(sets == together[0] for sets in together):
         return "every epoch has the same batches: shuffle the pairs, not the batches"

@@ -87,7 +87,7 @@ def networks(random: np.random.Generator) -> Cases:
     "03.4",
     (" / inside.sum()", "", "the sum of each cluster must be divided by its size"),
     (" / inside.sum()", " / inside.sum() ** 2",
-     "the sum of a cluster is divided by its size, not by its size squared"),
+     "divide the sum of a cluster by its size, not by its size squared"),
     ("S[np.ix_(inside, inside)]", "S[inside]", "both sentences must be in the cluster: use `np.ix_`"),
     ("S[np.ix_(inside, inside)].sum()", "(S[np.ix_(inside, inside)].sum() - S[inside, inside].sum())",
      "the similarity of a sentence to itself is part of the sum"),

@@ -13,7 +13,7 @@ from labkit.course.exercise import Cases, Unnamed, array, check, compared, exerc
 @exercise(
     "04.1",
     (" / w.sum()", "", "the weights do not sum to 1 yet: divide by their sum"),
-    (" / w.sum()", " / np.linalg.norm(w)", "the weights must sum to 1; in yours their length is 1"),
+    (" / w.sum()", " / np.linalg.norm(w)", "the weights must sum to 1; yours have length 1 instead"),
     ("near - x", "near", "subtract x first: G is made of the differences x_j - x"),
     (" * np.trace(G)", "", "reg is a share of the trace: add reg times tr(G)"),
 )
@@ -30,7 +30,7 @@ def neighbours(random: np.random.Generator) -> Cases:
     "04.2",
     ("        distances[i] = np.inf\n", "", "each sentence is its own neighbour: leave it out"),
     ("distances[i] = np.inf\n        near = distances.argsort()[:k]", "near = distances.argsort()[-k:]",
-     "those are the farthest: take the first of `argsort`"),
+     "those are the farthest: take the first entries of `argsort`"),
     ("W[i, near]", "W[near, i]", "row i must hold the weights of sentence i; yours are in column i"),
     ("rebuild(x, X[near], reg)", "1", "1 / k",
      "all your neighbours have the same weight: use the weights of `rebuild`"),
@@ -106,7 +106,7 @@ def check_centred(answer: Callable[..., Any], random: np.random.Generator) -> st
     ("rebuild(x, X[near], reg)", "np.full(k, 1 / k)",
      "that is the plain mean of the neighbours: use the weights of exercise 04.1"),
     ("w @ Y[near]", "w @ X[near]", "that rebuilds x in the old space: mix the rows of Y"),
-    ("w @ Y[near]", "Y[near[0]]", "that is the vector of the nearest alone: mix k neighbours"),
+    ("w @ Y[near]", "Y[near[0]]", "that is the vector of the nearest neighbour alone: mix k neighbours"),
 )  # fmt: skip
 def new_sentences(random: np.random.Generator) -> Cases:
     cases = []

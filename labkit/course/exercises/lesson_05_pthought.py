@@ -60,11 +60,11 @@ def check_paid(answer: Callable[..., Any], random: np.random.Generator) -> str |
     ]
     complaint = compared(
         "05.1", answer, cases,
-        ("right[counted]", "right", "padding is counted: count the words of each sentence and one end"),
+        ("right[counted]", "right", "padding is counted: count the words of each sentence plus one end"),
         ("<= lengths", "< lengths",
-         "the end is missing: a sentence of n words has n + 1 steps, `<=` and not `<`"),
+         "the end is missing: a sentence of n words has n + 1 steps, so use `<=`, not `<`"),
         ('net["words"](read)', 'net["words"](write)',
-         "your decoder reads the word that it should write: what it reads begins with a 0"),
+         "your decoder reads the word that it should write: its input must begin with a 0"),
         ("(x, v[None])", "(x)", "v must be the decoder's first state, too: `net[decoder](x, v[None])`"),
         (".mean()", ".sum()", "that is the sum: return the mean"),
         read=learnable,
@@ -128,7 +128,10 @@ def check_write(answer: Callable[..., Any], random: np.random.Generator) -> str 
     for net, *_ in cases:
         net["copy"].register_forward_pre_hook(_impatient)
     if len({str(_sentence(answer(*cases[0]))) for _ in range(3)}) > 1:
-        return "your function writes another sentence the second time: take the likeliest word, do not draw at random"
+        return (
+            "your function writes a different sentence the second time: take the likeliest word instead of drawing at "
+            "random"
+        )
     return compared(
         "05.3", answer, cases,
         ("if word.item() == 0:\n            break\n        found.append(int(word))",
@@ -148,7 +151,7 @@ _calls = count()
 
 def _impatient(decoder: nn.Module, given: Any) -> None:
     if next(_calls) % PATIENCE == PATIENCE - 1:
-        raise Unfit("your loop never stops: cut a sentence that does not end after `longest` words")
+        raise Unfit("your loop never stops: if a sentence does not end, cut it off after `longest` words")
 
 
 @exercise(

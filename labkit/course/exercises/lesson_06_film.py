@@ -16,9 +16,9 @@ from labkit.course.exercise import Cases, Unfit, array, exercise, number, severa
      "lengths = 1", "lengths = np.linalg.norm(x_a) * np.linalg.norm(x_b)",
      "your parts do not add up to the cosine: divide by the lengths of both y, which are L @ x_a and L @ x_b"),
     ("-abs(row[2])", "-row[2]", "a large part below 0 is large, too: sort by the size, `abs(part)`"),
-    ("-abs(row[2])", "abs(row[2])", "the order is reversed: the largest comes first"),
+    ("-abs(row[2])", "abs(row[2])", "the order is reversed: the largest must come first"),
     ("np.flatnonzero", "(lambda x: range(len(x)))",
-     "you list words that a sentence does not have: their x is 0"),
+     "you list words that a sentence does not contain: their x is 0"),
 )  # fmt: skip
 def two_sentences(random: np.random.Generator) -> Cases:
     for d, words, empty in ((2, 5, 2), (4, 3, 0), (3, 7, 3)):
@@ -35,7 +35,7 @@ def two_sentences(random: np.random.Generator) -> Cases:
      "divide each triplet by |T_i| + 1: the number of triplets of its anchor, plus 1"),
     ("for row, (i, j, k) in enumerate(triplets):\n        D[i] += share[row]",
      "i, j, k = triplets.T\n    D[i] += share[:, None]",
-     "`D[i] += …` with an array i adds once if a row repeats: loop over the triplets, or use `np.add.at`"),
+     "`D[i] += …` with an array i adds only once to a repeated row: loop over the triplets, or use `np.add.at`"),
     ("(X[j] - X[k])", "X[j]", "x_k is missing: a triplet also wants the anchor to be far from k"),
 )  # fmt: skip
 def triplets(random: np.random.Generator) -> Cases:
@@ -77,7 +77,7 @@ def spectra(random: np.random.Generator) -> Cases:
     ("L @ inverse", "L", "step 3 is missing: L has to act on x, so go back with @ inverse"),
     ("L @ inverse", "L @ inverse.T", "L @ R", "the way back is L̃ R⁻¹, not L̃ R⁻ᵀ or L̃ R"),
     ("np.linalg.cholesky(C + ridge * np.eye(len(C)))", "C + ridge * np.eye(len(C))",
-     "you scale by C + ε I itself; its Cholesky factor R is half of it"),
+     "you scale by C + ε I itself; scale by its Cholesky factor R"),
     ("L = closed_form(scaled, d)\n    return L @ inverse", "return closed_form(A, d)",
      "that is the closed form without a change of scale"),
     read=gram,

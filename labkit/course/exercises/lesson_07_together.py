@@ -59,7 +59,7 @@ def _rows(given: Any) -> tuple[np.ndarray, ...]:
     ('says = "best"', 'says = "open"', 'the first is "best": a method is not compared with itself'),
     ('verdict(found[best], found[name]) == "first"',
      "stats.ttest_ind(found[best], found[name]).confidence_interval().low > 0",
-     "all methods have the same seeds: use your `verdict` of 07.1, which takes differences seed by seed"),
+     "all methods have the same seeds: use your `verdict` from 07.1, which takes differences seed by seed"),
     read=_rows,
 )  # fmt: skip
 def scores(random: np.random.Generator) -> Cases:
@@ -101,17 +101,23 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
         if [parts[name] for name in rows] != given:
             return "a group is in both parts: the test would reward memorising"
         if asked(rows) != given:
-            return "your function gives other parts the second time: decide by the group's name alone, not by chance"
+            return (
+                "your function gives different parts the second time: decide by the group's name alone, not by chance"
+            )
         if asked(rows[::-1]) != given[::-1] or asked([*rows, "aa", "zz"])[:-2] != given or asked(rows[9:]) != given[9:]:
-            return "with other rows, or in another order, a group changes its part: decide by the group's name alone"
+            return (
+                "with different rows, or in a different order, a group changes parts: decide by the group's name alone"
+            )
         with patch("builtins.hash", lambda name: zlib.adler32(repr(name).encode()) // 7):
             if asked(rows) != given:
-                return "hash() of a text changes whenever Python starts, and the part changes with it: use `zlib.crc32`"
+                return (
+                    "hash() of a text changes each time Python starts, and the part changes with it: use `zlib.crc32`"
+                )
         share = list(parts.values()).count("test") / len(parts)
         if 0.7 <= share <= 0.9:
             return f"train and test are swapped: {share:.0%} of the groups are in test"
         if not 0.12 <= share <= 0.3:
-            return f"{share:.0%} of the groups are in test if they have names such as {rows[0]!r}: aim at a fifth"
+            return f"{share:.0%} of the groups are in test if they have names such as {rows[0]!r}: aim for a fifth"
     return None
 
 

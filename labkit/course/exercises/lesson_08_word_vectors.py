@@ -12,8 +12,8 @@ Table = dict[str, np.ndarray]
 @exercise(
     "08.1",
     ("\n                    counts[j, i] += 1 / t", "", "count both ways: add 1 / t to `counts[j, i]`, too"),
-    ("1 / t", "1", "a neighbour at distance t counts 1/t, not 1"),
-    ("1 / t", "t", "a neighbour at distance t counts 1/t, not t"),
+    ("1 / t", "1", "a neighbour at distance t counts as 1/t, not 1"),
+    ("1 / t", "t", "a neighbour at distance t counts as 1/t, not t"),
     ("window + 1", "window", "the window is the largest distance that counts: `range(1, window + 1)`"),
     ("in sentences:", "in [sum(sentences, [])]:",
      "words of different sentences are not neighbours: count within each sentence"),

@@ -21,14 +21,14 @@ def leaning_rows(random: np.random.Generator) -> list[tuple[np.ndarray]]:
 exercise(
     "09.1",
     ("(S.sum() - n) / (n * (n - 1))", "S.mean()",
-     "your mean includes the diagonal: each row has the cosine 1 with itself"),
+     "your mean includes the diagonal: each row has cosine 1 with itself"),
     (" / np.linalg.norm(V, axis=1, keepdims=True)\n    S = unit @ unit.T", "\n    S = unit @ unit.T",
      "\n    S = unit @ unit.T\n    S += np.diag(1 - S.diagonal())",
      "those are dot products: divide each row by its length first"),
     ("(S.sum() - n) / (n * (n - 1))", "S.sum() - n", "(S.sum() - n) / 2",
      "that is the sum over all pairs, not their mean"),
     ("(n * (n - 1))", "n**2", "you left the diagonal out of the sum, but not out of the count"),
-    ("S.sum()", "abs(S).sum()", "a cosine has a sign, which counts"),
+    ("S.sum()", "abs(S).sum()", "a cosine has a sign, and the sign matters"),
 )(leaning_rows)  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def check_loss_of_a_point(answer: Any, random: np.random.Generator) -> str | Non
 @exercise(
     "09.4",
     ("pull - (pull", "(pull", "that is the part along v itself: return what remains without it"),
-    ("pull - (pull", "pull + (pull", "subtract the part along v, do not add it"),
+    ("pull - (pull", "pull + (pull", "subtract the part along v instead of adding it"),
     ("(1, keepdims=True)", "(0)", "()",
      "each row has its own dot product: sum along the rows, `.sum(1, keepdims=True)`"),
     ("True) * v", "True)", "the dot product is a number: it goes along v, so multiply it by v"),

@@ -48,7 +48,7 @@ def check_batches(answer: Callable[..., Any], random: np.random.Generator) -> st
             return f"expected {steps} batches, got {len(given)}: draw new orders until there are enough"
         inside = [sum(a in rows and b in rows for a, b in pairs.tolist()) for rows in given]
         if any(found != size or len(rows) != 2 * size for found, rows in zip(inside, given, strict=True)):
-            return f"expected both rows of {size} pairs in every batch; one of your batches has another number"
+            return f"expected both rows of {size} pairs in every batch; one of your batches has a different number"
         first, second = ([row for rows in given[at : at + each] for row in rows] for at in (0, each))
         if len(set(first)) < len(first) or len(set(second)) < len(second):
             return "a pair is repeated before all others have been used: cut one order into pieces, then draw a new one"
@@ -124,7 +124,7 @@ def _options(given: Any) -> tuple[np.ndarray, ...]:
 
 @exercise(
     "10.5",
-    ("np.argmax", "np.argmin", "you return the worst option: the largest number counts"),
+    ("np.argmax", "np.argmin", "you return the worst option: the largest number is the best"),
     ("int(np.argmax(scores))", "0", "you always return the first option: try them all"),
     ("int(np.argmax(scores))", "-1", "you always return the last option: keep the best, not the latest"),
     ("options[int(np.argmax(scores))]", "max(scores)",

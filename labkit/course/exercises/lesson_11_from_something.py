@@ -27,7 +27,7 @@ def worlds(random: np.random.Generator) -> Cases:
     ("ddof=1", "ddof=0", "your standard deviation divides by n: use `ddof=1`"),
     (" / np.sqrt(n)", "", "that is for one more seed: for the mean, divide by √n"),
     ("t.ppf(0.975, n - 1)", "1.96", "1.96 is for many seeds: with few, use Student's t"),
-    ("0.975", "0.95", "2.5 % are beyond each end of a 95 % interval: `t.ppf(0.975, n - 1)`"),
+    ("0.975", "0.95", "2.5 % lies beyond each end of a 95 % interval: `t.ppf(0.975, n - 1)`"),
     ("values.shape", "(values := values.T).shape", "you take a mean for each column: take one for each row"),
     read=several("expected three arrays, as in `return mean, low, high`", array, array, array),
 )
@@ -92,7 +92,7 @@ def _verdict(answer: Any) -> np.ndarray:
     ("low >", "high >", "'yes' requires that even the *lower* end is above what is needed"),
     ('"yes"\n    if high < need:\n        return "no"', '"no"\n    if high < need:\n        return "yes"',
      "yes and no are swapped"),
-    ("cost / hundredth / 100", "0", "you compare with 0: what is needed is the cost of the labels, as a lead"),
+    ("cost / hundredth / 100", "0", "you compare with 0: compare with the lead that pays for the labels"),
     read=_verdict,
 )  # fmt: skip
 def prices(random: np.random.Generator) -> Cases:

@@ -53,7 +53,7 @@ def sentences(random: np.random.Generator) -> Cases:
 @exercise(
     "12.2",
     ("total / steps", "slope(x)",
-     "that is gradient times input, the slope at the end: take the mean of all slopes on the way"),
+     "that is gradient times input, the slope at the end: take the mean of all slopes along the way"),
     ("total / steps", "total", "that is a sum over the steps: each is 1/steps wide, so take the mean"),
     ("(mean_slope * x)", "mean_slope", "the slopes are right: multiply them by x"),
     ("sum(1)", "sum(0)", "a word is a row: add up over d, axis 1"),
@@ -127,7 +127,7 @@ def _places_and_loss(given: Any) -> tuple[np.ndarray, ...]:
     "12.5",
     ("rest = [word for at, word in enumerate(words) if at not in (i, j)]\n            lost = whole - alike(rest)",
      "lost = sum(whole - alike(words[:at] + words[at + 1 :]) for at in (i, j))",
-     "take both words out at once: their loss together is not the sum of their losses alone"),
+     "take both words out at once: their loss together is not the sum of their separate losses"),
     ("lost, (i, j)", "lost, (words[i], words[j])", "return the positions of the words, not the words"),
     ("lost > most", "lost < (most if best else np.inf)", "that pair costs the least"),
     ("return best, most", "return best, whole - most", "that is the similarity without them: return the loss"),

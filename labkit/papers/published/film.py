@@ -84,10 +84,9 @@ TABLE_1 = Table(
         mini(seen=("quora",)),
     ),
     note=f"{DEVIATIONS}; one row has the paper's own rule, {PAPERS_K} mutual neighbours among all test sentences. "
-    "The text splits Quora's pairs 4:1 in one place and takes 10,000 for dev and test in another. The last rows are "
-    f"ours. The Siamese networks are trained for {SHORT['epochs']} epochs and give vectors of {SHORT['size']} numbers, "
-    "a third of their default. "
-    f"{CHOSEN_ANEW}{FAIR}",
+    "The text splits Quora's pairs 4:1 in one place and uses 10,000 pairs each for dev and test in another. The last "
+    f"rows are ours. The Siamese networks are trained for {SHORT['epochs']} epochs and give "
+    f"{SHORT['size']}-dimensional vectors, a third of their default. {CHOSEN_ANEW}{FAIR}",
     claims=(
         Claim("FILM leads the Siamese networks", ("FILM",), ("Siamese CNN", "Siamese-LSTM"), ("accuracy",)),
         Claim("FILM performs best: it leads all others", ("FILM",),
@@ -119,10 +118,12 @@ TABLE_2 = Table(
         mini(grades_by_year, seen=("stsb",)),
         *further(grades_by_year, seen=("stsb",)),
     ),
-    note="The paper does not say which STS task it uses. Here it is the benchmark of 2017, with training on its own "
-    "ratings: pairs above 80 % of the scale count as the same, those below 40 % as different. The word vectors made "
-    "here come from these 5,700 pairs alone; the paper uses published ones. One test pair in seven contains a caption "
-    f"from Flickr30k, from which MiniLM learned. {_HINGE}. {FAIR}",
+    note=(
+        "The paper does not say which STS task it uses. Here we use the 2017 benchmark and train on its own ratings: "
+        "pairs above 80 % of the scale count as the same, those below 40 % as different. The word vectors made here "
+        "come from these 5,700 pairs alone; the paper uses published ones. One test pair in seven contains a caption "
+        f"from Flickr30k, on which MiniLM was trained. {_HINGE}. {FAIR}"
+    ),
     claims=(
         Claim("FILM leads all word vectors", ("FILM",), ("LexVec", "FastText", "GloVe", "Word2vec"), ("Pearson",)),
         Claim("FILM leads our mean of word vectors", ("FILM",), (WORDS,), ("Pearson",), ours=True),
@@ -141,7 +142,7 @@ TABLE_3 = Table(
         Row("FILM", (30.0, None), Recipe(cost_of_training, "film", AS_PRINTED)),
         Row("FILM at full rank", (), Recipe(cost_of_training, "film", FULL)),
     ),
-    note="The paper gives 80 minutes on a graphics card and less than 30 on a processor. For memory, performance and "
+    note="The paper gives 80 minutes on a GPU and less than 30 on a CPU. For memory, performance and "
     "interpretability it rates methods in words instead of numbers.",
     claims=(
         Claim("FILM is trained faster than its deep twin", ("FILM",), ("deep twin",), ("CPU minutes",), larger=False),
@@ -164,14 +165,14 @@ FIGURE_1 = _descent(
     "The objective at each step of the descent",
     "objective",
     "The paper's figure is a picture. Whether Algorithm 1 descends depends on a margin that is not given, with or "
-    "without the line search of section 3.2. Our descent is on the corrected objective.",
+    "without the line search of section 3.2. Our descent uses the corrected objective.",
 )
 FIGURE_2 = _descent(
     "figure-2",
-    "The length of the gradient at each step of the descent",
+    "The norm of the gradient at each step of the descent",
     "gradient",
-    "The paper's figure is a picture; its caption calls 5.62E-03 the best (smallest) gradient. Its objective is scaled "
-    "differently, so the numbers cannot be compared.",
+    "The paper's figure is an image without values; its caption calls 5.62E-03 the best (smallest) gradient. Its "
+    "objective is scaled differently, so the numbers cannot be compared.",
 )
 
 PLACES = (1, 2, 3, 5, 10, 20, 36, 37, 55)
@@ -187,8 +188,9 @@ FIGURE_4 = Table(
     ),
     tuple(Row(f"k = {k}", (), Recipe(neighbour_curves, "film", FULL), figure=f"{k} ") for k in PLACES),
     note="The paper's figure is a picture. A yes or no has no probability, so its cross-entropy is the share of errors "
-    "times a constant, and the most accurate k is best. Our log loss gives yes and no the share of duplicates that "
-    "they had on dev. The text also gives a log loss of 0.32141 on Quora's own unpublished test pairs.",
+    "times a constant, and the most accurate k is best. Our log loss gives yes and no a probability: the share of "
+    "duplicates among such answers on dev. The text also gives a log loss of 0.32141 on Quora's own unpublished test "
+    "pairs.",
     claims=(
         Claim("k = 1 has the lowest cross-entropy", ("k = 1",), tuple(f"k = {k}" for k in PLACES[1:]),
               ("the paper's cross-entropy",), larger=False),
@@ -206,8 +208,10 @@ FIGURE_5 = Table(
         Column("found again on 80 % of the data", "stability", "quora"),
     ),
     (Row("first row of L", (), _READ), Row("mean over all rows", (), _READ, figure="all ")),
-    note="The paper's figure is a picture of 78,113 numbers. A row means something only if it appears again in another "
-    "run: rows are unique only up to their sign and a rotation among rows of similar strength.",
+    note=(
+        "The paper's figure shows 78,113 values as an image. A row means something only if it appears again in another "
+        "run: rows are unique only up to their sign and a rotation among rows of similar strength."
+    ),
 )  # fmt: skip
 
 PAPER = Paper(
@@ -223,9 +227,9 @@ PAPER = Paper(
         Observation("FILM is trained in less than 20 minutes", "not confirmed",
                     "section 4 says so; table 3 says less than 30, which does not bear it out"),
         Observation("the same data and split as Wang et al. are used", "not confirmed",
-                    "section 3.3 splits the labelled pairs 4:1, section 4 takes 10,000 pairs each for dev and test and "
-                    "adds 2,345,795 unlabelled ones"),
+                    "section 3.3 splits the labelled pairs 4:1, but section 4 uses 10,000 pairs each for dev and test "
+                    "and adds 2,345,795 unlabelled ones"),
         Observation("k is chosen by the lowest cross-entropy", "not confirmed",
-                    "section 4 finds it at k = 1 and takes k = 36"),
+                    "section 4 finds the lowest at k = 1 but uses k = 36"),
     ),
 )  # fmt: skip

@@ -21,10 +21,10 @@ FORMS = {
 }
 OURS = tuple(FORMS)
 MADE_HERE = (
-    "The networks are trained in one pass on a part of Flickr30k's captions, with 200 numbers in each direction "
-    "instead of 1,200. Word vectors are made from the corpus (PPMI, 100 numbers); the paper uses GloVe with 300. "
-    "Paragraph vectors (PV-DBOW) of scored sentences are inferred after training; the paper learns them during "
-    f"training. {FAIR} Trials choose what most often finds a caption of the same picture on dev, for ratings, too."
+    "The networks are trained in one pass on a part of Flickr30k's captions, with 200 units in each direction instead "
+    "of 1,200. Word vectors are made from the corpus (PPMI, 100 dimensions); the paper uses GloVe with 300. Paragraph "
+    f"vectors (PV-DBOW) of scored sentences are inferred after training; the paper learns them during training. {FAIR} "
+    "Trials choose the settings that most often find a caption of the same picture on dev, even for ratings."
 )
 
 
@@ -78,14 +78,16 @@ TABLE_3 = Table(
         bag(coherence),
         mini(coherence, seen=("captions",)),
     ),
-    note="An encoder that gives all sentences the same vector has P-coherence 1, so read it beside the cosine between "
-    "groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained on (see "
-    f"below); here the pictures are different ones. {MADE_HERE}",
+    note=(
+        "An encoder that gives all sentences the same vector has P-coherence 1, so read it together with the cosine "
+        "between groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained "
+        f"on (see below); here the pictures are different ones. {MADE_HERE}"
+    ),
     claims=(
         Claim("both two-layer forms lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),
-        Claim("the two-layer form that reads both ways leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
+        Claim("the bidirectional two-layer form leads all other methods", OURS[2:], (*_BASELINES, *OURS[:2]),
               ("P-coherence",)),
-        Claim("the most complex encoder also keeps paraphrases together best by lift and by retrieval", OURS[2:],
+        Claim("the most complex encoder also keeps paraphrases together best, by lift and by retrieval", OURS[2:],
               OURS[:2], ("lift", "nearest is in the group"), ours=True),
         Claim("all three forms lead the bag of word pieces", OURS, (BAG,), ("lift", "nearest is in the group"),
               ours=True),
@@ -107,8 +109,10 @@ TABLE_6 = Table(
     "pthought", "6", "STS benchmark ratings predicted from the vectors of both sentences: Pearson's correlation",
     (Column("Pearson", "pearson", "stsb"),),
     (*_rows(learned_grades, GRADES, also=("captions",)), bag(learned_grades, also=("captions",))),
-    note="There are six ratings, from 0 to 5; the paper has r = 1 ... 5. The second line of eq. 11 is misprinted; here "
-    f"the mean of a rating's distribution is the rating. {MADE_HERE}",
+    note=(
+        "There are six ratings, from 0 to 5; the paper has r = 1 ... 5. The second line of eq. 11 is misprinted; here "
+        f"the predicted rating is the mean of its distribution. {MADE_HERE}"
+    ),
     claims=(
         Claim("all three forms lead all other methods", OURS, tuple(n for n in GRADES if n not in FORMS), ("Pearson",)),
         Claim("the simplest form leads all others by 7 %", OURS[:1], tuple(n for n in GRADES if n not in FORMS),
@@ -135,11 +139,12 @@ TABLE_7 = Table(
     (Column("learned", "pearson", "sick"), Column("cosine", "cosine pearson", "sick")),
     (*_rows(learned_grades, RELATED, also=("captions",)), bag(learned_grades, also=("captions",))),
     note="The text calls SIF (.719) the best of the other methods without training; in the table, Sent2vec (.722) is. "
-    "It also gives 4,927 training and 4,500 test pairs, which is SICK with the two numbers exchanged. " + MADE_HERE,
+    "It also gives 4,927 training and 4,500 test pairs, which is SICK with the two numbers swapped. " + MADE_HERE,
     claims=(
-        Claim("when learned, the simplest form leads all but InferSent", OURS[:1],
+        Claim("with a learned predictor, the simplest form leads all but InferSent", OURS[:1],
               tuple(name for name in RELATED if name not in ("InferSent", OURS[0])), ("learned",)),
-        Claim("by the cosine alone, the most complex form leads all", OURS[2:], (*_OTHERS, *OURS[:2]), ("cosine",)),
+        Claim("by the cosine alone, the most complex form leads all others", OURS[2:],
+              (*_OTHERS, *OURS[:2]), ("cosine",)),
     ),
 )  # fmt: skip
 
@@ -151,12 +156,14 @@ TABLE_A8 = Table(
         Column("distance", "coherence_distance", "captions", printed=".2f", larger=False),
     ),
     _rows(coherence, dict(zip(FORMS, ((0.74, 76.09), (0.78, 75.51), (0.97, 55.03)), strict=True))),
-    note="The paper does not say how distances are normalised; 76 in 2,400 dimensions fits division by each group's "
-    "own spread, which gives about the same for any encoder. Here it is the spread over the whole set. Table 3 has "
-    ".7899 where this one has .78. A distance grows with the number of dimensions; ours has 400 on published data, so "
-    f"only the order can be compared. {FAIR}",
+    note=(
+        "The paper does not say how distances are normalised; a distance of 76 in 2,400 dimensions is consistent with "
+        "division by each group's own spread, which gives about the same value for any encoder. Here it is the spread "
+        "over the whole set. Table 3 has .7899 where this one has .78. A distance grows with the number of dimensions; "
+        f"our vectors have 400 on published data, so only the order can be compared. {FAIR}"
+    ),
     claims=(
-        Claim("the two-layer form that reads both ways has the smallest distance", OURS[2:], OURS[:2], ("distance",),
+        Claim("the bidirectional two-layer form has the smallest distance", OURS[2:], OURS[:2], ("distance",),
               larger=False),
     ),
 )  # fmt: skip
@@ -214,9 +221,9 @@ PAPER = Paper(
     (
         Observation("the captions of table 3 (2017 validation) have no overlap with the training captions",
                     "not confirmed",
-                    "table 1 trains on 2014 validation and 2017 training, 123,287 pictures in all: 5,003 more than the "
-                    "118,284 of 2017 training alone, which leaves room for all 5,000 of 2017 validation, a part of "
-                    "2014 validation"),
+                    "table 1 trains on 2014 validation and 2017 training, 123,287 pictures in all. That is 5,003 more "
+                    "than the 118,284 of 2017 training alone, enough to include all 5,000 of 2017 validation, which is "
+                    "part of 2014 validation"),
         Observation("eq. 10 finds λ by introducing a Lagrange multiplier", "not confirmed",
                     "no multiplier is updated: λ is a fixed weight, found by a grid search (appendix B)"),
     ),

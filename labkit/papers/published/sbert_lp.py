@@ -21,7 +21,7 @@ from labkit.papers.recipes.locally_linear import (
 from labkit.papers.recipes.scoring import Compute, pretrained
 from labkit.papers.records import FEW_SEEDS, Column, Paper, Recipe, Row, Table, printed
 
-FLOW = "its flow is trained on BERT's vectors of each data set, for which the paper gives no weights"
+FLOW = "its flow is trained on BERT's vectors of each dataset, and the paper gives no weights for it"
 MINI = "all-MiniLM-L6-v2"
 # : our rows below the paper's: the same vectors, unchanged and after each transform
 OURS = {
@@ -153,7 +153,7 @@ TABLE_3 = Table(
     "dimension; the scores come from the other half.",
     claims=(
         *_lead(_AGREEMENT, "clusters"),
-        Claim("the Universal Sentence Encoder leads all", ("Universal Sentence Encoder",),
+        Claim("the Universal Sentence Encoder leads all other methods", ("Universal Sentence Encoder",),
               tuple(name for name in NEWS if not name.startswith("Universal")), _AGREEMENT),
     ),
 )  # fmt: skip
@@ -176,7 +176,7 @@ def _sweep(number: str, caption: str, letter: str, values: tuple[int, ...], sets
     rows = tuple(Row(f"{letter} = {value}", (), recipe, figure=f"{letter}={value} ") for value in values)
     columns = tuple(Column(name, figure, data, 100, ".2f") for name, data in sets.items())
     note = (
-        f"The paper's figure is a picture, and its values are not printed. Ours is {MINI} + LP, with p = 128 where k "
+        f"The paper's figure is an image, and its values are not printed. Ours is {MINI} + LP, with p = 128 where k "
         "varies and k = 20 where p varies."
     )
     claims = _OPTIMA.get(number, ())

@@ -33,8 +33,8 @@ _READ: Mapping[str, object] = {"unit": "characters", "dimension": 100, "batch": 
 PER_SEED = ("quora",)
 CHOSEN_ANEW = (
     "On Quora's pairs, the settings of a row are chosen again for each seed: its three best trials and the printed "
-    "values are trained on all rows, and the best on dev is kept. The intervals of these rows cover this choice. FILM "
-    "at full rank, its mix with TF-IDF, its deep twin and MiniLM's last layer are tuned once. "
+    "values are trained on all rows, and the best on dev is kept. The intervals of these rows include the uncertainty "
+    "of this choice. FILM at full rank, its mix with TF-IDF, its deep twin and MiniLM's last layer are tuned once. "
 )
 #: the printed values or, where the papers give none, the usual ones: the settings of the rows "as printed"
 PRINTED: Mapping[str, dict[str, object]] = {
@@ -47,9 +47,9 @@ STATIC = "vectors distilled from MiniLM"
 MANY = 10  # seeds of quick rows
 #: to be filled in with the number of epochs
 DEVIATIONS = (
-    "Each network is trained for {} epochs and gives vectors of 100 numbers, a third of its default. " + FAIR + " "
+    "Each network is trained for {} epochs and gives 100-dimensional vectors, a third of its default. " + FAIR + " "
     "SentPWNet's loss (eq. 8) with its choice of pairs (eq. 11, 12) is the multi-similarity loss with its miner (Wang "
-    "et al. 2019). The bag is the mean of word-piece vectors (256 numbers) that are learned from the same rows."
+    "et al. 2019). The bag is the mean of word-piece vectors (256 dimensions) that are learned from the same rows."
 )
 MINI = "all-MiniLM-L6-v2 (ours)"
 NO_WEIGHTS = "its trained weights are not published in a format that labkit reads"
@@ -103,7 +103,7 @@ def further(run: Compute = scored, *, seen: tuple[str, ...] = ()) -> tuple[Row, 
 
 def knowledge(columns: tuple[str, ...], networks: tuple[str, ...] = ()) -> tuple[Claim, ...]:
     """Pretrained knowledge beats what a network or the bag learns here from scratch."""
-    lead, mine = "vectors distilled from MiniLM and fine-tuned lead", (f"{STATIC} (ours)",)
+    lead, mine = "fine-tuned vectors distilled from MiniLM lead", (f"{STATIC} (ours)",)
     over_networks = Claim(f"{lead} every network trained from scratch", mine, networks, columns, ours=True)
     over_bag = Claim(f"{lead} the bag, trained from scratch", mine, (BAG,), columns, ours=True)
     return (over_networks, over_bag) if networks else (over_bag,)
@@ -189,8 +189,8 @@ TABLE_2 = Table(
     "from the training pairs (MRPC). Here it comes from pairs that are used neither for training nor for scoring. Word "
     "vectors are made from the corpus (PPMI); the paper uses GloVe. A logistic regression learns from |u - v| and "
     "u · v of the training pairs, and its penalty is chosen on dev. The row in which MiniLM reads both sentences at "
-    "once is an exception to equal trials: it has the settings usual for fine-tuning. On Quora, it was trained on a "
-    "GPU, so its seconds cannot be compared with those of other rows. "
+    "once does not get the same number of trials: it uses the usual settings for fine-tuning. On Quora, it was trained "
+    "on a GPU, so its seconds cannot be compared with those of other rows. "
     + CHOSEN_ANEW + DEVIATIONS.format(SHORT["epochs"]),
     claims=(
         *_leads(_PAIR_COLUMNS),
@@ -226,8 +226,8 @@ TABLE_3 = Table(
         tuned_baseline("SIF (ours)", "sif"),
     ),
     note="The paper's table 4, which is captioned as a distribution of categories, repeats this table. On titles, the "
-    "titles of all other sections in a batch are negatives, as in section 4.2.2. Almost the same means closer than "
-    f"{ALMOST:g}. "
+    "titles of all other sections in a batch are negatives, as in section 4.2.2. \"Almost the same\" means a "
+    f"difference of less than {ALMOST:g}. "
     + DEVIATIONS.format(FEWER["epochs"]),
     claims=(
         Claim("all trained networks lead general-purpose embeddings by at least 10 %", _BILSTMS, GENERAL,
@@ -288,9 +288,11 @@ FIGURE_2 = Table(
         # the paper prints one number without saying which ratio it is
         for row in trained(f"BiLSTM + {name}", (2.99, None) if "PWN" in name else (), method, "bilstm", picture)
     ),
-    note="The text says PCA, the caption t-SNE; we use PCA. The paper prints no number for the two baselines, which "
-    "appear only in its picture, and does not say whether 2.99 refers to the vectors or to the picture. Each seed "
-    "draws its own five places.",
+    note=(
+        "The text says PCA, the caption t-SNE; we use PCA. The paper prints no number for the two baselines, which "
+        "appear only in its figure, and does not say whether 2.99 refers to the vectors or to the figure. Each seed "
+        "draws its own five places."
+    ),
     claims=(
         Claim("SentPWNet's classes are furthest apart relative to their width", ("BiLSTM + SentPWNet",),
               ("BiLSTM + Siamese network", "BiLSTM + Triplet network"), ("inter/intra of the vectors",)),
@@ -445,8 +447,9 @@ PAPER = Paper(
     (TABLE_2, TABLE_3, TABLE_6, FIGURE_2, ABLATION_PAIRS, ABLATION_WEIGHTS, ABLATION_LOSSES, ABLATION_SUSPECTS, SPEED),
     (
         Observation("table 4 shows how the categories of the places are distributed", "not confirmed",
-                    "it prints table 3 once more, row by row, and no categories"),
+                    "it repeats table 3 row by row and shows no categories"),
         Observation("two ablation studies and a comparison of speed follow later in section 4", "not confirmed",
-                    "4.1 announces them and no page shows them; ablation-pairs, ablation-weights and speed are ours"),
+                    "section 4.1 announces them, but the paper never shows them; ablation-pairs, ablation-weights and "
+                    "speed are ours"),
     ),
 )  # fmt: skip

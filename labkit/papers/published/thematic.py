@@ -24,13 +24,14 @@ UNTRAINED = "the paper's network, untrained"
 # : the paper's values that trials vary
 TURNED = ("learning_rate", "scale", "dropout", "a")
 MADE_HERE = (
-    "The paper's network is a BiLSTM with attention and L1 distance, with 150 numbers in each direction instead of "
-    "300. It is trained in one pass over 40,000 triplets of sentences or three over the 10,000 of titles. As printed, "
-    "its dropout is .8 (read as the share that is dropped). Our network puts attention over frozen word vectors, each "
-    "weighted as in SIF, followed by one linear map and cosines. It starts out as SIF's mean and is trained in one "
-    "pass over all 176,000 triplets of sentences or eight over those of titles. Networks side by side are two networks "
-    "that were trained separately. Word vectors are made from the corpus itself (PPMI; on published data 300 numbers "
-    f"for the networks, 100 for the plain mean and SIF); the paper uses GloVe with 300. {FAIR}"
+    "The paper's network is a BiLSTM with attention and L1 distance, with 150 units in each direction instead of 300. "
+    "It is trained in one pass over 40,000 sentence triplets or three passes over the 10,000 title triplets. As "
+    "printed, its dropout is .8 (read as the share that is dropped). Our network applies attention to frozen word "
+    "vectors, each weighted as in SIF, followed by one linear map and cosines. It starts out as SIF's mean and is "
+    "trained in one pass over all 176,000 sentence triplets or eight passes over the title triplets. Networks side by "
+    "side are two networks that were trained separately. Word vectors are made from the corpus itself (PPMI; on "
+    "published data, 300 dimensions for the networks, 100 for the plain mean and SIF); the paper uses GloVe with 300. "
+    f"{FAIR}"
 )
 SKIP = "the weights of skip-thoughts are not available here, and its SICK regression needs them"
 # : row of the paper -> the source of a triplet's negatives; two rules: two concatenated networks
@@ -152,8 +153,8 @@ TABLE_4 = Table(
     note=f"{MADE_HERE} The paper does not say which sentences are clustered; here they are those that open a paragraph "
     "and have 5 to 50 words. With cosines at temperature 0, Iclust's objective is that of k-means on unit vectors, so "
     "its lead is due to the optimiser. Section 5 says, without scores, that the alternative in the last row performs "
-    f"the same; here that means closer than {EQUAL:g} in every column. The paper's network was trained only on "
-    "triplets with negatives from neighbouring sections, and on those of titles.",
+    f"the same; here that means a difference of less than {EQUAL:g} in every column. The paper's network was trained "
+    "only on triplets with negatives from neighbouring sections, and on those of titles.",
     claims=(
         *_each("all triplet networks lead both other methods", _THREE, ("mean-vectors", "skip-thoughts-CS"), _ALL),
         *_each("the two networks side by side are best with Iclust", _THREE[2:], _OTHERS, _ALL[:4]),

@@ -106,14 +106,14 @@ def _on(corpus: str) -> Table:
         columns, tuple(rows), claims=tuple(claims),
         note="The first four columns are the shares of pairs, by kind of change, whose largest part of 1 - cos falls "
         "on a word that differs (for a negation, also on `does` or the verb). The rank is the mean position of the "
-        "first such word among all words of both sentences. Won back is the share of the lost similarity that returns "
-        f"when the first 1 to {TAKEN} words are removed (on average), or random ones instead. Knows is "
+        "first such word among all words of both sentences. \"Won back\" is the share of the lost similarity that "
+        f"returns, on average, when the first 1 to {TAKEN} words, or as many random ones, are removed. \"Knows\" is "
         "how often the method itself is right: a synonym leaves two sentences closer than a change of meaning does. "
         f"There are {4 * MANY:,} pairs; slow methods (networks) explain the first {4 * FEW}. The rarest word where "
-        "the two differ needs both sentences and no method. Leaving words out measures what would be won back, so it "
-        "leads there by construction. Nothing is tuned: every method has its usual settings, and the ways to explain a "
-        "method are compared on the same trained networks. Which method knows more is a question for the papers' "
-        "tables.",
+        "the two differ needs both sentences but no method. Leaving words out measures what would be won back, so it "
+        "leads in that column by construction. Nothing is tuned: every method has its usual settings, and the ways "
+        "to explain a method are compared on the same trained networks. Which method knows more is a question for "
+        "the papers' tables.",
     )  # fmt: skip
 
 

@@ -39,9 +39,9 @@ BATCH = 256  # pairs that are scored at a time
 class CrossSettings(Training):
     """The settings of the scorer."""
 
-    epochs: int = setting(6, "how often all training pairs are seen", minimum=1, maximum=10_000)
+    epochs: int = setting(6, "number of passes over all training pairs", minimum=1, maximum=10_000)
     learning_rate: float = setting(0.003, "step size of Adam", above=0, maximum=10)
-    size: int = setting(100, "numbers that the BiLSTM keeps of a word", minimum=2, maximum=10_000)
+    size: int = setting(100, "number of BiLSTM units per word", minimum=2, maximum=10_000)
     dimension: int = setting(100, "length of a word vector", minimum=1, maximum=10_000)
 
 

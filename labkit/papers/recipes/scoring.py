@@ -306,7 +306,7 @@ def graded(corpus: Corpus, split: str) -> Pairs:
     """The pairs of a split, which must have grades."""
     part = corpus.part(split)
     if not isinstance(part, Pairs) or not part.graded:
-        raise ValueError(f"corpus {corpus.name!r} has no grades; use a data set of pairs with a score")
+        raise ValueError(f"corpus {corpus.name!r} has no grades; use a dataset of pairs with a score")
     return part
 
 
