@@ -15,7 +15,7 @@ Vectors: TypeAlias = np.ndarray | sparse.csr_matrix
 
 
 def array_of(name: str, values: ArrayLike) -> np.ndarray:
-    """The values as a numpy array; raises ValueError if numpy cannot read them, such as torch's bfloat16."""
+    """The values as a numpy array; raises ValueError for values that numpy cannot read, such as torch's bfloat16."""
     if np.ma.is_masked(values):
         raise ValueError(
             f"{name} is a masked array with {np.ma.count_masked(values)} masked values; fill them in or drop these rows"
@@ -79,7 +79,7 @@ def vectors(
 
 
 def numbers(name: str, values: ArrayLike, *, like: np.ndarray | None = None) -> np.ndarray:
-    """Return finite real numbers (n,) in float16, 32 or 64; if `like` is given, the lengths must agree."""
+    """Return finite real numbers (n,) as float16, float32 or float64; if `like` is given, the lengths must agree."""
     array = _checked_array(name, values, 1)
     array = array if array.dtype in (np.float16, np.float32) else array.astype(np.float64, copy=False)
     _require_finite(name, array)
@@ -95,7 +95,7 @@ def binary(name: str, labels: ArrayLike, *, count: int) -> np.ndarray:
     wrong = np.flatnonzero((array != 0) & (array != 1))
     if len(wrong):
         raise ValueError(
-            f"{name} is {array[wrong[0]]!r} in row {wrong[0]}, expected 0 or 1; use 1 for the same, 0 for different"
+            f"{name} is {array[wrong[0]]!r} in row {wrong[0]}, expected 0 or 1; use 1 for same, 0 for different"
         )
     return array.astype(bool)
 
@@ -136,7 +136,8 @@ def seeded(seed: int) -> int:
 
 
 def unit(rows: Any, *, refuse: str = "") -> Any:
-    """Rows at length 1, dense or CSR, in their own precision; a row of zeros, which has no direction, stays zero.
+    """Rows scaled to length 1, dense or CSR, in their own precision; a row of zeros, which has no direction, stays
+    zero.
 
     If `refuse`, the name of the rows, is given, a row of zeros raises a ValueError with its number.
     """

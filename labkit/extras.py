@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 
 class MissingPackage(ImportError, ValueError):
-    """An import that failed; app and command line report it in one sentence, like any mistake of a user."""
+    """An import that failed; the app and the command line report it in one sentence, like any user error."""
 
 
 def require(extra: str, *packages: str) -> None:

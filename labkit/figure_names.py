@@ -1,8 +1,7 @@
 """The names of scores in text: `knn_accuracy` is "kNN accuracy".
 
-In: the key of a score, as in code, JSON, histories and run folders. Out: its name in words, for app, figures and
-tables, and whether larger values are better.
-"""
+In: the key of a score, as in code, JSON, histories and run folders. Out: its name in words, for the app, figures and
+tables, and whether larger values are better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handle Ctrl-C, and the SIGTERM of schedulers, while a command works.
+"""Handle Ctrl-C, and SIGTERM from schedulers, while a command runs.
 
 Inside `interruptible`, either signal raises `Interrupted` with its exit status: at once, or at the end of a `deferred`
 block. The training loop defers signals and calls `requested` after each batch. A second Ctrl-C takes effect at once.

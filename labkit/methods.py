@@ -21,7 +21,10 @@ __all__ = ["METHODS", "SUMMARIES", "Methods", "load_run"]
 
 
 class Methods(UserDict[str, Any]):
-    """Method name -> class. Until its first use, a class is stored in `data` as "module:class" below labkit."""
+    """Method name -> class.
+
+    Until its first use, a class is stored in `data` as "module:class", with the module's path relative to labkit.
+    """
 
     def __getitem__(self, name: str) -> type[Method]:
         if name not in self.data:

@@ -106,7 +106,7 @@ class Snapshots:
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # (e, n, d)
 
     def with_epoch(self, epoch: int, vectors: np.ndarray) -> Snapshots:
-        """The snapshots with one more: vectors (n, d) after an epoch."""
+        """The snapshots plus one more: vectors (n, d) after an epoch."""
         before = self.vectors if len(self.epochs) else np.zeros((0, *vectors.shape), np.float32)
         whole = np.concatenate([before, vectors[None].astype(np.float32)])
         return Snapshots(self.texts, self.labels, np.append(self.epochs, epoch).astype(np.int64), whole)

@@ -53,7 +53,7 @@ def each(
 ) -> None:
     """Call `function(input, path)` for each missing file of {file: input}; with one worker, in this process.
 
-    Worker processes import the script again, so call this below `if __name__ == "__main__":`.
+    Worker processes import the script again, so call this under `if __name__ == "__main__":`.
     """
     missing = [(path, given) for path, given in files.items() if not path.is_file()]
     run = partial(_by_ray, ray) if ray is not None else partial(_by_processes, workers)
@@ -201,7 +201,7 @@ def one_thread() -> Iterator[None]:
 
 
 def folder(path: Path, plan: Mapping[str, Any]) -> bool:
-    """Begin a folder of files, or resume it; True if it is finished. A folder contains files of only one plan."""
+    """Start a folder of files, or resume it; True if it is finished. A folder contains files of only one plan."""
     plan = json.loads(json.dumps(plan))  # as it will be read back
     if not is_folder(path):
         if path.exists() and (not path.is_dir() or any(not each.name.startswith(".") for each in path.iterdir())):
@@ -258,5 +258,5 @@ def manifest(path: Path | str, *, finished: bool = True) -> dict[str, Any]:
 
 
 def part(path: Path, number: int, ending: str) -> Path:
-    """The path of one file of a folder."""
+    """The path of one file in a folder."""
     return path / f"part-{number:05}.{ending}"

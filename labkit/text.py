@@ -1,6 +1,6 @@
 """Split texts into sentences and words, number words, form batches, and read the lines of any text file.
 
-Lines are read from unchecked bytes with constant memory. Only a line feed ends a line; an empty line is an empty
+Lines are read from unchecked bytes in constant memory. Only a line feed ends a line; an empty line is an empty
 sentence. A byte-order mark determines the encoding. A line that is not text raises an error that names it.
 """
 
@@ -79,12 +79,12 @@ def tokens(text: str) -> list[str]:
 
 
 def tokenised(texts: Iterable[str], cut: Callable[[str], list[str]] = words) -> list[tuple[str, ...]]:
-    """Cut each text into words. A repeated word is stored once, which saves half a gigabyte for a million texts."""
+    """Split each text into words. A repeated word is stored once, which saves half a gigabyte for a million texts."""
     return [tuple(map(sys.intern, cut(text))) for text in texts]
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Cut a paragraph into sentences; abbreviations and initials do not end one.
+    """Split a paragraph into sentences; abbreviations and initials do not end one.
 
     >>> sentences("Dr. Weiss came at 3 p.m. on foot. J. R. Hill did not! Why?")
     ['Dr. Weiss came at 3 p.m. on foot.', 'J. R. Hill did not!', 'Why?']

@@ -56,7 +56,7 @@ class WordVectors:
 def cooccurrence(numbers: Iterable[Sequence[int]], size: int, *, window: int = 10) -> sparse.csr_array:
     """How often word j occurs within `window` words of word i in one sentence: symmetric, (size, size).
 
-    A neighbour at distance t counts 1/t, as in GloVe.
+    A neighbour at distance t counts as 1/t, as in GloVe.
     """
     behind = sparse.csr_array((size, size), dtype=np.int64)  # counts of word j behind word i, in units
     for flat, owner in _flattened(numbers):

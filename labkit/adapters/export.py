@@ -190,9 +190,9 @@ class Exported:
             said += f"; on {self.sentences:,} sentences {when}its numbers differ from labkit's by {self.difference:.1g}"
         if self.size_before is not None and self.spearman is not None:
             said += (
-                f"\nint8: {amount(self.size)} instead of {amount(self.size_before)}; the numbers of unit vectors "
-                f"differ by {self.cost:.1g}, and the similarities lose {1 - self.spearman:.4f} in Spearman correlation "
-                f"(all pairs of {self.sentences:,} sentences, before and after)"
+                f"\nint8: {amount(self.size)} instead of {amount(self.size_before)}; the components of unit vectors "
+                f"differ by {self.cost:.1g}, and the similarities lose {1 - self.spearman:.4f} in Spearman "
+                f"correlation (all pairs of {self.sentences:,} sentences, before and after)"
             )
         return said
 

@@ -21,9 +21,8 @@ tokens count as one sentence:
     any                                          `simcse`, which ignores labels: each sentence is encoded twice
 
 In: the tokens of each column, and labels (B,) or none. Out: a scalar, the mean over the sentences with a known pair.
-Our own training divides by the number of all sentences. The two differ only for triplets, by a constant factor, and if
-a row pairs a sentence with itself.
-"""
+Our own training divides by the total number of sentences. The two differ only for triplets, by a constant factor, and
+when a row pairs a sentence with itself."""
 
 from __future__ import annotations
 
@@ -218,7 +217,7 @@ def batch_of_columns(
 
 
 def class_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
-    """Return both sentences of each pair; sentences connected by positive pairs, directly or not, are a class."""
+    """Return both sentences of each pair; sentences connected by positive pairs, directly or not, form a class."""
     sentences = list(dict.fromkeys(number for a, b, _ in pairs for number in (a, b)))
     same = [(a, b) for a, b, together in pairs if together]
     component = connected(max(sentences, default=0) + 1, [a for a, _ in same], [b for _, b in same])

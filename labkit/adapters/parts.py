@@ -8,9 +8,8 @@ In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes i
 
 A vocabulary becomes a tokenizer of the library `tokenizers`, which gives the same tokens for the same text. Tests with
 all 1,112,064 characters show a few differences among those added to Unicode since 2019, because Python and the library
-use different versions (127 differences with Python 3.11). A Greek capital sigma next to a sign or digit may also
-differ, and an empty text has no token.
-"""
+use different versions (127 differences with Python 3.11). A Greek capital sigma next to a symbol or digit may also
+differ, and an empty text has no token."""
 
 from __future__ import annotations
 
@@ -58,14 +57,12 @@ def _signs(pattern: str) -> str:
 def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> tuple[Tokenizer, list[int]]:
     """Make an equivalent tokenizer, and return labkit's number for each of its tokens.
 
-    `cut` is the unit: words, characters or pieces. An unknown word is a token of its own, or none unless `counted`.
-    Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is another token, the last one.
-
-    Words are marked by a sign that no word contains, and a model without merges looks them up as a whole. For an
-    unknown word, it finds only the mark, which stands for the unknown word. No token is therefore declared unknown;
-    model2vec would skip such a token. Pieces are cut as in `in_pieces`; words that are too long or contain an unknown
-    sign are first replaced by the mark.
-    """
+    `cut` is the unit: words, characters or pieces. An unknown word is a token of its own if `counted`, otherwise no
+    token. Token 0 is padding and occurs in no text: the <PAD> between the parts of a place is a different token, the
+    last one. Words are marked by a character that no word contains, and a model without merges looks them up as a
+    whole. For an unknown word, it finds only the mark, which stands for the unknown word. No token is therefore
+    declared unknown; model2vec would skip such a token. Pieces are cut as in `in_pieces`; words that are too long or
+    contain an unknown character are first replaced by the mark."""
     words = vocabulary.words
     known = set("".join(word.removeprefix(INSIDE) for word in words[2:]))
     mark = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in known)
@@ -196,7 +193,7 @@ def parts_of_rows(tokenizer: Tokenizer, rows: Tensor, normalised: bool, *, nothi
 def attended_rows(body: WordAttention, table: Tensor, normalised: bool) -> Tensor | None:
     """Return rows whose mean has the direction of `M Σ a_t x_t + b`: `exp(u · tanh(W x + b)) (M x + b)`.
 
-    Only the factor 1 / Σ of the exponentials is missing, which normalisation removes; otherwise, return None.
+    Only the factor 1 / Σ of the exponentials, which normalisation removes, is missing; otherwise, return None.
     """
     scores = body.query(body.key(table).tanh())  # (tokens, 1)
     return (scores - scores.max()).exp() * body.out(table) if normalised else None

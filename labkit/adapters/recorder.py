@@ -87,7 +87,8 @@ class Recorder(TrainerCallback):
     def record(self, step: int, model: Any, **figures: float) -> dict[str, float]:
         """Store the model's vectors after this many steps, and return their scores.
 
-        `model` has a method `encode(sentences)` or is such a function; `figures` are your own values, such as the loss.
+        `model` has an `encode(sentences)` method or is such a function itself; `figures` are your own values, such as
+        the loss.
         """
         vectors = encoded(model, self.snapshots.texts)
         self.snapshots = self.snapshots.with_epoch(step, vectors)

@@ -172,7 +172,7 @@ class Sif(MeanVectors):
 
 
 def shares(vectors: WordVectors, texts: Iterable[str]) -> np.ndarray:
-    """p(w): the count of each vocabulary word divided by the number of all words, known or not; (words,)."""
+    """p(w): the count of each vocabulary word divided by the total number of words, known or not; (words,)."""
     numbers = [number for text in texts for number in vectors.vocabulary.encode(words(text))]
     return np.bincount(numbers, minlength=len(vectors.vocabulary)) / max(len(numbers), 1)
 

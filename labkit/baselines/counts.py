@@ -1,6 +1,5 @@
-"""TF-IDF: words in fewer sentences weigh more. The vectors are sparse, with one column per word.
-
-    x_w = tf(w) idf(w), idf(w) = log((1 + n) / (1 + n_w)) + 1, and the row at length 1
+"""TF-IDF: words in fewer sentences weigh more. The vectors are sparse, with one column per word. x_w = tf(w) idf(w),
+idf(w) = log((1 + n) / (1 + n_w)) + 1, and the row scaled to length 1
 
 n training sentences, of which n_w contain w, as in scikit-learn. A sentence without a known word is a row of zeros.
 

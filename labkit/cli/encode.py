@@ -132,7 +132,7 @@ def _encode_file(run: Path, source: str, output: Path, distinct: bool, *, force:
 
 @contextmanager
 def _opened(source: str, distinct: bool) -> Iterator[tuple[Blocks, int | None, str]]:
-    """The blocks of a source, the total for their progress, and its unit."""
+    """The blocks of a source, and the total and the unit for their progress."""
     if source == "-":
         stream = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         yield text.line_blocks(stream, "standard input"), None, "B"

@@ -84,7 +84,7 @@ def _check_port(address: str, port: int) -> None:
 
 
 def _names(more: Sequence[str]) -> list[str]:
-    """The names under which other machines may reach this one; any other name could belong to a foreign page."""
+    """The names under which other machines may reach this one; any other name could belong to someone else's page."""
     own = socket.gethostname()
     names = [own, f"{own}.local", socket.getfqdn()]
     with suppress(OSError):  # a name that does not resolve

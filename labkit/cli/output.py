@@ -54,7 +54,7 @@ def resumable(message: Callable[[], str] = resumes) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Forget what an earlier call in this process has chosen."""
+    """Forget what an earlier call in this process chose."""
     _chosen.clear()
     progress.hush(False)
 

@@ -109,7 +109,7 @@ def reproduce(
 
 
 def _listed(plans: Sequence[TablePlan], store: Store) -> Shown:
-    """List all tables, with the number of rows that can be computed here, and on which data."""
+    """List all tables, with the number of rows that can be computed here and the data used."""
     from labkit.papers.cells import cells_of, stored
 
     records: list[dict[str, Any]] = []

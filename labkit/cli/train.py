@@ -329,7 +329,7 @@ def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: 
 
 @contextmanager
 def _tracked(name: str, folder: Path, config: Mapping[str, Any]) -> Iterator[Callable[[Mapping[str, float]], None]]:
-    """Yield a function that logs a row of the history: into the run's folder, or to the project "labkit"."""
+    """Yield a function that logs a row of the history to the run's folder or to the project "labkit"."""
     if name == "tensorboard":
         from torch.utils.tensorboard import SummaryWriter
 

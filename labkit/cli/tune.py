@@ -1,8 +1,8 @@
 """`labkit tune METHOD --corpus NAME` searches for a method's best settings; `labkit bench FILE` for the best method.
 
 tune    in: a corpus, a search space. Out: the trials, best first, and the command that trains with the best settings
-bench   in: a corpus, a number of minutes. Out: the verdict, the table, and a folder with report and winning model
-"""
+bench   in: a corpus, a number of minutes. Out: the verdict, the table, and a folder with the report and the winning
+model"""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def too_long(sentence: str) -> bool:
 
 
 def too_far(first: tuple[int, str], second: tuple[int, str]) -> bool:
-    """Whether two (paragraph, sentence) of a section are more than three paragraphs apart."""
+    """Whether two (paragraph, sentence) tuples of a section are more than three paragraphs apart."""
     return abs(first[0] - second[0]) > APART
 
 

@@ -74,7 +74,7 @@ def read_rows(path: Path | str, *, encoding: str = "utf-8-sig", limit: int = LAR
         raise ValueError(f"{path} does not exist; check the name and the current folder")
     if path.stat().st_size > limit:
         raise ValueError(
-            f"{path.name} has {amount(path.stat().st_size)}, above the limit of {amount(limit)}; use a part of it"
+            f"{path.name} has {amount(path.stat().st_size)}, above the limit of {amount(limit)}; use part of it"
         )
     try:
         if ending == ".parquet":
@@ -105,7 +105,7 @@ def _opened(path: Path, packed: bool) -> IO[bytes]:
 def check_unpacked(path: Path, size: int, limit: int) -> None:
     """Reject a file that unpacks to more than the limit."""
     if size > limit:
-        raise TooLarge(f"{path.name} is larger than the limit of {amount(limit)} when unpacked; use a part of it")
+        raise TooLarge(f"{path.name} is larger than the limit of {amount(limit)} when unpacked; use part of it")
 
 
 def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator[str]:

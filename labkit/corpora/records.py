@@ -412,7 +412,7 @@ class Sentences(Corpus):
     def part(self, split: str) -> Self:
         if split in SPLITS and split not in self.splits:
             raise self.without_labels(
-                f"has no row in split {split!r} (it has {self._sizes()}), so nothing can be measured"
+                f"has no rows in split {split!r} (it has {self._sizes()}), so nothing can be measured"
             )
         return super().part(split)
 

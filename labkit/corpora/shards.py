@@ -37,7 +37,7 @@ TABLES = (".parquet", ".arrow")
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of a file from `start` to `stop` (excluded), or to the end."""
+    """The rows of a file from `start` to `stop` (exclusive), or to the end."""
 
     path: str
     start: int = 0
@@ -291,7 +291,7 @@ def write_distinct(
 ) -> dict[str, Any]:
     """Write the first row of each distinct text, in order; the manifest counts the rows that were read and kept.
 
-    With `plain`, texts are also equal if they differ only in case, blanks or Unicode composition
+    With `plain`, texts are also equal if they differ only in case, whitespace or Unicode composition
     (`labkit.text.normalise`). Repeating the call resumes it after an interruption.
     """
     folder, files = Path(folder), files_of(sources)

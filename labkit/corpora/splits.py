@@ -1,8 +1,8 @@
 """Assign rows to train, dev and test, always in the same way for the same rows.
 
-In: the columns of a corpus. Out: a split for each row, in shares 80/10/10. Rows that belong together stay together: the
-paraphrases of a group, and groups, pairs and triplets that share a sentence. Labelled sentences are divided class by
-class, so that each split contains every class that is large enough. Rows are ordered by a hash of their text, not by
+In: the columns of a corpus. Out: a split for each row, in shares of 80/10/10. Rows that belong together stay together:
+the paraphrases of a group, and groups, pairs and triplets that share a sentence. Labelled sentences are divided class
+by class, so that each split contains every class that is large enough. Rows are ordered by a hash of their text, not by
 position.
 """
 
@@ -48,7 +48,7 @@ def dealt(keys: Sequence[str], shares: Mapping[str, float] = SHARES) -> list[str
 
 
 def portion(keys: Sequence[Any], share: float) -> list[int]:
-    """The numbers of this share of the rows. They are always the same: the rows of whole keys, and of at least one."""
+    """The row numbers of this share. They are always the same: the rows of whole keys, and of at least one."""
     kept = [row for row, split in enumerate(dealt(list(map(str, keys)), {"kept": share})) if split == "kept"]
     return kept or [row for row, key in enumerate(keys) if key == keys[0]]
 

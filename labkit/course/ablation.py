@@ -123,7 +123,7 @@ class Figures:
         return lead_of([*self.runs(variant, measure).values()], [*self.runs(other, measure).values()])
 
     def runs(self, variant: str, measure: str) -> Runs:
-        """One score per seed, without information about single test rows."""
+        """One score per seed, without information about individual test rows."""
         return {seed: Parts.of(each[measure]) for seed, each in self.figures[variant].items()}
 
     def ranked(self, measure: str, names: Sequence[str] = ()) -> list[Ranked]:

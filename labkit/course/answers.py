@@ -8,10 +8,9 @@
     progress()                the exercises answered so far
     start_page(folder)        writes the page on which `labkit lab` opens: every lesson, and where you left off
 
-The record is a small file next to the notebooks, `progress.json`, or the file named by LABKIT_ANSWERS:
-
-    {"answers": {"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is turned": 1}}},
-     "predictions": {"01.a": "nearest"}}
+The record is a small file next to the notebooks, `progress.json`, or the file named by LABKIT_ANSWERS: {"answers":
+{"01.3": {"tries": 2, "right": true, "hints": 1, "seen": false, "slips": {"the sign is flipped": 1}}}, "predictions":
+{"01.a": "nearest"}}
 
 Exercises are stored in the order in which they were begun. A slip is a recognised mistake; `labkit class
 collect` counts slips over a class. A file that cannot be read or written never stops the lesson: it is renamed or left
@@ -58,7 +57,7 @@ class Attempts:
 
     @property
     def mark(self) -> str:
-        """One sign: ◐ solution read, ● answered without the solution, ○ still open."""
+        """One symbol: ◐ solution read, ● answered without the solution, ○ still open."""
         return "◐" if self.seen else "●" if self.right else "○"
 
     @property

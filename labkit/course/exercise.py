@@ -45,7 +45,7 @@ CHECKS: dict[str, Check] = {}
 
 
 def check(key: str) -> Callable[[Check], Check]:
-    """Make a function the check of an exercise."""
+    """Turn a function into the check of an exercise."""
 
     def keep(function: Check) -> Check:
         CHECKS[key] = function
@@ -55,7 +55,7 @@ def check(key: str) -> Callable[[Check], Check]:
 
 
 def exercise(key: str, *mistakes: Edits, **how: Any) -> Callable[[Callable[[np.random.Generator], Cases]], Any]:
-    """Make a function that draws cases the check of an exercise; `how` is passed on to `compared`."""
+    """Turn a function that draws cases into the check of an exercise; `how` is passed on to `compared`."""
 
     def keep(draw: Callable[[np.random.Generator], Cases]) -> Any:
         CHECKS[key] = lambda answer, random: compared(key, answer, draw(random), *mistakes, **how)
@@ -247,7 +247,7 @@ def mask(answer: Any) -> np.ndarray:
 
 
 def learnable(answer: Any) -> np.ndarray:
-    """A tensor with gradient, through which later exercises train the network."""
+    """A tensor with a gradient, through which later exercises train the network."""
     if hasattr(answer, "values") and hasattr(answer, "indices") and not isinstance(answer, Tensor):
         raise Unfit("expected the values alone: `max(dim)` returns values and indices, so add `.values`")
     if not isinstance(answer, Tensor):
@@ -346,7 +346,7 @@ def find_mistake(
             "for a division by 0, the log of 0, or an infinity that you put in"
         )
     if changed is not None:
-        return f"your result is wrong, and your function changes {changed} itself: first work on a copy"
+        return f"your result is wrong, and your function changes {changed} itself: work on a copy"
     named = _unused(answer, right, cases, names, parts, agree) or _exchanged(right, cases, names, gives)
     if named is None and flags and all(len(a) == len(b) == 1 and a[0].shape == b[0].shape for a, b in pairs):
         return "your function returns True or False, but numbers are expected"

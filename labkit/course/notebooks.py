@@ -95,7 +95,7 @@ def questions() -> dict[str, Question]:
 
 
 def question(key: str) -> Question:
-    """The exercise of this key."""
+    """The exercise with this key."""
     if key not in questions():
         raise ValueError(f"key is {key!r}, expected the key of an exercise in the notebooks, such as 01.3")
     return questions()[key]
@@ -128,7 +128,7 @@ def with_gaps(code: str) -> str:
 def _left(solution: list[str]) -> list[str]:
     """The gaps for consecutive solution lines: names and returns with `...` in place of the solution.
 
-    Lines indented further than the first belong to a loop, which is dropped with its head.
+    Lines indented further than the first belong to a loop, which is dropped with its header.
     """
     gaps: dict[str, None] = {}  # an ordered set: a name assigned twice appears once
     outer = solution[0][: len(solution[0]) - len(solution[0].lstrip())]

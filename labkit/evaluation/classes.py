@@ -137,9 +137,8 @@ def logistic_right(
     test: ArrayLike,
     test_labels: ArrayLike,
 ) -> np.ndarray:
-    """Return for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class.
-
-    The strength C is the value in STRENGTHS with the best accuracy on dev, and the smallest of equal ones. Rows are not
+    """Return for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class. The
+    strength C is the value in STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
     normalised: pass unit rows if only their direction matters. The result is deterministic.
     """
     from sklearn.linear_model import LogisticRegression
@@ -209,7 +208,7 @@ def _centres(rows: Vectors, codes: np.ndarray) -> Vectors:
 def _mean_distance(floor: float, a: Vectors, i: np.ndarray, b: Vectors, j: np.ndarray) -> float:
     """Return the mean |a_i - b_j| over n pairs in float64; a distance of at most `floor` times √n counts as 0.
 
-    The rounding error of a mean grows with the root of the number of rows.
+    The rounding error of a mean grows with the square root of the number of rows.
     """
     parts = blocks(len(i), filled(b), BLOCK // 4)
     distances = np.sqrt(np.concatenate([squares(a[i[part]] - b[j[part]]) for part in parts]))

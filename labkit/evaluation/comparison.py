@@ -142,6 +142,7 @@ def _paired_runs(first: Sequence[Parts], second: Sequence[Parts]) -> list[tuple[
     if not counts[0] or len(sizes) != 1 or counts[0] not in (1, counts[1]):
         raise ValueError(
             f"first and second have {len(first)} and {len(second)} runs, scored on {sorted(sizes)} test items. Give "
-            "equal numbers, seed by seed, or a single run of a deterministic method, all scored on the same items"
+            "both the same number of runs, seed by seed, or a single run of a deterministic method, all scored on "
+            "the same items"
         )
     return [(first[at % len(first)], second[at % len(second)]) for at in range(counts[1])]

@@ -22,8 +22,8 @@ UPDATES = 100  # maximum of damped updates per temperature; twenty times as many
 
 
 def iclust(similarity: ArrayLike, k: int, *, temperature: float = 0.0, seed: int, restarts: int) -> np.ndarray:
-    """Cluster a symmetric similarity matrix (n, n). Return labels (n,) below k: of `restarts` starts, the result with
-    the best objective.
+    """Cluster a symmetric similarity matrix (n, n). Return labels (n,) below k: the result with the best objective out
+    of `restarts` starts.
 
     At temperature 0, each of the k clusters has a member. Above 0, labels are the largest memberships; heat merges
     clusters, so some of the k may be empty, and at a high temperature only one remains.

@@ -149,7 +149,7 @@ def _merge(near: np.ndarray, cosines: np.ndarray, scores: np.ndarray, first: int
 
 
 def _tiles(vectors: VectorShards) -> Iterator[tuple[int, np.ndarray]]:
-    """All rows at length 1, in tiles, each with the number of its first row."""
+    """All rows scaled to length 1, in tiles, each with the number of its first row."""
     for number, first in enumerate(vectors.bounds[:-1]):
         array = vectors.array(number)
         for start in range(0, len(array), TILE):

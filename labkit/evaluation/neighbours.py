@@ -239,7 +239,7 @@ class Movement:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Which of n sentences moved: those whose nearest neighbour is of another class than before.
+    """Which of n sentences moved: those whose nearest neighbour is of a different class than before.
 
     outcome   (n,): "better" if the new class is the sentence's own, "worse" if the old one was, "neither" if none is;
               "" for a sentence that did not move
@@ -253,8 +253,9 @@ class Moves:
     own: np.ndarray
 
     def rows(self, outcome: str) -> np.ndarray:
-        """The sentences with this outcome, from the largest loss of neighbours of the own class, or from the largest
-        gain if they moved for the better; ties by row."""
+        """The sentences with this outcome, from the largest loss of neighbours of their own class, or from the largest
+        gain if they moved for the better; ties by row.
+        """
         gain = self.own[:, 1] - self.own[:, 0]
         order = np.argsort(-gain if outcome == BETTER else gain, kind="stable")
         return order[self.outcome[order] == outcome]
@@ -309,7 +310,8 @@ def moves(moved: Movement, labels: Sequence[str]) -> Moves:
 def moved_together(found: Moves) -> dict[tuple[str, str, str], np.ndarray]:
     """Group the sentences that moved: (outcome, old class, new class) -> rows.
 
-    The groups for the worse come first, then those for the better, each from the largest to the smallest.
+    The groups that moved for the worse come first, then those that moved for the better, each from the largest to the
+    smallest.
     """
     groups: dict[tuple[str, str, str], list[int]] = {}
     for outcome in OUTCOMES:

@@ -218,10 +218,10 @@ def own_retrieved(
     progress: Progress = silent,
     deep: bool = True,
 ) -> Retrieved:
-    """Return what the rows of a method retrieve by the method's own similarity. A row of zeros finds nothing.
+    """Return what the rows of a method retrieve by the method's own similarity.
 
-    `deep` also examines the R nearest rows, unless a class has more than DEEPEST other members: as many rows would have
-    to be kept.
+    A row of zeros finds nothing. `deep` also examines the R nearest rows, unless a class has more than DEEPEST other
+    members, because that many rows would have to be kept.
     """
     codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)[1:]
     asking, deep = _with_company(codes, most), deep and sizes.max() <= DEEPEST + 1

@@ -10,7 +10,7 @@
     all         uniformity, mean cosine and effective rank of the distinct sentences; alignment of positive pairs: same
                 class, labelled 1, graded at least four fifths of the highest grade, anchor and positive
 
-In: a method and a corpus. Out: `Scores`; `items` are the single answers, which are right (1) or wrong (0); `parts`
+In: a method and a corpus. Out: `Scores`; `items` are the individual answers, which are right (1) or wrong (0); `parts`
 split the scores over units that could have been drawn independently: pairs that share no sentence, classes, articles. A
 sentence that the method cannot represent (a row of zeros) counts as wrong.
 
@@ -48,7 +48,7 @@ OPENINGS = "opening_triplet_accuracy"  # for articles too short for the thematic
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores by name; `measure` names the main one, and `items` are its single answers, if any.
+    """Scores by name; `measure` names the main one, and `items` are its individual answers, if any.
 
     >>> scores = Scores("questions", "test", "auc", {"auc": 0.75, "f1": 0.5})
     >>> print(scores, scores.headline)
@@ -219,7 +219,7 @@ def _graded(method: Any, test: Pairs, asks: _Asks) -> _Scored:
 
 
 def _classes(method: Any, corpus: Corpus, test: Corpus, asks: _Asks) -> _Scored:
-    """Score votes from train if it has the classes of the split, hits within the split, and the space."""
+    """Score votes from train (if it has the classes of the split), hits within the split, and the space."""
     texts, classes = test.classified()
     train = corpus.part("train") if isinstance(test, Labelled) and "train" in corpus.splits else None
     if train is None or not set(classes) <= set(train.classified()[1]):  # new classes, as in places

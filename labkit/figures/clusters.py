@@ -1,4 +1,4 @@
-"""Sentences as points of a plane or a space; each class has a colour and a mark.
+"""Sentences as points in a plane or in space; each class has a colour and a mark.
 
 In: a `Projection` and a `Labelled` with its sentences in the same order. Out: a plotly figure in which each point
 carries its row number (`customdata`), so that a page can find the sentence behind a click. Marks on top of the points
@@ -316,7 +316,7 @@ def dense_places(points: np.ndarray) -> list[list[float]]:
 def words_in(points: np.ndarray, regions: Regions, size: tuple[float, float]) -> list[Entries]:
     """Place the words of each region at the centre of its points, within the picture; the largest regions come first.
 
-    Words without room are omitted. `size` is as in `names_in`.
+    Words that do not fit are omitted. `size` is as in `names_in`.
     """
     low, spans = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-12)
     pixels = min(side / float(span) for side, span in zip(size, spans * 1.1, strict=True))
@@ -337,10 +337,10 @@ def _without_overlap(
     *,
     most: int | None = None,
 ) -> list[Entries]:
-    """Place texts at (x, y), given their middle in pixels and anchor. A text without room moves, or is omitted.
+    """Place texts at (x, y), given their middle in pixels and anchor.
 
-    `taken`: middle, height and half of the width in pixels of what is there already; the new texts, at most `most`, are
-    added to it.
+    A text that does not fit is moved or omitted. `taken`: middle, height and half the width in pixels of what is
+    already there; the new texts, at most `most`, are added to it.
     """
     placed: list[Entries] = []
     for text, x, y, middle, anchor in wanted:

@@ -53,8 +53,8 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     """Draw a mark for each line at the mean of the score that judges it, and a tick for every seed.
 
     The line through a mark is the 95 % interval of its difference from the best, whose score is dotted. If the line
-    reaches the dotted one, it is open which of the two is better. Name, score and difference are left of the mark, in
-    two short lines that leave room even on a phone. A rule separates the lines that are not judged.
+    reaches the dotted one, it is undecided which of the two is better. Name, score and difference are left of the mark,
+    in two short lines that leave room even on a phone. A rule separates the lines that are not judged.
     """
     figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
@@ -221,9 +221,8 @@ def _around(figure: Figure) -> tuple[float, float]:
 def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """Draw a line for each variant, by `measure`: a dot for each seed, and the mean and spread of all seeds.
 
-    A deterministic variant was measured once and shows only its mean. An open mean is behind the best one by an
-    interval over seeds; a filled mean is not shown to be behind.
-    """
+    A deterministic variant was measured once and shows only its mean. A mean with an open mark is behind the best one
+    by an interval over seeds; one with a filled mark has not been shown to be behind."""
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
         raise ValueError(f"ablation {ablation.name!r} has no metric {measure!r}; choose one of its metrics")
@@ -255,7 +254,7 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
 def label_curves(
     ablation: Figures, measure: str, curves: Mapping[str, Sequence[tuple[int, str]]], levels: Mapping[str, str]
 ) -> go.Figure:
-    """Draw a score over the number of labels, on a log axis: a line for each name through its (labels, variant).
+    """Draw a score against the number of labels, on a log axis: a line for each name through its (labels, variant).
 
     The error bars are the spread over seeds. A log axis cannot show zero labels, so they are at its left end.
     `levels` are variants that use no labels, each drawn as a horizontal line.

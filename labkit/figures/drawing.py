@@ -1,6 +1,6 @@
 """Functions for all figures: a figure made in one pass, traces, shapes and panels, and sentences as labels.
 
-Traces and layout are plain dicts with plotly's own names; a `go.Figure` comes out.
+Traces and layout are plain dicts with plotly's own names; the result is a `go.Figure`.
 
 Plotly validates its input, and each `add_trace`, `add_shape` or `update_layout` validates and copies it again. Drawing
 a square with fourteen lines step by step takes ten times as long, which thirty visitors notice. The modules of this
@@ -131,7 +131,7 @@ def ticks(names: Sequence[str], most: int) -> Entries:
 
 
 def panel_suffix(panel: int) -> str:
-    """Return plotly's suffix of x and y for this panel: empty for the first panel, otherwise its number."""
+    """Return plotly's suffix for x and y in this panel: empty for the first panel, otherwise its number."""
     return "" if panel == 1 else str(panel)
 
 

@@ -130,7 +130,8 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
 def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:
     """Return the epoch in the corner and the names of classes, which travel with their points.
 
-    They are not annotations, which would stay until the picture rests. Each frame has `longest` names, some empty.
+    They are not annotations, which would stay in place until the animation stops. Each frame has `longest` names, some
+    empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
     pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))

@@ -192,7 +192,7 @@ def anchor_bars(
 
 
 def _vanished(examined: Examined, anchor: int) -> list[Entries]:
-    """Say of a kind of pairs that all of them together have almost no weight."""
+    """State that all pairs of a kind together have almost no weight."""
     weight, notes = examined.weight[anchor], []
     for name, kept in (("pulls", examined.kept_positive[anchor]), ("pushes", examined.kept_negative[anchor])):
         share = weight[kept].sum() / (weight.sum() or 1.0)
@@ -250,7 +250,7 @@ def weight_over(
 
 
 def triplet_losses() -> go.Figure:
-    """Draw the losses of `labkit.thematic` and their slopes over d⁺ - d⁻, which is above 0 if the order is wrong."""
+    """Draw the losses of `labkit.thematic` and their slopes against d⁺ - d⁻, which is above 0 if the order is wrong."""
     import torch  # takes seconds, and no other figure needs it
 
     from labkit.thematic.network import LOSSES

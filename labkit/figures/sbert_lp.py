@@ -156,7 +156,7 @@ LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open")}
 
 
 def tried_curves(trial: Tried) -> go.Figure:
-    """Draw the score on dev over p: a line for each k, for PCA and whitening.
+    """Draw the score on dev against p: a line for each k, for PCA and whitening.
 
     Raw and all-but-the-top are horizontal lines.
     """
@@ -192,7 +192,7 @@ def tried_curves(trial: Tried) -> go.Figure:
 
 
 def chosen_bars(trial: Tried) -> go.Figure:
-    """Draw the score on test of each method with its best settings on dev; the score is at the end of the bar."""
+    """Draw the test score of each method with its best settings on dev; the score is at the end of the bar."""
     names = []
     for point in trial.chosen:
         size = f"p={point.size}" if point.transform != "all-but-the-top" else f"{point.size} removed"
@@ -225,7 +225,7 @@ def chosen_bars(trial: Tried) -> go.Figure:
 
 
 def unrolled(points: Any, along: Any, numbers: Mapping[str, Any]) -> go.Figure:
-    """Draw a curled line of the plane, and next to it the number that each method assigns to every point.
+    """Draw a curled line in the plane, and next to it the number that each method assigns to every point.
 
     `points` (n, 2), `along` (n,) the position of each point along the line; `numbers`: name of a method -> a number for
     each point. In every panel, colours and ticks show the position along the line.

@@ -63,7 +63,7 @@ def _hills(kinds: Sequence[tuple[np.ndarray, str, str]], means: Sequence[float],
 
 
 def similarity_scatter(cosine: np.ndarray, scores: np.ndarray) -> go.Figure:
-    """Draw human scores over cosines."""
+    """Draw human scores against cosines."""
     hover = {"customdata": np.arange(len(scores)), "hovertemplate": "cosine %{x:.2f}, score %{y:.1f}<extra></extra>"}
     cloud = draw.marks(cosine, scores, {"size": 7, "color": style(0)[0], "opacity": 0.45}) | hover
     return draw.figure_of(

@@ -202,7 +202,7 @@ class Film(Method):
         return word_rows(L, self.words, top=top, min_count=min_count, stability=self.stability)
 
     def pair_rows(self, a: str, b: str) -> tuple[RowOfPair, ...]:
-        """The rows of L for two sentences: their numbers, and the words that make them; the largest part first."""
+        """The rows of L for two sentences: their numbers, and the words that make them up; the largest part first."""
         one, other = (parts_of_counts(self.vectorizer, text) for text in self._one_each(a, b))
         return rows_of_pair(one, other, self.L, self.share)
 

@@ -49,7 +49,7 @@ class TripletHinge:
 
     @classmethod
     def of(cls, V: Any, triplets: np.ndarray, margin: float, softness: float = 0.5) -> TripletHinge:
-        """The objective of features V and triplets (t, 3); δ is a share `softness` of m.
+        """The objective of features V and triplets (t, 3); δ is `softness` times m.
 
         The margin that makes eq. 7 and 10 equal is `m_i = m |T_i| / (|T_i| + 1)`.
         """

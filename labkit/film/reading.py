@@ -1,5 +1,5 @@
 """Explain L: the words that move each row (`word_rows`), the classes that it separates (`classes_apart`), the parts of
-a similarity (`film_explanation`), and the words that make a pair's numbers on each row (`rows_of_pair`).
+a similarity (`film_explanation`), and the words that make up a pair's numbers on each row (`rows_of_pair`).
 
 `L[l, w]` is the change of y_l per unit of word w's TF-IDF. This favours rare words, which seldom reach one unit, so
 words are ranked by their effect `L[l, w] · rms(x_w)`, and only words in enough sentences count.
@@ -69,9 +69,9 @@ COMPARABLE = 1 / 3  # share of the largest distance from the other classes that 
 def classes_apart(Y: np.ndarray, classes: Sequence[str]) -> tuple[tuple[tuple[str, float], ...], ...]:
     """For each column of Y (n, d), the classes that are apart from the other sentences, the farthest first.
 
-    Each comes with its mean minus the mean of all others. A class counts if Welch's t-test finds it apart, with a level
-    of 5 % divided by the number of tests, and if it is at least a third as far away as the farthest one. Give it
-    sentences that were not used to learn L, because the classes of training sentences are always apart.
+    Each comes with its mean minus the mean of all others. A class counts if Welch's t-test finds it significantly
+    apart, at a level of 5 % divided by the number of tests, and if it is at least a third as far away as the farthest
+    one. Give it sentences that were not used to learn L, because the classes of training sentences are always apart.
     """
     labels, found = np.asarray(classes), list[list[tuple[str, float]]]([] for _ in range(Y.shape[1]))
     tested = [(name, labels == name) for name in dict.fromkeys(classes)]
@@ -202,7 +202,7 @@ class RowOfPair:
         return self.numbers[0] * self.numbers[1]
 
     def turned(self) -> RowOfPair:
-        """The row times -1, which leaves its part."""
+        """The row times -1, which leaves its part unchanged."""
         a, b = (tuple((word, -value) for word, value in side) for side in self.words)
         return RowOfPair(self.number, (-self.numbers[0], -self.numbers[1]), (a, b))
 

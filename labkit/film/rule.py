@@ -26,9 +26,8 @@ MOST = 55  # neighbours
 def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most: int = MOST) -> np.ndarray:
     """The rank R of each pair (p,), 1 to `most`, or `most` + 1 if farther away: rows (n, d), row numbers (p, 2).
 
-    Neighbours are ranked by cosine among all other rows, ties by row order. A row paired with itself has R = 1. A
-    row of zeros is near to no row, not even to another row of zeros.
-    """
+    Neighbours are ranked by cosine among all other rows, ties by row order. A row paired with itself has R = 1. A row
+    of zeros is near no row, not even another row of zeros."""
     rows = vectors("rows", rows, keep_single=True)
     known = np.flatnonzero(not_zero(rows))
     place = np.full(rows.shape[0], -1)

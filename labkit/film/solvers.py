@@ -226,9 +226,8 @@ def directions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The top `rank` generalised eigenvectors of X (n, D) and M = C T (n, n): W (D, r) and k (r,), in decreasing order.
 
-        (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2
-
-    Only k > 0 are kept, but at least the largest. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge
+        (Xᵀ M_s X) w = k (Xᵀ X + ε I) w        Wᵀ (Xᵀ X + ε I) W = I        M_s = (M + Mᵀ) / 2 Only k > 0 are kept, but
+        always at least the largest. X stays sparse. `L = √k Wᵀ` is the closed form of rank r; the hinge
     can continue on the features `X W`. The ridge ε damps rare directions of X, where truncation would drop them.
 
     Solved by LOBPCG with the diagonal as preconditioner. The default number of iterations leaves the smaller k inexact,

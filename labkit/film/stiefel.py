@@ -45,7 +45,7 @@ def cayley_woodbury(P: np.ndarray, gradient: np.ndarray, length: float) -> np.nd
 
 
 def cayley(P: np.ndarray, gradient: np.ndarray, length: float) -> np.ndarray:
-    """The point at `length` on the Cayley curve from P against the gradient, using the smaller system."""
+    """The point at distance `length` along the Cayley curve from P, downhill, using the smaller system."""
     rows, columns = P.shape
     return (cayley_woodbury if 2 * columns < rows else cayley_direct)(P, gradient, length)
 

@@ -2,8 +2,8 @@
 
     x_w = (1 + log count) · idf_w / length        idf_w = log((1 + n) / (1 + df_w)) + 1
 
-scikit-learn counts the words of `labkit.text`, cut at hyphens and apostrophes: writers use them differently without a
-change of meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
+scikit-learn counts the words of `labkit.text`, split at hyphens and apostrophes: writers use these differently without
+a change of meaning ("what's", "what 's"), and FILM would learn to recognise the writer.
 
 The paper does not specify its "clustering triplet generating method". Here j is in i's cluster; k is first a sentence
 labelled as different from that cluster, then a near sentence of another cluster, then any other. In: the training
@@ -179,7 +179,7 @@ class FilmSource:
     fixed: np.ndarray | None = None
 
     def triplets(self, recipe: Recipe, *, neighbours: np.ndarray | None = None, seed: int = 0) -> np.ndarray:
-        """Triplets (t, 3) of numbers of texts."""
+        """Triplets (t, 3) of text numbers."""
         if self.clusters is None:
             assert self.fixed is not None
             return self.fixed

@@ -96,8 +96,7 @@ def mine_negatives(
 
     A negative is never a sentence of the anchor's class, in any spelling, and an anchor never gets the same negative
     twice. Positives come from pairs labelled 1 and from triplets; with classes, each sentence is paired with another of
-    its class, by `seed`.
-    """
+    its class, drawn from `seed`."""
     low, high = ranks
     whole("ranks[0]", low, 0, 2**31, "number of nearest sentences to skip")
     whole("ranks[1]", high, low + 1, 2**31, "last rank searched for candidates")
@@ -251,7 +250,7 @@ def _chosen(
 
 
 def _unit_rows(name: str, encoded: Any, texts: list[str]) -> Vectors:
-    """The rows at length 1, one for each text."""
+    """The rows scaled to length 1, one for each text."""
     rows = encoded.encode(texts) if hasattr(encoded, "encode") else encoded
     rows = unit(vectors(name, rows, keep_single=True))
     if rows.shape[0] != len(texts):

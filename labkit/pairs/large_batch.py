@@ -287,7 +287,7 @@ class _Sorted:
 
     def negative_terms(self, mined: Tensor, floor: Tensor) -> tuple[Tensor, Tensor, Tensor, Listed, Corners]:
         """Sweep once over the negatives. Return `log(1 + Σ_N e^(β(S - λ)))` (m,) over those above the floor (m,), the
-        highest similarity (m,), the number above `mined` (m,), and for the gradient lists of pairs and tiles to
+        highest similarity (m,), the number above `mined` (m,), and, for the gradient, lists of pairs and tiles to
         recompute.
 
         If the largest `e^(β(S - λ))` could overflow, a first sweep finds each row's largest exponent, which is then

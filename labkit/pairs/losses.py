@@ -199,8 +199,8 @@ class PairLoss:
     """A loss with its title, LaTeX formula, origin and a description of its weights.
 
     `temperature` is the initial value in training. `needs` is "masks" (positives and negatives), "grades" (if there are
-    any) or "texts". `by_anchor`: the loss is a mean over anchors, so that a batch can be computed in strips.
-    `learns_temperature`: the loss has its minimum at a useful τ, so that τ can be learned. `one_kind`: an anchor with
+    any) or "texts". `by_anchor`: the loss is a mean over anchors, so a batch can be computed in strips.
+    `learns_temperature`: the loss has its minimum at a useful τ, so τ can be learned. `one_kind`: an anchor with
     only positives or only negatives has a gradient.
 
     >>> LOSSES["locality"].hyperparameters

@@ -109,7 +109,8 @@ def row_lengths(embeddings: Tensor, name: str = "embeddings") -> Tensor:
         )
     if embeddings.ndim != 2 or not embeddings.numel():
         raise ValueError(
-            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d) above (0, 0); give each text a row"
+            f"{name} have shape {tuple(embeddings.shape)}, expected (m, d) with m and d at least 1; give each text a "
+            "row"
         )
     lengths = torch.linalg.vector_norm(single_or_double(embeddings), dim=1, keepdim=True)
     if not (usable := (lengths > 0) & lengths.isfinite()).all():

@@ -1,8 +1,7 @@
 """Use our losses in pytorch-metric-learning, and in its wrappers, such as `CrossBatchMemory`.
 
-In: a loss (S, P, N) -> scalar. Out: a module called like that library's losses, (embeddings, labels, indices_tuple,
-ref_emb, ref_labels) -> scalar.
-"""
+In: a loss (S, P, N) -> scalar. Out: a module that is called in the same way as that library's losses, (embeddings,
+labels, indices_tuple, ref_emb, ref_labels) -> scalar."""
 
 from __future__ import annotations
 
@@ -20,7 +19,8 @@ from labkit.pairs.weights import Loss
 def as_pml(loss: Loss) -> nn.Module:
     """`as_pml(locality)(embeddings, labels, miner(embeddings, labels))`; set hyperparameters with `functools.partial`.
 
-    Without mined indices every pair counts. The result has the embeddings' type, computed at least in float32.
+    Without mined indices every pair counts. The result has the embeddings' type but is computed in float32 or higher
+    precision.
 
     >>> import torch
     >>> from labkit.pairs import locality

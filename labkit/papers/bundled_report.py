@@ -179,7 +179,7 @@ def _full(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
-    """The table with the scores of a file; without these, the table as printed."""
+    """The table with the scores from a file; without these, the table as printed."""
     known = {}
     for each in record["figures"]:
         fields = {name: value for name, value in each.items() if name not in ("mean", "spread")}
@@ -190,14 +190,14 @@ def _read(table: Table, record: Mapping[str, Any]) -> TableResult:
 
 
 def _claim(record: Mapping[str, Any]) -> JudgedClaim:
-    """A claim of a file."""
+    """A claim read from a file."""
     leads = {name: ShownLead(**record[name]) for name in ("before", "after") if name in record}
     paper = _judgement(record["paper"]) if "paper" in record else None
     return JudgedClaim(record["text"], paper, _judgement(record["ours"]), **leads)
 
 
 def _judgement(record: Mapping[str, Any]) -> Judgement:
-    """A judgement of a file."""
+    """A judgement read from a file."""
     lead = ShownLead(**record["lead"]) if "lead" in record else None
     return Judgement(**{**_frozen(record), "lead": lead})
 
@@ -208,7 +208,7 @@ def _frozen(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stored(path: Path | str = FILE) -> Report:
-    """The results of this file, except those of unknown tables."""
+    """The results in this file, except those of unknown tables."""
     known = {table.name: table for table in tables()}
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -331,7 +331,7 @@ def _figure(plan: TablePlan, row: Row, column: Column, computed: Computed) -> Fi
 
 
 def _interval(runs: Runs) -> tuple[float, float] | None:
-    """The 95 % interval of the mean over these runs, over seeds and units: a lead over nothing.
+    """The 95 % interval of the mean over these runs, over seeds and units, computed as a lead over zero.
 
     None if the score is not split over units. The bounds stay within the possible range: a share stays between 0 and 1.
     """

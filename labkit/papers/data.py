@@ -4,7 +4,7 @@ In: released corpora. Out: one corpus with the splits that a recipe expects.
 
 A `Desk` knows the data on this machine: published sets in a folder or the cache, else bundled corpora. In: a folder, or
 none. Out: `DataAtHand` by name. A corpus is read when its sentences are needed; its size and fingerprint are cached
-next to the cells, so that planning reads nothing again. An incomplete set is reported and not used.
+next to the cells, so planning never rereads it. An incomplete set is reported and not used.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ class DataSet:
 
 
 def _quora(corpora: Sequence[Corpus]) -> Corpus:
-    """Quora's pairs in Wang et al.'s split. If only its dev is available, that becomes test, and dev is a part of train
-    in which half are duplicates, as in theirs; no two splits then share a question in any spelling.
+    """Quora's pairs in Wang et al.'s split.
+
+    If only its dev is available, that becomes test, and dev is a part of train of which half are duplicates, as in Wang
+    et al.'s dev; no two splits then share a question in any spelling.
     """
     train, bimpm = corpora
     assert isinstance(train, Pairs) and isinstance(bimpm, Pairs)  # noqa: PT018
@@ -100,7 +102,7 @@ def _spelt_alike(pairs: Pairs) -> Pairs:
 
 
 def _captions(corpora: Sequence[Corpus]) -> Corpus:
-    """Train on Flickr30k, score on COCO: unlike the paper's own choice, no picture is in both."""
+    """Train on Flickr30k, score on COCO: unlike in the paper's own setup, no picture is in both."""
     flickr, coco = corpora
     learned = [flickr.part(split) for split in ("train", "dev") if split in flickr.splits]
     whole = _joined("captions", [*learned, replace(coco, splits=("test",) * len(coco))])
@@ -169,7 +171,7 @@ def _held_out(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _joined(name: str, corpora: Sequence[Corpus]) -> Corpus:
-    """Concatenate corpora, without further columns."""
+    """Concatenate corpora, dropping extra columns."""
     kind = type(corpora[0])
     columns: dict[str, Any] = {
         field: [value for corpus in corpora for value in getattr(corpus, field)] for field in kind.COLUMNS

@@ -32,8 +32,8 @@ class Recipe:
 
     `on` has settings for one data set; `sides` those of concatenated networks; `also` names training data other than
     the column's own. A row gets the table's number of seeds, or its own `seeds`; 1 means that it is deterministic. With
-    `first` its other settings are chosen on dev, with the same number of trials as every row, and the first trial
-    starts from these values; `tries` names further settings to choose on one data set. On the data sets named in
+    `first` its other settings are chosen on dev, with the same number of trials as for every other row, and the first
+    trial starts from these values; `tries` names further settings to choose on one data set. On the data sets named in
     `per_seed`, the settings are chosen again for each seed, so that intervals cover this choice, too. `methods` lists
     the method.
     """

@@ -29,7 +29,7 @@ NOT_EVIDENCE = "not evidence: one seed, small bundled data, short training"
 
 
 def as_markdown(report: Report, papers: Mapping[str, Paper] = PAPERS) -> str:
-    """The page: how claims are judged, every claim in a line, then a section for each paper."""
+    """The page: how claims are judged, every claim on one line, then a section for each paper."""
     commits = sorted({commit for table in report.tables for commit in table.commits})
     made_with = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     made_with += f"; scores computed by commit {', '.join(commits)}" * bool(commits)
@@ -100,7 +100,7 @@ def said(lead: ShownLead, table: Table, without: str = "") -> str:
 
 
 def _in_unit(value: float, lead: ShownLead, table: Table, form: str = "+") -> str:
-    """A lead with its unit: per cent of the other score, or points, of which the largest score has 100."""
+    """A lead with its unit: per cent of the other score, or points, where the largest possible score is 100."""
     column = next(column for column in table.columns if column.name == lead.column)
     small = column.larger and max(lead.mine, lead.theirs) <= 1  # no minutes, ranks or distances
     if lead.share:
@@ -306,7 +306,7 @@ def piped(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: bool = F
 def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) -> str:
     """The leaders of each table whose settings are chosen on dev, and the leads before tuning.
 
-    `draw` makes Markdown of leads and of the description of their picture.
+    `draw` turns leads, and the description of their picture, into Markdown.
     """
     report, lines = stored(), []
     for paper in PAPERS.values():
@@ -333,7 +333,7 @@ def leaders(draw: Callable[[list[tuple[str, ShownLead, ShownLead]], str], str]) 
 
 
 def _fronts(result: TableResult) -> Iterator[tuple[str, ...]]:
-    """Find the row in front of each column, those that tie with it, and the rows that may be as good."""
+    """Find the leading row of each column, those that tie with it, and the rows that may be as good."""
     for column in result.table.columns:
         rows: dict[str, list[Figure]] = {standing: [] for standing in get_args(Standing)}
         for figure in result.figures:

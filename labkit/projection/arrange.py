@@ -1,8 +1,8 @@
 """Turn embeddings into a picture and measure its quality. Methods: PCA, t-SNE, UMAP (umap-learn), and LLE.
 
 In: embeddings (n, d), dense or CSR. Out: `Projection`. Distances are Euclidean between the embeddings as given: pass
-unit rows if near should mean a large cosine. `pca` and `tsne` are fast enough for a page. UMAP and LLE are imported
-only when needed, and the first UMAP picture in a process takes seconds to compile.
+unit rows if nearby points should have a large cosine. `pca` and `tsne` are fast enough for a page. UMAP and LLE are
+imported only when needed, and the first UMAP picture in a process takes seconds to compile.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ def pca(vectors: Any, *, seed: int = 0) -> Projection:
 
 
 def tsne(vectors: Any, *, seed: int = 0) -> Projection:
-    """Return a t-SNE picture of the normalised vectors, so that near means a large cosine; its quality is not measured.
+    """Return a t-SNE picture of the normalised vectors, so that nearby points have a large cosine; its quality is not
+    measured.
 
     >>> rows = np.random.default_rng(0).normal(size=(30, 5))
     >>> tsne(rows).points.shape

@@ -29,7 +29,8 @@ from labkit.runs import Snapshots
 
 
 def procrustes(points: np.ndarray, onto: np.ndarray) -> np.ndarray:
-    """Return the orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), both around their mean.
+    """Return the orthogonal R (p, p) that brings points (n, p) nearest to `onto` (n, p), after both are centred on
+    their means.
 
         min_R |A R - B|_F,  RᵀR = I      R = U Vᵀ of the singular value decomposition U S Vᵀ = AᵀB    (Schönemann 1966)
 

@@ -46,7 +46,8 @@ def affinities(rows: Vectors, perplexity: float) -> sparse.csr_array:
 
 
 def conditional(squared: np.ndarray, perplexity: float) -> np.ndarray:
-    """Weight each row's neighbours so that about `perplexity` count: p_{j|i} (n, k) of squared distances (n, k).
+    """Weight each row's neighbours so that about `perplexity` of them count: p_{j|i} (n, k) of squared distances (n,
+    k).
 
         p_{j|i} = exp(-β_i d_ij²) / Σ_l exp(-β_i d_il²)    β_i such that -Σ_j p_{j|i} ln p_{j|i} = ln perplexity
 

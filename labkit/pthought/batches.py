@@ -49,11 +49,11 @@ class Paraphrases:
         if not texts:
             raise ValueError(
                 f"none of the {len(distinct)} training groups has two different sentences. Put sentences that mean "
-                "the same into one group"
+                "the same thing into one group"
             )
         lengths = [len(words(text)) for text in texts]
         if 0 in lengths:
-            raise ValueError(f"the sentence {texts[lengths.index(0)]!r} has no word; drop its row")
+            raise ValueError(f"the sentence {texts[lengths.index(0)]!r} has no words; drop its row")
         sizes = np.array([len(group) for group in kept], dtype=np.int64)
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)
         cut = sum(length > max_length for length in lengths)

@@ -1,4 +1,5 @@
-"""The network: it encodes sentences as vectors, and scores how well they and their paraphrases are decoded from these.
+"""The network: it encodes sentences as vectors, and scores how well the sentences and their paraphrases are decoded
+from these vectors.
 
     L = (1 - λ) l_auto + (1 + λ) l_para        (eq. 10)
 
@@ -116,7 +117,7 @@ class Decoder(nn.Module):
 
 
 def taught(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Sentences as input and target, both (n, length + 1), and these lengths (n,).
+    """Sentences as input and target, both (n, length + 1), and their lengths (n,).
 
     >>> read, write, lengths = taught([[5, 6], [7]])
     >>> read.tolist(), write.tolist(), lengths.tolist()

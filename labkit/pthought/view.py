@@ -78,7 +78,8 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
 def groups_with(
     groups: Sequence[Sequence[str]], sentence: str, *, count: int = 6, most: int = 8, seed: int = 0
 ) -> Labelled:
-    """Return the first group with this sentence as A, and random other groups as B, C, …: at most `count` in all.
+    """Return the first group that contains this sentence, as A, and other random groups as B, C, …: at most `count` in
+    all.
 
     A group has two or more different sentences, and at most `most` of them are shown.
 

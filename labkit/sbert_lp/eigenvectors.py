@@ -237,7 +237,8 @@ DENSE_CUDA = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues (p,), vectors (m, p), the component of each vector, `owner` (p,), -1 for contrasts, and of each row.
+    """Eigenvalues (p,), vectors (m, p), the component of each vector (`owner` (p,), -1 for contrasts), and the
+    component of each row.
 
     `residual` is the largest |M v - λ v|.
     """
@@ -294,7 +295,7 @@ def _contrasts(component: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarr
 
 
 def _of_component(W: sparse.csr_array, count: int, seed: int, device: str, progress: Progress) -> Eigenpairs:
-    """The bottom of one component's M, without its constant."""
+    """The bottom eigenvectors of one component's M, without the constant one."""
     size = W.shape[0]
     if size <= (DENSE_CUDA if device == "cuda" else DENSE):
         return _dense(W, count, device)

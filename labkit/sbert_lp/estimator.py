@@ -3,8 +3,8 @@
     x_i ≈ Σ_j w_ij x_j, Σ_j w_ij = 1        min Σ_i |y_i - Σ_j w_ij y_j|²,  YᵀY/n = I,  Σ_i y_i = 0        (eq. 2-17)
 
 Copies share one row of Y; otherwise a hundred copies would fill fifty eigenvectors. Unlike
-`sklearn.manifold.LocallyLinearEmbedding` this handles copies, disconnected graphs and the constant, solves large graphs
-without factorising, and solves weights in batches. In: (m, d) dense or CSR. Out: float64 (m, p).
+`sklearn.manifold.LocallyLinearEmbedding`, this handles copies, disconnected graphs and the constant eigenvector, solves
+large graphs without factorising, and solves weights in batches. In: (m, d) dense or CSR. Out: float64 (m, p).
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@
 The paper's eq. 9 inverts G; here one Cholesky factorisation per row solves it, for many rows at a time. G is singular
 if k exceeds the dimension of the neighbours' span, hence reg. Gram matrices have the rows' precision.
 
-Weak components are not connected to each other: M is block diagonal, and each can be embedded
-separately. No edge leads out of a terminal component: with k below the dimension of the rows, M = (I - W)ᵀ(I - W) has
-as many zero eigenvalues as there are terminal strongly connected components, because each has one free value, which
-determines all other rows. (With larger k, rows reconstructed without error add more.)
+Weak components are not connected to each other: M is block diagonal, and each component can be embedded separately. No
+edge leads out of a terminal component: with k below the dimension of the rows, M = (I - W)ᵀ(I - W) has as many zero
+eigenvalues as there are terminal strongly connected components, because each has one free value, which determines all
+other rows. (With larger k, rows reconstructed without error add more.)
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CHUNK, SPARSE_CHUNK = 256, 32  # rows at a time, few enough to fit in the cache
 
 
 def radius(rows: Vectors) -> float:
-    """Root mean square distance of the rows to their mean."""
+    """Root mean square distance of the rows from their mean."""
     centre = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
     return float(np.sqrt(max(squares(rows).astype(np.float64).mean() - centre @ centre, 0.0)))
 

@@ -1,4 +1,4 @@
-"""Compare transforms of the same vectors: the best k and p of locality preserving on dev, and the alternatives.
+"""Compare transforms of the same vectors: locality preservation with the best k and p on dev, and the alternatives.
 
     raw                                the unchanged vectors
     pca, whitening, all-but-the-top    with each size given
@@ -121,7 +121,7 @@ def by_clusters(labels: Sequence[str], *, seed: int = 0, restarts: int = 1) -> J
 
 
 def pair_cosines(rows: np.ndarray, a: Sequence[int], b: Sequence[int]) -> np.ndarray:
-    """The cosine of each pair of rows, (pairs,); 0 with a row of zeros."""
+    """The cosine of each pair of rows, (pairs,); 0 if either row is all zeros."""
     lengths = unit(np.asarray(rows, dtype=np.float64))
     return np.einsum("nd,nd->n", lengths[a], lengths[b])
 
@@ -220,7 +220,7 @@ class Tried:
 
     @property
     def verdict(self) -> str:
-        """Whether locality preserving helped, in a sentence."""
+        """Whether locality preservation helped, in a sentence."""
         figure = {point.transform: value for point, value in zip(self.chosen, self.test, strict=True)}
         if LP not in figure:
             return "There are too few sentences for any of the requested neighbourhoods."

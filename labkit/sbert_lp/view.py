@@ -128,10 +128,8 @@ class Changed:
 def changed(
     sample: Compared, before: np.ndarray, after: np.ndarray, *, examples: int = 4, least: float = 0.0
 ) -> Changed:
-    """The pairs that changed order.
-
-    `before` and `after` are the vectors of `sample.sentences` in the base and in the new space, a row each. `least`:
-    pairs of pairs whose grades differ by at most this are ignored.
+    """The pairs that changed order. `before` and `after` are the vectors of `sample.sentences` in the base and in the
+    new space, one row per sentence. `least`: pairs of pairs whose grades differ by at most this are ignored.
     """
     pairs = sample.rows
     if not isinstance(pairs, Pairs):

@@ -9,9 +9,8 @@
     any shape   B sentences, each twice, for a loss without labels: the positive of a sentence is its twin
 
 `batch_source` makes the source of a training split, which gives the batches of any epoch from a seed alone. Except for
-the last kind, no batch holds a sentence twice, even spelt differently: "Why is it?" and "why is it?" would be false
-negatives.
-"""
+the last kind, no batch holds a sentence twice, even in different spellings: "Why is it?" and "why is it?" would be
+false negatives."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class SentPWNet(TrainedReader):
         return PairTask(self.network, self.reader, source, settings, seed)
 
     def _source(self, corpus: Corpus, seed: int) -> BatchSource:
-        """The source of the batches: all of train; a method that uses a share of the labels draws it by the seed."""
+        """The source of the batches: all of train; a method that uses a share of the labels draws it from the seed."""
         settings: PairSettings = self.settings
         needs = LOSSES[settings.loss].needs if settings.epochs else "texts"  # without training, no labels are needed
         options: dict[str, Any] = {

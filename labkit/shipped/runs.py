@@ -92,7 +92,7 @@ class Standing:
 
     @property
     def verdict(self) -> Literal["first", "second", "open"]:
-        """The verdict by the interval shown."""
+        """The verdict according to the interval shown."""
         low, high = self.lead.interval()
         return "first" if low > 0 else "second" if high < 0 else "open"
 
@@ -110,13 +110,13 @@ class Standing:
 
     @classmethod
     def of_json(cls, record: dict[str, Any]) -> Standing:
-        """The standing of a record made by `asdict`."""
+        """The standing restored from a record made by `asdict`."""
         base = record["base"] and cls.of_json(record["base"])
         return cls(**record | {"lead": Lead(**record["lead"]), "base": base})
 
 
 def standing(name: str) -> Standing | None:
-    """The standing of the run of that name; None if it was not measured, or was measured for another model."""
+    """The standing of the run with that name; None if it was not measured, or was measured for another model."""
     if name not in DEMONSTRATIONS:
         raise ValueError(f"name is {name!r}, expected one of {', '.join(DEMONSTRATIONS)}")
     shipped = DEMONSTRATIONS[name]

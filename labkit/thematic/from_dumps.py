@@ -173,7 +173,7 @@ def _nothing(name: str, funnel: Funnel) -> str:
     worst = max(funnel.rules, key=lambda rule: funnel.removed(rule, "articles"), default="")
     read, gone = funnel.read("articles"), funnel.removed(worst, "articles")
     why = f"the rule {worst!r} removed {gone:,} of {read:,} articles" if gone else f"{read:,} articles were read"
-    return f"{name} gives no triplets: {why}. Use articles with five sections or more, of several paragraphs each"
+    return f"{name} gives no triplets: {why}. Use articles with five or more sections, each with several paragraphs"
 
 
 # --- one file ----------------------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def means(article: Sectioned, vectors: Any, *, seed: int = 0, restarts: int = 10
 
 
 def _compared(article: Sectioned, vectors: Any) -> tuple[Any, np.ndarray]:
-    """The vectors at length 1, (n, d), and all their cosines, (n, n)."""
+    """The vectors scaled to length 1, (n, d), and all their cosines, (n, n)."""
     rows = unit(vectors)
     if rows.shape[0] != len(article.sentences):
         raise ValueError(

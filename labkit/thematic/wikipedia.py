@@ -1,4 +1,4 @@
-"""Stream the articles of a Wikipedia dump as wikitext, with constant memory.
+"""Stream the articles of a Wikipedia dump as wikitext, in constant memory.
 
 In: a `pages-articles` file, complete or partial, plain or compressed with bz2 or gzip, under any name. Out: a stream of
 `Page`, whose wikitext `labkit.thematic.wikitext` reads. Pages that are not articles are skipped and counted: other
@@ -43,7 +43,7 @@ _SILENT = ("6", "14", "-2")  # keys of the namespaces of files, categories, medi
 
 @dataclass(frozen=True)
 class Page:
-    """An article's wikitext; `namespaces` are the wiki's names of files, categories and media."""
+    """An article's wikitext; `namespaces` are the wiki's names for files, categories and media."""
 
     title: str
     wikitext: str

@@ -192,7 +192,7 @@ class CrossEncoder(nn.Module):
 
 
 def joined(a: list[int], b: list[int]) -> list[int]:
-    """Join two sentences to one row for the cross-encoder, with padding between them."""
+    """Join two sentences into one row for the cross-encoder, with padding between them."""
     return [*a, 0, *b]
 
 
@@ -220,7 +220,7 @@ CHUNK = 512  # sentences of a large batch that are encoded at once
 
 
 def embed(encoder: nn.Module, numbers: Tensor, lengths: Tensor, *, amp: bool = False) -> Tensor:
-    """Encode rows of word numbers (n, length) and their lengths (n,) to vectors (n, d) in float32.
+    """Encode rows of word numbers (n, length) with their lengths (n,) as vectors (n, d) in float32.
 
     With `amp` the encoder runs in bfloat16 (CUDA only).
     """
@@ -362,9 +362,8 @@ def integrated(
     """The integrated Jacobians of f from `start` (1, ...) to `start + Σ moves` (1, ...), for moves (m, ...).
 
     Returns `∫ J(start + α Σ moves) moves_i dα` for each move (m, size), and f at the start and the end (size,). The
-    integrals sum to the difference of the two, up to the error of the steps: Gauss-Legendre, with equal change of f
-    between steps, because a transformer changes mostly on a third of the path.
-    """
+    integrals sum to the difference of the two, up to the error of the steps: Gauss-Legendre, with an equal change in f
+    between steps, because a transformer changes mostly over a third of the path."""
     with torch.no_grad(), _without_onednn(), sdpa_kernel(SDPBackend.MATH):
         way, shape = moves.sum(0, keepdim=True), (-1, *[1] * (start.dim() - 1))
         along = f(start + torch.linspace(0, 1, PROBES).to(start).view(shape) * way)

@@ -181,9 +181,9 @@ def reader_and_vectors(
 
     `vectors`: "ppmi" computes them from the training sentences (`auto` for words), "random" draws them (`auto` for
     characters), "distilled:MODEL" takes them from a model, anything else is a file. The vocabulary has the training
-    words that occur `min_count` times; a file adds the words of the whole corpus that it contains. `pieces` are learned
-    from the training sentences (`vocab_size` of them) or taken from a model; their vectors start at random or, for a
-    model's pieces, as distilled from it.
+    words that occur `min_count` times; a file adds those words of the whole corpus that it contains. `pieces` are
+    learned from the training sentences (`vocab_size` of them) or taken from a model; their vectors start at random or,
+    for a model's pieces, as distilled from it.
     """
     texts = train_sentences(corpus)
     unit = unit_of(texts) if unit == "auto" else unit

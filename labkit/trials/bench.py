@@ -71,8 +71,8 @@ def bench(
 ) -> Report:
     """Compare the methods that suit a corpus, fairly, in about `minutes`, and write report.html into `out`.
 
-    Settings are chosen on dev, with the same number of trials for each method. Test is scored once, when they are
-    fixed. By default there is one worker process per core. Repeat an interrupted call to resume it. `tell` receives
+    Settings are chosen on dev, with the same number of trials for each method. The test split is scored once, when they
+    are fixed. By default there is one worker process per core. Repeat an interrupted call to resume it. `tell` receives
     the findings about the data and the plan before the first trial.
 
     >>> from labkit import bench, load

@@ -37,7 +37,7 @@ class Result:
 
     @classmethod
     def of(cls, run: str, record: Mapping[str, Any], model: Any, scores: Scores) -> Self:
-        """Make a result from the record in a run's folder and its model, whose settings have the names of today."""
+        """Make a result from the record in a run's folder and its model, whose settings have their current names."""
         about = {name: record[name] for name in ("method", "fingerprint", "seed")}
         return cls(run=run, trained_on=record["corpus"], settings=model.settings.values(), scores=scores, **about)
 
@@ -130,7 +130,7 @@ def _line(name: str, group: tuple[Result, ...], figure: str) -> Line:
 
 
 def _judged(lines: Sequence[Line]) -> list[Line]:
-    """The lines, best first, each with its verdict; of equal scores none is the best.
+    """The lines, best first, each with its verdict; if scores are equal, none is the best.
 
     Without parts for every test item, they are compared over seeds alone. A lead on too few test items has no interval.
     """

@@ -82,7 +82,7 @@ class Cost:
         return self.opening + self.fit * (trials * part + again + runs) + self.score * (trials + again + 2 * runs)
 
     def training(self, seconds: Sequence[float]) -> float:
-        """The seconds of one run with the opening of its model, of which only the first run of a process knows."""
+        """The seconds of one run, including opening its model, which only the first run of a process measures."""
         if not self.opening:
             return median(seconds)
         return self.opening + (min(seconds) if len(seconds) > 1 else min(self.fit, *seconds))

@@ -220,7 +220,7 @@ def _picture(height: int, drawn: Sequence[str], said: str) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round values inside a range, three to six of them."""
+    """Three to six round values within a range."""
     step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / step <= 6 or step == 1.0)
     first = int(low / step) + (low > 0)
     return [round(step * at, 4) for at in range(first, int(high / step) + 1) if low <= step * at <= high]
@@ -330,9 +330,9 @@ def _how(report: Report) -> list[str]:
     again = "" if plan.part == 1 else " The three best and the default settings were then trained on all rows."
     return [
         f"<p>Each method had {plan.trials} trials on {plan.seen}, or fewer if its settings have fewer combinations; "
-        f"the trial with the best {escape(NAMES[report.metric])} on dev was chosen.{again} Test was scored once, with "
-        f"the chosen settings and {plan.seeds} seeds (one for methods without randomness). Every method is compared "
-        "with the best one; these intervals are Bonferroni-corrected.</p>",
+        f"the trial with the best {escape(NAMES[report.metric])} on dev was chosen.{again} The test split was scored "
+        f"once, with the chosen settings and {plan.seeds} seeds (one for methods without randomness). Every method is "
+        "compared with the best one; these intervals are Bonferroni-corrected.</p>",
         _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
         "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
     ]

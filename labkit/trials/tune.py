@@ -180,5 +180,5 @@ def _shortened(experiment: Experiment, tried: Mapping[str, Any], share: float) -
 
 
 def _within(progress: Progress, number: int, trials: int, done: int, total: int | None, what: str) -> None:
-    """Report the progress of one trial as part of all."""
+    """Report the progress of one trial as part of the progress of all trials."""
     progress(number, trials, f"trial {number}, {what}")

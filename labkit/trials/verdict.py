@@ -3,9 +3,10 @@
     rows = ranked({"bag": {0: parts of seed 0, 1: of seed 1, …}, "tfidf": {0: parts}})
     verdict_of(rows)       "leads", "tie" or "open"
 
-`lead_of` compares every method with the best one, in intervals that are Bonferroni-corrected for the number of these
-comparisons, not for the luck of the best: among 2, 6 or 12 exactly equal methods, some method is called behind in 5, 9
-or 15 % of the tables in simulations. That all others are called behind, a false "leads", remains as rare as with two.
+`lead_of` compares every method with the best one, with intervals that are Bonferroni-corrected for the number of these
+comparisons but not for the luck of the best: in simulations with 2, 6 or 12 exactly equal methods, some method is
+called behind in 5, 9 or 15 % of the tables. A false "leads", in which all others are called behind, remains as rare as
+with two methods.
 
     behind   the whole interval of the best method's lead is above 0
     tie      the whole interval is within the margin, so that a difference of either sign does not matter; and
@@ -17,8 +18,7 @@ If all n units agree, for example because every answer is right, their spread is
 were not drawn: the interval then reaches 3 / n to each side, by the rule of three.
 
 Scores that are not split over test units are compared over `seeds_alone`, because nothing is known about other test
-rows. Then there are no ties, and two deterministic methods are open.
-"""
+rows. Then there are no ties, and the comparison of two deterministic methods is open."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Ranked:
 def in_common(first: Runs, second: Runs) -> tuple[list[Parts], list[Parts]]:
     """The runs of two methods, paired by seed.
 
-    Seeds that only one method has are omitted, unless both share fewer than two: then as many as the smaller has are
-    paired in order. A method with a single run is compared with every run of the other.
+    Seeds that only one method has are omitted, unless the two share fewer than two: then seeds are paired in order, as
+    many as the method with fewer seeds has. A method with a single run is compared with every run of the other.
     """
     mine, theirs = sorted(first), sorted(second)
     both, fewer = [seed for seed in mine if seed in second], min(len(mine), len(theirs))

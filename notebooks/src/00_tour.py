@@ -125,7 +125,7 @@ predict("00.a", guess)
 #
 # hint: Loop over the rows. A sentence is nearest to itself: what must you do with its own entry?
 # hint: `near = cosines(v, V)`, then `near[row] = -np.inf`; `near.argmax()` is the row of the nearest other sentence.
-# hint: Count the rows with `labels[near.argmax()] == labels[row]`, and divide by their number.
+# hint: Count the rows with `labels[near.argmax()] == labels[row]`, and divide by the number of rows.
 # right: this number says how well a space separates the topics, and it is measured in the space, not in a picture
 # further: Write Hit@3: is one of the three nearest sentences about the same topic? Then read a few misses, each next to
 # its nearest neighbour. Which words led them astray?
@@ -150,7 +150,7 @@ recall("00.a", round(hit_at_1(V, labels), 3))
 # %% [markdown]
 # **Inter/intra** compares whole classes. *Intra* is the mean distance from a sentence to the centre of its class: it
 # shows how wide the classes are. *Inter* is the mean distance from a centre to the nearest other centre: it shows how
-# far apart they are.
+# far apart the classes are.
 #
 # **Exercise 00.3.** Compute inter divided by intra.
 #
@@ -184,11 +184,12 @@ print(f"inter/intra of the plain means: {ratio(V, labels):.3f}")
 #
 # *5 minutes, easy. Why it matters: you find out what a mean of word vectors picks up from a sentence.*
 #
-# hint: What would somebody write who is in a kitchen and needs advice?
+# hint: What would somebody in a kitchen who needs advice write?
 # hint: The words that count most are those that many posts about cooking share: soup, oven, sauce.
 # hint: For example: Why does my sauce burn in the pan every time?
 # right: where a sentence lands depends on its words
-# further: Replace the words of your sentence one by one until it leaves cooking. Which word had kept it there?
+# further: Replace the words of your sentence one by one until it no longer lands in cooking. Which word had kept it
+# there?
 
 # %%
 mine = "Why does my sauce burn in the pan every time?"  #!
@@ -259,9 +260,9 @@ for name, method in (("SIF", sif), ("moved by SBERT-LP", relaid)):
 # The difference is small. This run embedded these posts together with all other posts, as the paper does. In lesson 4
 # you measure when the method helps and when it hurts.
 #
-# **[P-thought](https://arxiv.org/abs/1808.05505)** (lesson 5) turns a sentence into one vector, from which two decoders
-# write: one writes the sentence itself, the other a paraphrase. This network is small and was trained for only a
-# minute, and it shows:
+# **[P-thought](https://arxiv.org/abs/1808.05505)** (lesson 5) turns a sentence into one vector, from which one decoder
+# writes the sentence itself and another a paraphrase. This network is small and was trained for only a minute, and it
+# shows:
 
 # %%
 writer = load_run(DEMONSTRATIONS["pthought-captions"].folder)
@@ -304,7 +305,7 @@ show(
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** Two sentences are far apart in the t-SNE picture. How similar are they?
 #

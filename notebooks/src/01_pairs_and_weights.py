@@ -132,7 +132,7 @@ recall("01.a", "nearest negative" if nearest_negative > farthest_positive else "
 # hint: `W[i, j] = len(S) * abs(loss(nudged, P, N) - before) / h`, with `before = loss(S, P, N)`.
 # right: no calculus is needed: this works for every loss, even for one that nobody has ever differentiated
 # further: After the next cell, measure the contrastive loss again with `h=1e-5`, `h=1e-9`, `h=1e-13` and `h=1e-15`. A
-# number has about sixteen digits: below which `h` do too few of them remain in the difference?
+# number has about sixteen digits: below what `h` do too few of them remain in the difference?
 
 # %%
 def measured_weights(loss, S, P, N, h=1e-6):
@@ -178,7 +178,7 @@ print(f"negatives that weigh 1: {int((W[N] > 0.5).sum())} of {int(N.sum())}")
 #
 # This is nearly 0 if the positive is much nearer than the negative, and it grows if the negative is nearer.
 #
-# **Predict 01.b.** Take a triplet with $S_{in} = S_{ip}$, so that it is undecided. What weight does it give to each of
+# **Predict 01.b.** Take an undecided triplet: $S_{in} = S_{ip}$. What weight does it give to each of
 # its two pairs? Write a number.
 
 # %%
@@ -212,8 +212,8 @@ recall("01.b", round(tie[0, 2].item(), 4))
 # hint: `P[i].nonzero().flatten()` gives the positives of anchor i. Add each triplet's weight to W[i, p] and W[i, n].
 # hint: In the innermost loop: `w = torch.sigmoid(S[i, n] - S[i, p])`, then `W[i, p] += w` and `W[i, n] += w`.
 # right: a pair in the wrong order weighs more, and no pair ever loses all its weight
-# further: Write it without loops: `torch.sigmoid(S[:, None, :] - S[:, :, None])` is indexed by [i, p, n]. Mask it with P
-# and N and sum over one axis for the positives, over another for the negatives.
+# further: Write it without loops: `torch.sigmoid(S[:, None, :] - S[:, :, None])` is indexed by [i, p, n]. Mask it with
+# P and N, then sum over one axis for the positives and over another for the negatives.
 
 # %%
 def triplet_weights(S, P, N):
@@ -250,7 +250,7 @@ print(f"the worst possible triplet: {torch.sigmoid(torch.tensor(2.0)):.3f}")
 # Here $\lambda$ is the similarity that separates near from far, and $\alpha$ and $\beta$ set how sharply it does so.
 # The derivative of a logarithm of a sum is a share of that sum; the $\beta$ from the inner derivative cancels
 # $1/\beta$. For a negative $j$, divide numerator and denominator by $e^{\beta(S_{ij} - \lambda)}$, and the whole idea
-# becomes readable:
+# becomes clear:
 #
 # $$w_{ij} = \frac{e^{\beta(S_{ij} - \lambda)}}{1 + \sum_{k \in N_i} e^{\beta(S_{ik} - \lambda)}} = \frac{1}{\underbrace{e^{\beta(\lambda - S_{ij})}}_{\text{own}} + \underbrace{\textstyle\sum_{k \in N_i} e^{\beta(S_{ik} - S_{ij})}}_{\text{relative}}}$$
 #
@@ -273,7 +273,7 @@ predict("01.c", guess)
 # %% [markdown]
 # **Exercise 01.4.** Compute the weights of both kinds of pairs.
 #
-# *10 minutes, hard. Why it matters: the same formula, with other letters, weighs the pairs of most sentence encoders
+# *10 minutes, hard. Why it matters: the same formula, with other letters, weights the pairs in most sentence encoders
 # trained today.*
 #
 # hint: Loop over the anchors. For each, loop over its negatives and then over its positives.
@@ -517,9 +517,9 @@ for at in (0, 2, 5, 10, 40):
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
-# **1.** On some batch two losses have different values, but give every pair the same weight. Which teaches more?
+# **1.** On one batch, two losses have different values, but give every pair the same weight. Which teaches more?
 #
 # <details><summary>An answer</summary>
 #

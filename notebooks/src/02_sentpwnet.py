@@ -161,7 +161,7 @@ def encoded(net, numbers, lengths):
 answer("02.2", encoded)
 
 # %% [markdown]
-# ## 3. A step, and many of them
+# ## 3. One step, then many
 #
 # The loss is the locality loss of notebook 1. Its $\lambda$ (`base`) is the similarity at which the weight of a pair
 # changes from small to large.
@@ -290,7 +290,7 @@ lines += [line(f"the package: {name}", encoders.values(name, "auc")) for name in
 pd.DataFrame(lines).set_index("network, three seeds")
 
 # %% [markdown]
-# Your network of thirty lines is ahead of the package's CNN and of its BiLSTM, by more than the spread over seeds. With
+# Your thirty-line network is ahead of the package's CNN and BiLSTM by more than the spread over seeds. With
 # your own training loop, you can change one thing and train three seeds again. What happens if `largest` is all zeros?
 #
 # ## 4. Which encoder?
@@ -481,10 +481,11 @@ recall("02.e", " or ".join(race.front("auc", [f"{name}, tuned" for name in netwo
 # ## 7. A threshold that leaks
 #
 # AUC needs no threshold. A yes-or-no decision does: a pair counts as the same if its cosine is above $t$. The paper's
-# Algorithm 1, as printed, searches $t$ **on the test set**. The labels to be predicted help to choose it, which is a
+# Algorithm 1, as printed, searches for $t$ **on the test set**. The labels to be predicted help to choose it, which is
+# a
 # *leak*. The surrounding text takes $t$ from other pairs. How much difference does that make?
 #
-# **Predict 02.f.** By how much is the leaking accuracy above the honest one, on 956 test pairs? Write a number; 0.01 is
+# **Predict 02.f.** How far above the honest accuracy is the leaky one, on 956 test pairs? Write a number; 0.01 is
 # one point.
 
 # %%
@@ -547,7 +548,7 @@ for count in (25, 50, 100, 400):
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** Each value of λ in section 6 was measured honestly. Why may you not report the best of these scores as the
 # method's result?
@@ -555,12 +556,11 @@ for count in (25, 50, 100, 400):
 # <details><summary>An answer</summary>
 #
 # You would then have chosen the value on test. The largest of several scores is too high on average, because luck
-# helped to choose it, as with a threshold that was searched on test. Choose the value on dev, and report its score on
-# test.
+# helped to choose it, as with a threshold chosen on test. Choose the value on dev, and report its score on test.
 #
 # </details>
 #
-# **2.** The hardest pairs improve the contrastive loss and change nothing with the locality loss. Why is that?
+# **2.** Mining the hardest pairs helps the contrastive loss but makes no difference to the locality loss. Why is that?
 #
 # <details><summary>An answer</summary>
 #
@@ -576,7 +576,7 @@ for count in (25, 50, 100, 400):
 #
 # Let your network, whose vectors are stored, find a few dozen candidates, and let the cross-encoder read the query with
 # only these. It cannot recover sentences that your network has missed. So measure how often the right sentence is among
-# the candidates, and at which rank it ends up.
+# the candidates, and what rank it ends up at.
 #
 # </details>
 

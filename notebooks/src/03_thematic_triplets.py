@@ -224,7 +224,7 @@ print(reader.batch([reader.numbers("A waterfall is near."), reader.numbers("No b
 # *8 minutes, medium. Why it matters: this is the whole network that you train below.*
 #
 # hint: `h = net["words"](numbers)` is (n, t, d). `net["score"](torch.tanh(net["hidden"](h)))` is (n, t, 1).
-# hint: Padding needs the score -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
+# hint: Padding needs a score of -∞ before the softmax: `scores.masked_fill(numbers == 0, -torch.inf)`.
 # hint: `weights = scores.softmax(1)` is (n, t), and the sum is `(weights[:, :, None] * h).sum(1)`.
 # right: padding has no weight, so the vector of a sentence does not depend on the other sentences in the table
 # further: Replace -∞ with 0 and encode a short sentence alone, then next to a long one. How far apart are the two
@@ -328,7 +328,8 @@ explore(
 # cluster.
 # hint: Add up over the clusters, and divide by `len(labels)` at the end.
 # right: it needs only similarities, so you can cluster without vectors and without centres
-# further: Give every sentence a cluster of its own. What is ⟨s⟩ then? Why can ⟨s⟩ not choose the number of clusters?
+# further: Give every sentence a cluster of its own. What is ⟨s⟩ then? Why can you not use ⟨s⟩ to choose the number of
+# clusters?
 
 # %%
 def objective(S, labels):
@@ -466,8 +467,8 @@ recall("03.c", max(asked, key=lambda name: rules.spread(name, "triplet_accuracy"
 # by an interval over the seeds, widened for six comparisons; *open* means that the interval contains 0.
 #
 # By **clusters**, the order is different. With Iclust, negatives from any other section have a larger mean than
-# adjacent ones, though this lead is open as well. A network that has seen only neighbouring sections need not know what
-# separates the first section of an article from the last.
+# adjacent ones, though this comparison is open as well. A network that has seen only neighbouring sections need not
+# know what separates the first section of an article from the last.
 #
 # *titles* uses the title of the section as the positive, so it has few triplets.
 #
@@ -501,8 +502,8 @@ for measure, value in now.items():
 # ## Try it yourself
 #
 # 1. Change `triplets_of` so that negatives come from any other section, train again, and compare both scores.
-# 2. In the app, go to Papers, *Try it* of Thematic, and look at a sentence in the wrong cluster. Whose mistake is it,
-#    the network's or the author's?
+# 2. In the app, go to Papers, open *Try it* for Thematic, and look at a sentence in the wrong cluster. Whose mistake is
+#    it, the network's or the author's?
 #
 # ## Further reading
 #
@@ -514,7 +515,7 @@ for measure, value in now.items():
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** Nobody has checked the labels, and some are wrong. Why can a network learn from them anyway? When could it not?
 #
@@ -541,8 +542,8 @@ for measure, value in now.items():
 #
 # <details><summary>An answer</summary>
 #
-# Each is better at the task that resembles its training. Choose the score that is most like your own use, and choose it
-# before you look at the test set.
+# Each is better at the task that resembles its training. Choose the score closest to your own use, and do so before you
+# look at the test set.
 #
 # </details>
 

@@ -336,9 +336,9 @@ show(
 )
 
 # %% [markdown]
-# On plain means locality preserving helps. All-but-the-top helps more, and needs no neighbours. SIF has already removed
-# one common direction; on its vectors, 405 sentences show no difference. The curves show how much the choice matters:
-# locality preserving is below raw for *every* $p$ with 5 or 10 neighbours, and for every $k$ with $p = 8$.
+# On plain means, locality preserving helps. All-but-the-top helps more, and needs no neighbours. SIF has already
+# removed one common direction; on its vectors, 405 sentences show no difference. The curves show how much the choice
+# matters: locality preserving is below raw for *every* $p$ with 5 or 10 neighbours, and for every $k$ with $p = 8$.
 #
 # ## 5. A sentence that comes later
 #
@@ -353,7 +353,7 @@ show(
 # hint: `near = np.linalg.norm(X - x, axis=1).argsort()[:k]`
 # hint: `rebuild(x, X[near], reg) @ Y[near]`
 # right: a new sentence needs one small linear system, and the known ones stay where they are
-# further: Also return the length of the part of x that its mixture does not rebuild. Above which length would you warn
+# further: Also return the length of the part of x that its mixture does not rebuild. Above what length would you warn
 # the user?
 
 # %%
@@ -482,8 +482,8 @@ for column in stored().table("sbert-lp/1").columns:
 #
 # ## Try it yourself
 #
-# 1. In the app, go to Papers, *Try it* of SBERT-LP, with pairs of your own in a file. Which of them change their
-#    order?
+# 1. In the app, go to Papers and open *Try it* for SBERT-LP, with pairs of your own in a file. Which of them change
+#    their order?
 # 2. Repeat one point of the spiral a hundred times. How many eigenvalues of $M$ are 0 with your `mixtures`?
 #
 # ## Further reading
@@ -491,7 +491,7 @@ for column in stored().table("sbert-lp/1").columns:
 # - Roweis and Saul, [*Nonlinear Dimensionality Reduction by Locally Linear
 #   Embedding*](https://doi.org/10.1126/science.290.5500.2323), 2000. It introduces the method in four pages.
 # - Ghojogh, Ghodsi, Karray and Crowley, [*Locally Linear Embedding and its
-#   Variants*](https://arxiv.org/abs/2011.10925), 2020. It derives every step slowly, including the placing of new
+#   Variants*](https://arxiv.org/abs/2011.10925), 2020. It works slowly through every step, including how to place new
 #   points.
 # - Mu and Viswanath, [*All-but-the-Top*](https://arxiv.org/abs/1702.01417), 2018. It introduces the method that was
 #   ahead here.
@@ -499,10 +499,10 @@ for column in stored().table("sbert-lp/1").columns:
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
-# **1.** The mixture of its old neighbours rebuilds each sentence almost exactly. Why can other sentences become its
-# nearest neighbours?
+# **1.** Each sentence is rebuilt almost exactly by the mixture of its old neighbours. Why can other sentences become
+# its nearest neighbours?
 #
 # <details><summary>An answer</summary>
 #

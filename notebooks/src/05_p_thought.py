@@ -10,7 +10,7 @@
 #
 # **How can you tell whether a vector has kept what its sentence says?** The paper on P-thought gives two answers. A
 # network should be able to write a paraphrase from the vector alone, and the vectors of paraphrases should be close
-# together. You build both, the network and the score, and find out how each of them can fool you.
+# together. You build both the network and the score, and find out how each of them can fool you.
 #
 # *60 minutes, 42 of them for five exercises. You need lesson 1 and some PyTorch, and should know what a recurrent
 # network is.*
@@ -210,7 +210,7 @@ mine, history = trained(0.5)
 # hint: Use a loop. The decoder first reads `torch.zeros(1, 1, dtype=torch.long)`. The first state is `v[None]`.
 # hint: In the loop: `x = torch.cat([net["words"](word), v[:, None]], 2)`, then `out, state = net[decoder](x, state)`.
 # hint: `word = net[decoder + " word"](out)[:, 0].argmax(1, keepdim=True)`; if it is 0, stop, else append `int(word)`.
-# right: each word is the likeliest one at its place, but the sentence as a whole may not be the likeliest
+# right: each word is the likeliest one in its position, but the sentence as a whole may not be the likeliest
 # further: Sample the next word according to its probability instead (`torch.multinomial`). Do the sentences get better?
 
 # %%
@@ -352,9 +352,10 @@ recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
 #
 # ## 4. Does it happen by itself?
 #
-# Nobody would do this on purpose. But a score that can be fooled can also choose the wrong network. The paper has three
-# forms of its encoder. *one-bi* has one layer that reads in both directions, *two-forward* has two layers that read
-# forwards, and *two-bi* has two layers that read in both directions. The package has trained each with three seeds.
+# Nobody would do this on purpose. But a score that can be fooled can also choose the wrong network. The paper describes
+# three forms of its encoder. *one-bi* has one layer that reads in both directions, *two-forward* has two layers that
+# read forwards, and *two-bi* has two layers that read in both directions. The package has trained each with three
+# seeds.
 #
 # **Predict 05.b.** Which form has the highest lift: `"one-bi"`, `"two-forward"` or `"two-bi"`?
 
@@ -383,7 +384,7 @@ table("pthought-forms")
 # %% [markdown]
 # *one-bi* has the highest lift, and its lead over *two-bi* is clear. P-coherence puts *two-bi* first, but lift and
 # retrieval put it last. The paper's table 3 reports 0.7432, 0.7899 and 0.9725 for the three forms, and section 5.2
-# reads this as a success of the more complex ones. It may also be a collapse. We cannot tell, because the cosine
+# reads this as a success for the more complex ones. It may also be a collapse. We cannot tell, because the cosine
 # between groups is not printed.
 #
 # ## 5. How much should the paraphrase count?
@@ -434,8 +435,8 @@ recall("05.d", best.partition(",")[0])
 table("pthought-lambda")
 
 # %% [markdown]
-# You trained one seed; the table has three seeds of the package's network. In both, copying alone is worst. Up to λ =
-# 0.9, the more the paraphrase counts, the higher are lift and retrieval. Whether the copy helps at all is open: the
+# You trained one seed; the table shows the package's network with three seeds. In both, copying alone is worst. Up to λ
+# = 0.9, the more the paraphrase counts, the higher lift and retrieval are. Whether the copy helps at all is open: the
 # lead of λ = 0.9 over the paraphrase alone is far below the spread over seeds. The paper's search ended at λ = 0.01.
 #
 # One explanation is that a copy needs the words of its sentence, and these differ between paraphrases. A paraphrase
@@ -458,7 +459,7 @@ table("pthought-lambda")
 # 1. If training did not depend on λ, $L$ would be a line in λ. Its value at 0 would be $\ell_\text{copy} +
 #    \ell_\text{para}$, and its slope $\ell_\text{para} - \ell_\text{copy}$. Which two losses give the line of table
 #    B.9?
-# 2. In the app, open Papers, *Try it* of P-thought, and write a sentence with a word that occurs in no caption.
+# 2. In the app, go to Papers, open *Try it* for P-thought, and write a sentence with a word that occurs in no caption.
 #
 # ## Further reading
 #
@@ -472,7 +473,7 @@ table("pthought-lambda")
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** Somebody reports an encoder whose paraphrases have a mean cosine close to 1. What else do you ask for?
 #

@@ -65,7 +65,7 @@ explore(
 #
 # *8 minutes, medium. Why it matters: you will read your own metric with this function.*
 #
-# hint: `np.flatnonzero(x_a)` gives the numbers of the words in the first sentence. Loop over these, and over those of
+# hint: `np.flatnonzero(x_a)` gives the indices of the words in the first sentence. Loop over these, and over those of
 # x_b.
 # hint: A contribution is `x_a[u] * x_b[v] * (L[:, u] @ L[:, v])`, divided by the lengths of `L @ x_a` and `L @ x_b`.
 # hint: Collect tuples (u, v, part) in a list, and end with `rows.sort(key=lambda row: -abs(row[2]))`.
@@ -185,9 +185,9 @@ for u, v in (("bike", "bicycle"), ("bike", "bike"), ("bike", "cat")):
 # ## 3. The closed form
 #
 # We want $\sum_{uv} G_{uv} A_{uv}$ to be large. Without a limit $G$ would grow forever, so we subtract a penalty
-# $\frac12 \|G\|^2$, half the sum of its squared entries. We allow $L$ to have $d$ rows. So $G$ has at most $d$ eigenvalues
-# $s_l$ other than 0, none below 0 because $G = L^\top L$, with orthonormal eigenvectors $p_l$:
-# $G = \sum_l s_l \, p_l p_l^\top$. The goal becomes
+# $\frac12 \|G\|^2$, half the sum of its squared entries. We allow $L$ to have $d$ rows. So $G$ has at most $d$ nonzero
+# eigenvalues $s_l$, all positive because $G = L^\top L$, with orthonormal eigenvectors $p_l$: $G = \sum_l s_l \, p_l
+# p_l^\top$. The goal becomes
 #
 # $$\sum_l \big( s_l \; p_l^\top A \, p_l - \tfrac12 s_l^2 \big)$$
 #
@@ -276,7 +276,7 @@ predict("06.b", guess)
 # hint: `inverse = np.linalg.inv(R)`, and the matrix of step 2 is `inverse @ A @ inverse.T`.
 # hint: `return closed_form(inverse @ A @ inverse.T, d) @ inverse`
 # right: a better method is often the same idea in better units
-# further: Sweep the ridge: 0.01, 0.1, 1, 10, 100. Both ends do worse; explain why for each.
+# further: Sweep the ridge: 0.01, 0.1, 1, 10, 100. Both ends of the range do worse; explain why in each case.
 
 # %%
 def scaled_closed_form(X, A, d, ridge=1.0):
@@ -312,8 +312,8 @@ wrong = np.argsort(-np.where(labels == 0, similarity(L), -np.inf))[8]
 read(texts_a[wrong], texts_b[wrong], L)
 
 # %% [markdown]
-# The two questions have nearly the same words in another order. A method that counts words cannot tell them apart, however
-# well it weighs them.
+# The two questions have nearly the same words in a different order. A method that counts words cannot tell them apart,
+# however well it weighs them.
 #
 # **Rows are another matter.** It is tempting to read each row of $L$ as a topic. For each of four rows, we print its
 # share of $L$, about how many words it uses, and the words that move it most, up (+) and down (−):
@@ -358,8 +358,8 @@ recall("06.c", round(float(rows_alike), 2))
 # A simple safeguard is to mix: $\text{share} \cdot \text{TF-IDF} + (1 - \text{share}) \cdot \text{learned}$, where the
 # share is chosen on pairs that are not the test pairs.
 #
-# **Predict 06.d.** Over five seeds, with labels for 5 % of the questions, does FILM alone still beat TF-IDF? Write `"yes"`,
-# `"no"` or `"open"`, if five seeds cannot tell.
+# **Predict 06.d.** Over five seeds, with labels for 5 % of the questions, does FILM alone still beat TF-IDF? Write
+# `"yes"` or `"no"`, or `"open"` if five seeds cannot tell.
 
 # %%
 guess = "yes"  #!
@@ -374,7 +374,7 @@ predict("06.d", guess)
 # hint: A share of 1 is TF-IDF alone: `share * plain_dev + (1 - share) * learned_dev`.
 # hint: At the end `return best, best * plain_test + (1 - best) * learned_test`.
 # right: choose the share on dev and report it on test, since a share chosen on test would make the number too good
-# further: Let the test pairs choose the share. How much too high is the AUC then at 5 % of the labels?
+# further: Let the test pairs choose the share. By how much does that inflate the AUC at 5 % of the labels?
 
 # %%
 def mixed(plain_dev, learned_dev, dev_labels, shares, plain_test, learned_test):
@@ -414,7 +414,7 @@ recall("06.d", "yes" if low > 0 else "no" if high < 0 else "open")
 
 # %% [markdown]
 # With all labels your metric is far ahead. With a twentieth of them the interval contains 0, so the answer is open:
-# FILM may be a little better than counting words, or a little worse, as your one run is. Dev rightly gives most of the
+# FILM may be a little better than counting words, or a little worse, as in your one run. Dev rightly gives most of the
 # mixture to TF-IDF. FILM learns everything from labels, word by word. If you have few labels, begin with pretrained
 # vectors; lesson 11 measures how much they are worth.
 #
@@ -430,7 +430,7 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 # %% [markdown]
 # - *closed form, SVD* first cuts $X$ to 60 directions. That throws rare words away, and rare words are informative.
 # - *paper: SVD and Stiefel* starts from the same 60 directions. It searches for the directions $p_l$ and the scales
-#   $s_l$ by gradient descent instead of computing them. Its lead over the closed form is open.
+#   $s_l$ by gradient descent instead of computing them. Whether it leads the closed form is open.
 # - *full rank and hinge* stops pulling on anchors that are in order by a margin. It is the default of the package.
 #
 # ## Further reading
@@ -460,7 +460,7 @@ pd.Series({name: settings.spread(name, "auc").mean for name in settings.figures}
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** A colleague's metric says that *rules* and *forbidden* belong together. What would you look at to find out why?
 #

@@ -62,14 +62,14 @@ explore(
 # %% [markdown]
 # ## 2. Which method leads?
 #
-# A method with a larger mean need not be better, because other seeds might give another order. Look at the differences
-# $d = a - b$, seed by seed. The 95 % interval of their mean is
+# A method with a larger mean need not be better, because other seeds might give a different order. Look at the
+# differences $d = a - b$, seed by seed. The 95 % interval of their mean is
 #
 # $$\bar d \pm t_{n-1} \frac{s}{\sqrt n}$$
 #
-# Here $s$ is their standard deviation (divided by $n - 1$), and $t_{n-1}$ is Student's `stats.t.ppf(0.975, n - 1)`. The
-# first method **leads** if the interval is above 0, the second if it is below. If the interval contains 0, the question
-# is **open**.
+# Here $s$ is their standard deviation (with $n - 1$ in the denominator), and $t_{n-1}$ is Student's t quantile,
+# `stats.t.ppf(0.975, n - 1)`. The first method **leads** if the interval is above 0, the second if it is below. If the
+# interval contains 0, the question is **open**.
 #
 # **Exercise 07.1.** Write the rule.
 #
@@ -154,7 +154,7 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 # posts about fourteen topics.
 #
 # First split the rows into train and test. The split must not depend on the order of the rows, or one new row would
-# move others from test to train. It must also be the same every day. And it must keep rows together that belong
+# move others from test to train. It must also be the same every day. And it must keep together rows that belong
 # together, such as five descriptions of one photograph.
 #
 # **Exercise 07.3.** Write such a split. Put all rows of a group into the same part, and about a fifth of the groups
@@ -185,9 +185,9 @@ answer("07.3", split)
 # Next you need a score. For **kNN accuracy**, the $k$ training sentences nearest to a test sentence by cosine vote with
 # their labels. The score is the share of test sentences whose own label wins.
 #
-# **Exercise 07.4.** Write this score. If two labels have equally many votes, the one with the nearest voter wins.
+# **Exercise 07.4.** Write this score. If two labels have the same number of votes, the one with the nearest voter wins.
 #
-# *8 minutes, medium. Why it matters: this score fits any file with one label for each text.*
+# *8 minutes, medium. Why it matters: this score works for any file with one label for each text.*
 #
 # hint: Divide all rows by their lengths; then `asked @ known.T` gives a row of cosines for each test sentence.
 # hint: `np.argsort(-row)[:k]` gives the row numbers of the k nearest sentences. Their labels are the votes.
@@ -228,9 +228,9 @@ tfidf.fit(mine)
 print(f"TF-IDF, the split that came with {FILE}: {score(tfidf, mine):.3f}")
 
 # %% [markdown]
-# `topics` came with a split. Its posts are about *subjects*: in the topic cycling, for example, a worn chain or a
-# stolen front wheel. Each subject appears in only one split. (If your own file has no `split` column, `load`
-# creates one, much as your function does.)
+# `topics` came with a split. Its posts are about *subjects*: under cycling, for example, a worn chain or a stolen front
+# wheel. Each subject appears in only one split. (If your own file has no `split` column, `load` creates one, much as
+# your function does.)
 #
 # **Predict 07.b.** Now split `topics` with your function, and let every post be its own group. What does TF-IDF score?
 # Write a number from 0 to 1.
@@ -252,7 +252,7 @@ recall("07.b", round(score(tfidf, by_row), 2))
 #
 # ## 4. Four methods on your file
 #
-# **Exercise 07.5.** Train every method with every seed. Start each run with a new, untrained model of the method.
+# **Exercise 07.5.** Train every method with every seed. Start each run with a new, untrained instance of the method.
 # Collect the scores of a method in an array.
 #
 # *6 minutes, medium. Why it matters: your table compares methods over several seeds.*
@@ -283,7 +283,7 @@ answer("07.5", measured)
 # We compare four methods by kNN accuracy, with three seeds, on the split that came with the file. `tfidf` and
 # `mean-vectors` do not use labels.
 #
-# **Predict 07.c.** Does `"film"` lead over `"sentpwnet"`, or `"sentpwnet"` over `"film"`, or is it `"open"`?
+# **Predict 07.c.** Does `"film"` lead `"sentpwnet"`, does `"sentpwnet"` lead `"film"`, or is it `"open"`?
 
 # %%
 guess = "open"  #!
@@ -321,7 +321,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # | vectors of another model | those vectors, unchanged | `sbert-lp` can move them by their neighbours, but here it was behind (lesson 4) |
 # | a need for generated sentences | `pthought` | no other method generates text; as a similarity it is behind (lesson 5) |
 #
-# This advice comes from two corpora and small methods. Yours may differ, and now you can find out.
+# This advice is based on two corpora and small methods. Yours may differ, and now you can find out.
 #
 # ## Further reading
 #
@@ -335,14 +335,14 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
-# **1.** Over three seeds it is open which of two methods is better. Has it been shown that they are equally good?
+# **1.** Over three seeds, it remains open which of two methods is better. Has it been shown that they are equally good?
 #
 # <details><summary>An answer</summary>
 #
 # No. These seeds do not tell them apart; more seeds and a larger test set might. To show that they are equally good,
-# say beforehand which difference would matter, and find an interval that excludes it.
+# say beforehand how large a difference would matter, and find an interval that excludes it.
 #
 # </details>
 #

@@ -49,14 +49,14 @@ explore(
 #
 # *You shall know a word by the company it keeps* (J. R. Firth, 1957). So count how often two words occur near each
 # other. In *the cat sleeps*, the words *cat* and *sleeps* have distance 1, and *the* and *sleeps* have distance 2. Two
-# words of a sentence at distance $t$ count $1/t$, up to a largest distance, the **window**.
+# words of a sentence at distance $t$ add $1/t$ to their count, up to a largest distance, the **window**.
 #
-# **Exercise 08.1.** Write the table of counts.
+# **Exercise 08.1.** Build the table of counts.
 #
 # *8 minutes, medium. Why it matters: everything that the vectors know about words comes from this table.*
 #
 # hint: Nest three loops: over the sentences, the positions in each sentence, and the distances 1, 2, ..., window.
-# hint: At place `at` and distance t the neighbour is at `at + t`, if the sentence is that long.
+# hint: For position `at` and distance t, the neighbour is at `at + t`, if the sentence is that long.
 # hint: Count both ways: `counts[i, j] += 1 / t` and `counts[j, i] += 1 / t`.
 # right: near neighbours count more than distant ones
 # further: Count with a window of 1 instead of 10. Which neighbours of *dog* change in section 2, and why?
@@ -315,7 +315,7 @@ by_kind.groupby("kind").agg(pairs=("label", "size"), label=("label", "first"), c
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** The vectors of *hot* and *cold* are close together. Is something wrong with the counts?
 #

@@ -9,7 +9,7 @@
 # # 9 · Break it
 #
 # **How do you notice that a training run has collapsed?** The loss may look calm, and a score may even rise, while all your
-# vectors turn into one. Here you break a run on purpose, look at it while it is broken, and mend it.
+# vectors turn into one. Here you break a run on purpose, look at it while it is broken, and fix it.
 #
 # *60 minutes, 29 of them for four exercises. You need notebook 1 (what a weight is), and should know what a singular
 # value is.*
@@ -181,8 +181,8 @@ show(
 )
 
 # %% [markdown]
-# **Predict 09.b.** The vectors have 60 numbers each, but a linear map has computed them from 50, so they use about 50
-# directions at most. What is the effective rank of this needle? Write a number.
+# **Predict 09.b.** The vectors have 60 numbers each, but a linear map computes them from only 50, so they use at most
+# about 50 directions. What is the effective rank of this needle? Write a number.
 
 # %%
 guess = 1.5  #!
@@ -241,7 +241,7 @@ show(
 # hint: How much of the pull goes along v? Their dot product, row by row: `(pull * v).sum(1)`.
 # hint: `pull - (pull * v).sum(1, keepdims=True) * v`
 # right: if pull and vector point the same way, nothing is left, so a vector at the same place as its pair does not move
-# further: Take two unit vectors at an angle of your choice and print the length of `across`. At which angle is it
+# further: Take two unit vectors at an angle of your choice and print the length of `across`. At what angle is it
 # longest?
 
 # %%
@@ -356,7 +356,7 @@ recall("09.c", max(changes, key=lambda each: table.spread(changes[each], "mean_c
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** A colleague shows you a loss curve that has been flat for hours, and says that training has converged. What do you
 # ask to see before you believe it?

@@ -27,8 +27,9 @@ playground()
 # %% [markdown]
 # ## 1. One anchor, nine losses
 #
-# An anchor has two positives and four negatives, at the similarities above the columns. Each row is a loss with its usual
-# hyperparameters, and each number is the weight of a pair: how hard the loss pulls (positives) or pushes (negatives).
+# An anchor has two positives and four negatives, with the similarities shown above the columns. Each row is a loss with
+# its usual hyperparameters, and each number is the weight of a pair: how hard the loss pulls (positives) or pushes
+# (negatives).
 
 # %%
 from functools import partial
@@ -54,7 +55,7 @@ pd.DataFrame(rows, index=[f"{kind} {s:.1f}" for kind, s in zip(kinds, S[0, 1:])]
 # %% [markdown]
 # The scales differ, because some losses divide by a temperature and some add up triplets. A scale makes little difference,
 # because the optimiser takes care of it. What matters is how a loss *divides* its weight. Compare the four negatives in each
-# row: `margin-triplet` pushes the farthest half as hard as the nearest, and InfoNCE does not push it at all.
+# row: `margin-triplet` pushes the farthest negative half as hard as the nearest, and InfoNCE does not push it at all.
 #
 # Now a real batch: 24 sentences on six topics, and one anchor among them. Move the slider of the temperature $\tau$.
 # (You need not read the code of this cell.)
@@ -88,7 +89,7 @@ explore(
 
 # %% [markdown]
 # One number says how steep such a curve is. Add up the weights of an anchor's negatives: what share of the sum goes to
-# the single negative with the largest weight? In all nine losses, this is the nearest negative, or it is tied.
+# the single negative with the largest weight? In all nine losses, this is the nearest negative, or one tied with it.
 #
 # **Exercise 10.1.** Compute that share for each anchor, and return the mean over the anchors. Leave out anchors whose
 # negatives all have weight 0.
@@ -98,7 +99,8 @@ explore(
 # hint: Loop over the rows. The pushes of anchor i are `W[i, N[i]]`.
 # hint: If their sum is 0, continue with the next row; otherwise append the largest push divided by the sum.
 # hint: `shares.append(push.max() / push.sum())`, and `sum(shares) / len(shares)` at the end.
-# right: a share near 1 means that only the nearest negative counts; if all count equally, it is 1 / their number
+# right: a share near 1 means that only the nearest negative counts; if all count equally, it is 1 divided by their
+# number
 # further: Compute the effective number of negatives instead, `push.sum()**2 / (push**2).sum()`. Do the two agree on the
 # order of the losses?
 
@@ -179,7 +181,7 @@ print(f"{len(pairs)} labelled pairs of {len(texts)} questions, {len(start)} word
 # chosen[:steps]`.
 # right: an epoch is only a convention; what counts is the number of steps
 # further: Draw every batch independently instead, `torch.randint(len(pairs), (size,))`. How many pairs are still unseen
-# after as many steps as one epoch has?
+# after one epoch's worth of steps?
 
 # %%
 def batches(pairs, size, steps, seed):
@@ -368,8 +370,8 @@ for size in (32, 256):
     print(f"{size} pairs, before step 1: loss {ours(V @ V.T, *masks_from_labels(classes[rows])):.2f}")
 
 # %% [markdown]
-# Both losses are those of the same table, before any training. In a larger batch a positive has more rivals. If all
-# similarities were equal, the loss would be $\log(n + 1)$ with $n$ negatives: a number that says nothing about the
+# Both losses were computed from the same table, before any training. In a larger batch a positive has more rivals. If
+# all similarities were equal, the loss would be $\log(n + 1)$ with $n$ negatives: a number that says nothing about the
 # table.
 #
 # ## 5. A fair race
@@ -455,7 +457,7 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** Two losses give all pairs of a batch the same weights except for a factor of ten. How do two runs with them differ?
 #
@@ -466,7 +468,7 @@ recall("10.e", "yes" if fair[last].mean() > untuned[first].mean() else "no")
 #
 # </details>
 #
-# **2.** A paper says that its loss benefits from large batches, and compares six epochs with batches of 32 and of 512.
+# **2.** A paper says that its loss benefits from large batches, and compares batches of 32 and of 512 over six epochs.
 # What is missing?
 #
 # <details><summary>An answer</summary>

@@ -29,7 +29,7 @@ playground()
 # %% [markdown]
 # ## 1. Before the first label
 #
-# We compare three starts. All of them end in one vector for each sentence.
+# We compare three starts. All of them produce one vector for each sentence.
 #
 # | start | what it knows before the first label | source |
 # | --- | --- | --- |
@@ -86,7 +86,7 @@ pd.Series({name: ours.spread(name, "auc").mean for name in free}, name="AUC on t
 # *6 minutes, easy. Why it matters: this curve answers the question of the lesson.*
 #
 # hint: One row for each share, one column for each seed. Begin with `np.zeros((len(shares), len(seeds)))`.
-# hint: `enumerate(shares)` gives the number of the row and the share; do the same for the seeds inside.
+# hint: `enumerate(shares)` gives each row number with its share; do the same for the seeds inside.
 # hint: `values[row, column] = score(train(share, seed))`
 # right: with every seed in the table, you can ask how much of a curve is luck
 # further: Draw one line for each seed instead of their mean. Do the lines cross? Which of them would you have published?
@@ -184,11 +184,12 @@ show(
 # *10 minutes, hard. Why it matters: two curves become one number, and that comes at a price.*
 #
 # hint: Go through the points until `a[at] >= b[at]`. If that is the first point, return `labels[0]`.
-# hint: Otherwise the gap a - b was below 0 at the point before. The gap is 0 after the share
-# `gone = before / (before - after)` of the way between the two points.
+# hint: Otherwise the gap a - b was below 0 at the point before. The gap reaches 0 at the fraction `gone = before /
+# (before - after)` of the way between the two points.
 # hint: `np.exp2((1 - gone) * np.log2(labels[at - 1]) + gone * np.log2(labels[at]))`, and `np.inf` after the loop.
 # right: this is how many labels the other method's head start is worth
-# further: Where does your bag reach our *static vectors* with as many labels each? Interpolate our curve at your counts.
+# further: Where does your bag reach our *static vectors* when both have the same number of labels? Interpolate our
+# curve at your counts.
 
 # %%
 def catches_up(labels, a, b):
@@ -237,7 +238,7 @@ recall("11.b", round(reached) if np.isfinite(reached) else "never")
 # hint: `g, c = np.polyfit(np.log2(labels), scores, 1)`. Solve target = c + g log2(labels) for log2(labels).
 # hint: `return np.exp2((target - c) / g)` if g is above 0, else `np.inf`.
 # right: two numbers make a line, and the line makes a claim about labels that nobody has bought yet
-# further: Make a forecast for each seed by itself. How far apart are the answers, and what does that tell a buyer?
+# further: Make a separate forecast for each seed. How far apart are the answers, and what does that tell a buyer?
 
 # %%
 def forecast(labels, scores, target):
@@ -322,8 +323,8 @@ recall("11.d", max(starts, key=lambda start: kept("start-places").spread(f"{star
 #   2,000.
 # - **Places.** It needs none, because the bag is ahead *before the first label*. Two shops differ by a street, a
 #   misspelt name or a row of digits, and a model has read little about these.
-# - **STS-B.** It needs more than exist (`inf`): the model without labels beats the bag with all 5,749. If people write
-#   your sentences, expect this answer.
+# - **STS-B.** It needs more labels than there are (`inf`): the model without labels beats the bag with all 5,749. If
+#   people write your sentences, expect this answer.
 #
 # ## 6. Is it worth it?
 #
@@ -370,7 +371,8 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 # %% [markdown]
 # If you start from nothing, only the whole purchase is sure to pay off; with half of it, you would have to measure
 # more. If you start from the model, even the first 215 labels pay off: the lead is small, but so is the price. So the
-# start also decides whether a *small* set of labels is worth anything. First measure what is free, on your sentences.
+# start also decides whether a *small* set of labels is worth anything. First measure the free options on your own
+# sentences.
 #
 # ## Further reading
 #
@@ -384,7 +386,7 @@ pd.DataFrame(lines, index=pd.Index([f"{count:,}" for count in counts], name="lab
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** Somebody trains a bag, tunes it on dev, and uses MiniLM unchanged. The bag is slightly ahead. What is missing?
 #

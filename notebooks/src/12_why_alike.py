@@ -99,7 +99,7 @@ predict("12.a", guess)
 #
 # *6 minutes, easy. Why it matters: it explains every model, even one behind a web service.*
 #
-# hint: For each place take the words before it and those after it: `words[:at] + words[at + 1:]`.
+# hint: For each position, take the words before it and those after it: `words[:at] + words[at + 1:]`.
 # hint: The loss is the similarity with all words minus the similarity without this word.
 # hint: Loop over `range(len(words))` and append `whole - alike(rest)`; return `np.array(lost)`.
 # right: this explanation needs nothing from the model but similarities
@@ -142,8 +142,8 @@ def gradient(slope, x):
 # %% [markdown]
 # ### Integrated gradients
 #
-# But the slope changes on the way. Go from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look at
-# three of the words:
+# But the slope changes along the way. Go from zeros (no words) to the post itself, $t x$ with $t$ from 0 to 1, and look
+# at three of the words:
 
 # %%
 x, slope = word_vectors(network, words(first)), slope_to(second)
@@ -159,8 +159,8 @@ show(
 )
 
 # %% [markdown]
-# Gradient times input uses the slope at the end of the way. There the similarity is near 1 and cannot rise, so hardly
-# any slope is left. Integrated gradients measure the whole way, as the **area** under the line:
+# Gradient times input uses the slope at the end of the path. There the similarity is near 1 and cannot rise, so hardly
+# any slope is left. Integrated gradients measure the whole path, as the **area** under the line:
 #
 # $$\text{part}_i = x_i \cdot \int_0^1 \frac{\partial s}{\partial x_i}(t x)\, dt$$
 #
@@ -169,7 +169,7 @@ show(
 #
 # *9 minutes, hard. Why it matters: the sum of these parts is known for any network, so you can check them.*
 #
-# hint: At the share t of the way the post is `t * x`. Take the mean of `slope(t * x)` at many t from 0 to 1.
+# hint: At a fraction t of the path, the post is `t * x`. Take the mean of `slope(t * x)` at many t from 0 to 1.
 # hint: `(np.arange(steps) + 0.5) / steps` are the midpoints of the steps.
 # hint: Add up `slope(t * x)` in `total = np.zeros_like(x)`. The part of a word is the sum over its d numbers: `(total /
 # steps * x).sum(1)`.
@@ -251,8 +251,8 @@ recall("12.b", tops.count(most))
 #
 # *8 minutes, medium. Why it matters: an explanation can fail this test.*
 #
-# hint: `np.argsort(-parts)` gives the places with the largest parts first. The words at the first `count` places are
-# out.
+# hint: `np.argsort(-parts)` gives the positions in descending order of their parts. The words at the first `count` of
+# these positions are taken out.
 # hint: The other words stay in their order: `[word for at, word in enumerate(words) if at not in out]`.
 # hint: For each `count in range(len(words))`, use `out = set(order[:count])`, then `alike` of the words that are left.
 # right: the steeper the curve falls, the more the words named first mattered
@@ -315,6 +315,7 @@ recall("12.c", max(names, key=lambda way: table.spread(names[way], "below_chance
 # - **Integrated gradients** are ahead of leaving a word out. A post names its topic many times: if one word on
 #   computers goes, others remain, and the similarity hardly falls.
 # - **Better than random is not enough.** The order by rare words uses no network, and its area is above 0, too.
+#
 # - **Attention** does well here, although it uses only one post. For posts on the same topic, the words that make the
 #   vector are mostly the words that make the two similar, and this judge does not separate the two.
 #
@@ -436,13 +437,13 @@ means_of("hit", "hit_two", "false")  # one, two and alarm: five networks, a hund
 # %% [markdown]
 # - **Leaving out** misses some of the pairs with two planted words. If one of them goes, the other remains, and the
 #   similarity hardly falls. Integrated gradients find one of the two every time.
-# - **The gradient** misses the word in many pairs, because there is hardly any slope at the end of the way. Your one
-#   network may show less of this than five do.
-# - **Attention** has all hits and all false alarms. By its hits alone it would look perfect.
+# - **The gradient** misses the word in many pairs, because there is hardly any slope at the end of the path. Your one
+#   network may show less of this than five do. - **Attention** scores every hit, but also every false alarm. By its
+#   hits alone it would look perfect.
 #
 # A remedy for leaving out is to take out two words at once.
 #
-# **Exercise 12.5.** Find the two places whose words, taken out together, lower the similarity most.
+# **Exercise 12.5.** Find the two positions whose words, taken out together, lower the similarity most.
 #
 # *7 minutes, medium. Why it matters: you find two words that can replace each other.*
 #
@@ -531,7 +532,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # %% [markdown]
 # ## Three questions to end with
 #
-# *No cell checks these. Say or write down your answer before you unfold ours.*
+# *No cell checks these. Say or write down your answer before you open ours.*
 #
 # **1.** A colleague takes out the words that an explanation names, and the similarity falls more than it does when
 # random words are taken out. What do you ask next?
@@ -539,8 +540,8 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # <details><summary>An answer</summary>
 #
 # How much does it fall without the rarest words, which are found without the model? Is the order of the explanations
-# the same when words are replaced instead of taken out? And on how many pairs and networks was it measured, with which
-# interval?
+# the same when words are replaced instead of taken out? And on how many pairs and networks was it measured, and with
+# what interval?
 #
 # </details>
 #
@@ -549,7 +550,7 @@ recall("12.f", "mine" if without(mine) < without(five) else "integrated")
 # <details><summary>An answer</summary>
 #
 # No. If several words say the same thing, each of them can go as long as another stays. Leave out two at a time, or use
-# integrated gradients, which follow the whole way from no words to all of them.
+# integrated gradients, which follow the whole path from no words to all of them.
 #
 # </details>
 #

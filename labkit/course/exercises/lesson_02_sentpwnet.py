@@ -254,9 +254,9 @@ def check_tuning(answer: Callable[..., Any], random: np.random.Generator) -> str
 
             def auc(network: Any, split: str) -> float:
                 if not (isinstance(network, tuple) and network[:1] == ("network",)):
-                    raise Unfit(f"`auc` expects what `train` returned; you pass {network!r}")
+                    raise Unfit(f"`auc` expects what `train` returned; you passed {network!r}")
                 if split not in ("train", "dev", "test"):
-                    raise Unfit(f'`auc` knows the splits "train", "dev" and "test"; you pass {split!r}')
+                    raise Unfit(f'`auc` knows the splits "train", "dev" and "test"; you passed {split!r}')
                 tested.update({network[1]} if split == "test" else ())
                 return world[network[1]][split]
 

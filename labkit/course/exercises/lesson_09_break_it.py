@@ -11,7 +11,7 @@ from labkit.course.exercise import Cases, Unnamed, check, close, exercise, numbe
 
 
 def leaning_rows(random: np.random.Generator) -> list[tuple[np.ndarray]]:
-    """Rows of different lengths that point more one way than others, more of them than columns."""
+    """More rows than columns, of different lengths, that lean in one direction."""
     return [
         (random.normal(size=(n, d)) * random.uniform(0.5, 2.0, size=(n, 1)) + random.normal(size=d),)
         for n, d in ((6, 3), (8, 4), (9, 2))

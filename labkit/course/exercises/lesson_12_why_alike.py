@@ -29,7 +29,7 @@ def likeness(random: np.random.Generator) -> Alike:
 
 
 def covering(words: Sequence[str]) -> float:
-    """A similarity in which two words are redundant, so that only removing both costs most."""
+    """A similarity in which two words are redundant, so that the largest loss comes only from removing both."""
     alone = sum(0.1 + 0.01 * each for each in range(2, 6) if f"word{each}" in words)
     return alone + 0.5 * ("word0" in words or "word1" in words)
 

@@ -1,4 +1,4 @@
-"""SentPWNet (Zhang, Li, Wang 2020): tables 2, 3 and 6, figure 2, and what section 4.1 announces and never prints."""
+"""SentPWNet (Zhang, Li, Wang 2020): tables 2, 3 and 6, figure 2, and what section 4.1 announces but never prints."""
 
 from __future__ import annotations
 
@@ -309,7 +309,7 @@ _ABLATED = (
 
 
 def _ablated(row: str, method: str, change: Mapping[str, object], first: Mapping[str, object]) -> Row:
-    """One CNN with a change, its settings chosen on dev by trials that begin with these."""
+    """The CNN with one change, its settings chosen on dev by trials that start from these."""
     return Row(row, (), Recipe(scored, method, {**_CNN, **change}, on=BY_CHARACTER, first=first))
 
 

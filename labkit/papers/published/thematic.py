@@ -91,7 +91,7 @@ def _in_both_forms(name: str) -> bool:
 def _each(
     text: str, rows: tuple[str, ...], over: tuple[str, ...], columns: tuple[str, ...], **more: Any
 ) -> tuple[Claim, ...]:
-    """A claim of the paper on its networks and on ours; on ours alone if only they were trained."""
+    """A claim of the paper about its networks and ours; about ours alone if only they were trained."""
     both = all(map(_in_both_forms, rows)) and any(map(_in_both_forms, over))
     forms = [(THEIRS, " (the paper's network)", False)] * both + [(OURS, " (our networks)", both)]
     return tuple(
@@ -101,7 +101,7 @@ def _each(
 
 
 def _named(names: tuple[str, ...], form: str) -> tuple[str, ...]:
-    """The rows of these names in one form, without networks that were not trained in it."""
+    """The rows with these names in one form, without networks that were not trained in it."""
     return tuple(name + form * (name in RULES) for name in names if form == OURS or _in_both_forms(name))
 
 

@@ -23,7 +23,7 @@ SAID = {
 
 
 class Candidate(NamedTuple):
-    """A method to test: its recipe's settings, and its ways to explain, each with a word."""
+    """A method to test: its recipe's settings, and its ways to explain, by name."""
 
     method: str
     ways: tuple[str, ...]

@@ -72,7 +72,7 @@ def transformed_grades(case: Case) -> Result:
 
 
 def swept_grades(case: Case) -> Result:
-    """LP's Spearman correlation on test over the number of neighbours and over the dimension."""
+    """LP's Spearman correlation on test against the number of neighbours and against the dimension."""
     rows, a, b = _sides(case, test := graded(case.corpus, "test"))
     return Result(_over(rows, by_grades(a, b, list(test.values)), "spearman"))
 
@@ -113,7 +113,7 @@ def logistic_on_frozen(case: Case) -> Result:
 
 
 def swept_classes(case: Case) -> Result:
-    """LP's accuracy over the number of neighbours and over the dimension."""
+    """LP's accuracy against the number of neighbours and against the dimension."""
     rows, right = _classes(case)
     return Result(_over(rows, lambda embedded: float(right(embedded, "test").mean()), "accuracy"))
 
@@ -141,7 +141,7 @@ def transformed_clusters(case: Case) -> Result:
 
 
 def _by_year(case: Case, corpus: Corpus) -> Result:
-    """Each year with the sizes that the other years chose."""
+    """Score each year with the sizes chosen on the other years."""
     whole = graded(corpus, "test")
     years = [str(year) for year in whole.extra["year"]]
     parts = {year: whole.take([row for row, at in enumerate(years) if at == year]) for year in sorted(set(years))}
@@ -193,7 +193,7 @@ def _sides(case: Case, part: Pairs) -> tuple[np.ndarray, list[int], list[int]]:
 
 
 def _classes(case: Case) -> tuple[np.ndarray, Callable[[np.ndarray, str], np.ndarray]]:
-    """The vectors of all sentences, and a function that returns for which rows of a split the vote is right."""
+    """The vectors of all sentences, and a function that tells for which rows of a split the vote is right."""
     parts = _thirds(case.corpus)
     rows, at = _together(case, parts)
 

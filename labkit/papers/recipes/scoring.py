@@ -74,9 +74,9 @@ def _of_parts(parts: dict[str, Parts]) -> Result:
 
 
 def picture(case: Case) -> Result:
-    """Five classes of the test split, drawn by the seed (section 4.4).
+    """Five classes of the test split, drawn from the seed (section 4.4).
 
-    `ratio` is inter / intra of the vectors, `ratio of the picture` likewise in the plane of two principal directions.
+    `ratio` is inter / intra of the vectors, `ratio of the picture` the same in the plane of two principal directions.
     """
     texts, labels = _drawn(case, PICTURED_SENTENCES)
     vectors = np.asarray(case.fitted().encode(texts), np.float64)
@@ -178,7 +178,7 @@ def emphasis(case: Case) -> Result:
 
 
 def parted_groups(case: Case) -> Result:
-    """The distances between five groups of the test split, drawn by the seed (figure 3)."""
+    """The distances between five groups of the test split, drawn from the seed (figure 3)."""
     texts, labels = _drawn(case)
     encoded = case.fitted().encode(texts)
     vectors = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded, np.float64)
@@ -206,7 +206,7 @@ def pretrained(row: str, run: Compute = scored, **more: Any) -> Recipe:
 def at_hand(model: str) -> str | None:
     """The name with which to open the model; None if the model is not on this machine.
 
-    Searched are the folder LABKIT_MODELS, then the Hub's cache. Nothing is downloaded.
+    The folder LABKIT_MODELS is searched first, then the Hub's cache. Nothing is downloaded.
     """
     root = os.environ.get("LABKIT_MODELS")
     if root and (Path(root) / model).is_dir():
