@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ import streamlit as st
 from trainings import OWNERS, Owned, write_owned
 
 from labkit.corpora import load
+from labkit.locks import locked
 from labkit.methods import METHODS
+from labkit.runs import read_run, write_run
 from labkit.shipped import DEMONSTRATIONS, Demonstration
 
 from .conftest import HOSTILE, Opened, fine, with_file
@@ -56,6 +59,14 @@ def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(opened: 
     box = opened("train_page", corpus="questions", view="Runs").run().multiselect(key="runs")
     assert box.options == ["tfidf-questions"]
     assert "newer (captions)" in box.help.replace("\\", "")
+
+
+def test_a_run_is_offered_once_nobody_trains_it(opened: Opened, lab: Path) -> None:
+    folder, page = lab / "mine" / "newer", opened("why_page", corpus="captions")
+    write_run(replace(read_run(folder), state="training"), folder)
+    with locked(folder):
+        assert "run newer" not in fine(page.run()).selectbox(key="vectors").options
+    assert "run newer" in fine(page.run()).selectbox(key="vectors").options
 
 
 def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: Opened, lab: Path) -> None:
