@@ -60,8 +60,8 @@ CARDS = {
             ("BiLSTM + SentPWNet", "BiLSTM + Siamese network"),
             ("BiLSTM + SentPWNet", "BiLSTM + Triplet network"),
         ),
-        "QQP are pairs of Quora questions that are duplicates or not. Our scores are lower because our networks are "
-        "smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
+        "QQP consists of pairs of Quora questions, labelled as duplicates or not. Our scores are lower because our "
+        "networks are smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
     ),
     "thematic": Card(
         "Thematic",

@@ -85,7 +85,8 @@ LAYOUT = f"""<style>
 ABOUT = """\
 Each point is a sentence, and its colour and shape show its class. A method turns every sentence into a vector with many
 dimensions in the **embedding space**. The **picture** shows these vectors in two or three dimensions. It cannot
-preserve all distances, so each metric is given twice, for the embedding space and for the picture. Trust the first one.
+preserve all distances, so each metric is given twice: once for the embedding space and once for the picture. Trust the
+first one.
 
 * **inter / intra**: the distance between class centres, divided by the width of the classes. A larger value means
   clearer classes.
@@ -118,15 +119,15 @@ SCORED = 5_000  # sentences of a corpus: with more, the main score would take se
 WORTH = (
     "Scores use each model's own similarity. kNN accuracy is the share of sentences whose class is predicted correctly "
     "from their nearest neighbours in the training split. Hit@1 only compares the sentences shown with each other. If "
-    "many of them share whole phrases, as in the corpus topics, methods that count words reach a high Hit@1."
+    "many of them share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
 NOT_FOUND = "nobody"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
 FOUND_BY = (
-    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and gives "
-    "all other sentences the class none. Classes are found in the vectors of the first picture and named after their "
-    "most distinctive words."
+    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and "
+    "assigns all other sentences to the class none. Classes are found in the vectors of the first picture and named "
+    "after their most distinctive words."
 )
 MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "

@@ -44,8 +44,8 @@ SHAPES = {  # of a corpus -> what a row is, and a file with the columns that lab
 DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 READ = (
     "Scores of methods that do not learn, on the test split. Each row names its own measure, so compare scores "
-    "only within a row. Scores range from chance to 1, and the gap to 1 is left to learn. Bars show the sizes of "
-    "the largest classes."
+    "only within a row. Scores range from chance to 1, and the gap to 1 is what training can still gain. Bars show the "
+    "sizes of the largest classes."
 )
 
 

@@ -30,7 +30,7 @@ REPORT_HEIGHT = 900  # pixels
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
 **Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
-learn. The difference from 1 is left to learn.
+learn. The gap between these scores and 1 is what training can gain.
 
 **Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
 epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,

@@ -30,7 +30,7 @@ SUM = (
 )
 UNKNOWN = "FILM does not know these words, so they have no effect: {}."
 NO_RETURN = (
-    "**No safe reading:** the row does not return when FILM is fitted again ({stability:.2f}). Its words explain only "
+    "**No safe reading:** the row does not return when FILM is fitted again ({stability:.2f}). The words explain only "
     "this fit."
 )
 NONE_APART = "**No safe reading:** on this row, no class is apart from the others. "

@@ -66,7 +66,7 @@ RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setti
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
 IN_ORDER = (
-    "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pair. Choose "
+    "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pairs. Choose "
     "another batch or split, a smaller ε, or every pair."
 )
 
@@ -305,7 +305,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
         return
     curves = anchor_curves(examined, anchor, losses=losses)
     if not curves:
-        st.caption("The miner keeps no pair of this anchor. Choose another anchor, or change ε.")
+        st.caption("The miner keeps no pairs for this anchor. Choose another anchor, or change ε.")
         return
     shown = ", ".join(NAMES[loss] for loss in losses)
     alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."

@@ -453,10 +453,10 @@ def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
 
 def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
     page = fine(opened("papers_page?try=sbert-lp", **LP).run())
-    said = next(text.value for text in page.markdown if "couples of pairs" in text.value)
-    assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"mended", "spoilt"}
+    said = next(text.value for text in page.markdown if "comparisons of two pairs" in text.value)
+    assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"fixed", "broken"}
     fine(page.slider(key="least").set_value(3.0).run())
-    assert next(text.value for text in page.markdown if "couples of pairs" in text.value) != said
+    assert next(text.value for text in page.markdown if "comparisons of two pairs" in text.value) != said
     grades = page.dataframe[0].value["grade"].to_numpy().reshape(-1, 2)
     assert (grades[:, 0] - grades[:, 1] > 3).all()
     fine(page.selectbox(key="pair").set_value(page.selectbox(key="pair").options[-1]).run())
@@ -466,7 +466,7 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
 
 
 @pytest.mark.parametrize(("slider", "number"), [("k", 4), ("p", 8)])
-def test_what_is_mended_and_spoilt_follows_k_and_p(opened: Opened, slider: str, number: int) -> None:
+def test_what_is_fixed_and_broken_follows_k_and_p(opened: Opened, slider: str, number: int) -> None:
     page = fine(opened("papers_page?try=sbert-lp", **LP).run())
     before = [trace["x"] for trace in figure(page)["data"]]
     fine(page.slider(key=slider).set_value(number).run())
