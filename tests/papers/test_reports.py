@@ -83,6 +83,7 @@ def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: st
 @pytest.mark.parametrize(
     ("lead", "found", "asked", "why"),
     [
+        ((0.1, -0.05, 0.25, False, True), {}, {}, "over seeds alone"),
         ((0.1, 0.05, 0.15), {"seeds": 3}, {}, "3 of 5 seeds"),
         ((0.1, -0.05, 0.25), {"seeds": 3}, {}, "3 of 5 seeds"),
         ((0.1, 0.1, 0.1), {}, {}, "one number per row"),
@@ -100,7 +101,9 @@ def test_an_undecided_claim_says_why(
     judged = Judgement("open", ShownLead("f1", "a", "b", 0.6, 0.5, *lead), **found)
     claims = (Claim("a leads b", ("a",), ("b",), ("f1",), **asked),)
     table = Table("film", "1", "", (Column("f1", "f1", "questions"),), (), claims=claims)
-    assert why in result_of(JudgedClaim("a leads b", None, judged), table)
+    said = result_of(JudgedClaim("a leads b", None, judged), table)
+    assert why in said
+    assert ("seeds alone" in said) == (len(lead) > 3)
     assert "Undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), table)
 
 
