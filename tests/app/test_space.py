@@ -206,7 +206,6 @@ def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch:
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
     fine(page.button(key="train-on-it").click().run())
     assert where == [("train_page.py", {"view": "Train"})]
-    assert page.session_state["start-training"]
     assert not [button for button in opened("space_page", **QUICK).run().button if button.key == "train-on-it"]
 
 
