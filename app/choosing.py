@@ -36,16 +36,16 @@ NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compa
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = (
-    "Upload a file above, drop one anywhere on this page, or paste sentences. A link to a view of somebody's own file "
-    "does not contain that file: upload it to see the view."
+    "Upload a file above, drop one anywhere on this page, or paste sentences. If a link led you here, it does not "
+    "contain its file: upload that file to see the view of the link."
 )
 FORMATS = (
     "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
 )
 OWN_FILE = (
-    "Training copies your file to the disk of the machine that runs this app. The copy is deleted once the run is "
-    "finished, or removed if it was stopped. The run itself keeps the vocabulary and some sentences; {} can see them."
+    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run ends, "
+    "even if you stop it. The run itself keeps the vocabulary and some sentences; {} can see them."
 )
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
@@ -131,6 +131,11 @@ class Space:
         """The method, ready to encode."""
         return self.open()
 
+    @property
+    def saw_test(self) -> bool:
+        """Whether a run was fitted on the test sentences of its corpus, without their classes."""
+        return self.folder is not None and getattr(self.method.settings, "embedded", "") == "all"
+
 
 def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
     """The vectors of a method that is fitted to the corpus on the spot."""
@@ -187,7 +192,7 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
 
 def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], str | None]:
     """Name -> folder of the runs trained on this corpus, each name prefixed with `before`; and a note on which of the
-    visitor's runs are not offered because they were trained on another corpus."""
+    visitor's runs are not offered, and why."""
     here, others, lab, own = {}, [], lab_runs(), opened.corpus.name
     for name, folder in every_run(first=own).items():
         record = record_of(folder)  # of these rows, or of some rows of this bundled corpus
@@ -195,8 +200,9 @@ def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], 
             here[before + name] = folder
         elif name not in lab:
             others.append(f"{name[:60]} ({record.get('corpus', '')})")
-    said = f"Runs that were trained on another corpus are not offered: {first_of(others)}."
-    return here, frame.plain(said) if others else None
+    notes = {"were trained on another corpus": others, "are still training": list(runs_in(training=True))}
+    said = [f"Runs that {why} are not offered: {first_of(names)}." for why, names in notes.items() if names]
+    return here, frame.plain(" ".join(said)) or None
 
 
 def runs_of(opened: cached.Opened, method: str) -> dict[str, Path]:
@@ -306,20 +312,20 @@ def every_run(method: str = "", *, first: str) -> dict[str, Path]:
     return runs
 
 
-def runs_in(method: str = "") -> dict[str, Path]:
-    """name -> folder of the runs in the folders, newest first. The page says which runs cannot be read, and why. In a
-    classroom, other visitors' runs are left out unless they are shared."""
+def runs_in(method: str = "", *, training: bool = False) -> dict[str, Path]:
+    """name -> folder of the runs in the folders, newest first: those at rest, or those that are still `training`. The
+    page says which runs cannot be read, and why. In a classroom, other visitors' runs are left out unless shared."""
     runs: dict[Path, int] = {}
     bad: dict[str, Exception] = {}
     files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]
     for run in filter(classroom.sight(), [file.parent for file in files]):
         try:
             record = read_record(run)
-            if method in ("", record["method"]) and (record["state"] == "finished" or not is_locked(run)):
-                runs[run] = cached.written(run)  # one that is still training is shown under Train
+            if method in ("", record["method"]) and training == (record["state"] != "finished" and is_locked(run)):
+                runs[run] = cached.written(run)
         except (ValueError, OSError) as reason:
             bad[run.name] = reason
-    if bad:
+    if bad and not training:
         st.warning(left_out_note(bad))
     return {run.name: run for run in sorted(runs, key=runs.__getitem__)[::-1]}
 

@@ -152,7 +152,7 @@ def head(question: str, about: str, *formulas: str, present: bool = True) -> Non
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.markdown(f"### {question}", width="stretch")
         what_is_shown(about, *formulas)
-        st.session_state[SHARE] = st.container(width="content")
+        st.session_state[SHARE] = st.container(width="content", key="share")
         shown = present and st.toggle("Present", key="present", help=PRESENT, **KEEP)
     if shown:
         st.html(f"<style>{PRESENTED}</style>")
@@ -359,12 +359,15 @@ def code(lines: str, of: str = "") -> None:
         st.code(lines)
 
 
-def show_link(*, own_file: bool) -> None:
-    """The link to this view, at the top. It contains settings and row numbers, never a sentence."""
+def show_link(*, own_file: bool, **shown: Any) -> None:
+    """The link to this view, at the top. It contains settings and row numbers, never a sentence.
+
+    `shown`: settings that the address omits at their defaults, although these depend on what is on this machine.
+    """
     write_address()
     where = (getattr(st.context, "url", None) or "").split("?")[0]
     params = st.query_params
-    settings = urlencode({name: params.get_all(name) for name in params}, doseq=True)
+    settings = urlencode(shown | {name: params.get_all(name) for name in params}, doseq=True)
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         said = "The link contains your settings and the selected row, but no searches, typed sentences or marks."

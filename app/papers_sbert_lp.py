@@ -26,9 +26,10 @@ SBERT-LP takes the vectors of another method and expresses every sentence as a *
 It then finds vectors with p dimensions that reproduce the **same mixtures** as closely as possible, and compares them
 by cosine. It uses no labels. It is *transductive*: sentences can only be compared if they were embedded together.
 
-**Does it help?** Often it does not: it mends the order of some pairs and spoils the order of others. The paper chooses
-k and p by a grid search (section 4.6.1) but does not say on which split. If that split was test, the best of many
-settings looks better than it is. Table 4 of the paper shows one mended couple and no spoilt ones.
+**Does it help?** Often it does not: it corrects the order of some pairs and reverses the order of others. The paper
+chooses k and p by a grid search (section 4.6.1) but does not say on which split. If that split was test, the best of
+many settings looks better than it is. Table 4 of the paper shows one comparison that was fixed, and none that was
+broken.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
@@ -37,11 +38,11 @@ FORMULAS = (
     r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
 )
 FORM = "This run is SBERT-LP itself, so its base is embedded again with k and p from the sliders."
-NO_ORDER = "This panel needs pairs with grades or labels. Choose the corpus relatedness or questions."
+NO_ORDER = "This panel needs pairs with grades or labels. Choose the `relatedness` or `questions` corpus."
 
 
 def show(opened: cached.Opened) -> None:
-    """A base with k and p, and table 4 of the paper, both ways: mended and spoilt."""
+    """A base with k and p, and table 4 of the paper, both ways: fixed and broken."""
     from labkit.sbert_lp.sweeps import compared
 
     bases = [*choosing.VECTORS, *(["sbert"] if find_spec("sentence_transformers") else [])]
@@ -69,16 +70,16 @@ def show(opened: cached.Opened) -> None:
     changes = once("Comparing the pairs …", ("order", *key, least), partial(compare, method, sample, least))
     counts = changes.found
     st.markdown(
-        f"Of {counts.couples:,} couples of pairs with different grades, the embedding **mends {counts.mended:,}** "
-        f"({counts.mended / counts.couples:.1%}) and **spoils {counts.spoilt:,}** "
-        f"({counts.spoilt / counts.couples:.1%}). Spearman's rank correlation of cosine and grade changes "
-        f"from {changes.spearman[0]:.3f} to {changes.spearman[1]:.3f}."
+        f"In {counts.comparisons:,} comparisons of two pairs with different grades, the embedding **fixes "
+        f"{counts.fixed:,}** orders ({counts.fixed / counts.comparisons:.1%}) and **breaks {counts.broken:,}** "
+        f"({counts.broken / counts.comparisons:.1%}). Spearman's rank correlation of cosine and grade changes from "
+        f"{changes.spearman[0]:.3f} to {changes.spearman[1]:.3f}."
     )
-    numbers = {name: getattr(counts, name) for name in ("kept", "mended", "spoilt", "wrong")}
-    alt = "A bar of couples: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
+    numbers = {name: getattr(counts, name) for name in ("kept", "fixed", "broken", "wrong")}
+    alt = "A bar of all comparisons: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
     frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
     if changes.examples:
-        alt = "The clearest couples: two pairs each, their sentences, grades, and cosines before and after."
+        alt = "The clearest examples: two pairs each, with their sentences, grades, and cosines before and after."
         formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
         rows = list(changes.rows())
         frame.table(rows, alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))

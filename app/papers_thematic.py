@@ -37,7 +37,7 @@ RIBBON = (
     "with. A grey frame marks a sentence in the wrong cluster. Dotted lines show where sections end."
 )
 NO_ARTICLES = (
-    "This panel needs articles with sections. Choose the corpus articles, or a file of articles with sections."
+    "This panel needs articles with sections. Choose the `articles` corpus, or upload a file of articles with sections."
 )
 
 

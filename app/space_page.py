@@ -61,6 +61,7 @@ LAYOUT = f"""<style>
 .labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
   min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
 .labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
+.labkit-playing :is([class*=st-key-resting], .st-key-reading) * {{visibility: hidden !important}}
 .labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
 .stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
 .st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
@@ -85,7 +86,8 @@ LAYOUT = f"""<style>
 ABOUT = """\
 Each point is a sentence, and its colour and shape show its class. A method turns every sentence into a vector with many
 dimensions in the **embedding space**. The **picture** shows these vectors in two or three dimensions. It cannot
-preserve all distances, so each metric is given twice, for the embedding space and for the picture. Trust the first one.
+preserve all distances, so each metric is given twice: once for the embedding space and once for the picture. Trust the
+first one.
 
 * **inter / intra**: the distance between class centres, divided by the width of the classes. A larger value means
   clearer classes.
@@ -94,8 +96,8 @@ preserve all distances, so each metric is given twice, for the embedding space a
 * **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
   each class.
 
-A sentence **moved** if its nearest neighbour is of another class than before. In the lists of those that moved, **own
-of 10** is the number of its 10 nearest neighbours that are of its own class, before and now.
+A sentence **moved** if its nearest neighbour is of another class than before. The move is better if the new neighbour
+is of the sentence's own class, worse if the old one was, and neither if none is.
 
 Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
 space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
@@ -118,15 +120,16 @@ SCORED = 5_000  # sentences of a corpus: with more, the main score would take se
 WORTH = (
     "Scores use each model's own similarity. kNN accuracy is the share of sentences whose class is predicted correctly "
     "from their nearest neighbours in the training split. Hit@1 only compares the sentences shown with each other. If "
-    "many of them share whole phrases, as in the corpus topics, methods that count words reach a high Hit@1."
+    "many of them share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
+SAW_TEST = " (it saw the test sentences, so this does not count)"
 NOT_FOUND = "nobody"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
 FOUND_BY = (
-    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and gives "
-    "all other sentences the class none. Classes are found in the vectors of the first picture and named after their "
-    "most distinctive words."
+    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and "
+    "assigns all other sentences to the class none. Classes are found in the vectors of the first picture and named "
+    "after their most distinctive words."
 )
 MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
@@ -144,9 +147,9 @@ NO_EPOCHS = (
 PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "The sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow keys. Play "
-    "(Tab, then Enter) moves it from before training to the last epoch, and a single run back to the kept one. Stop "
-    "leaves it where it is. The list of classes follows when the pictures rest."
+    "Every epoch shows the same sentences on the same axes. {how} **Play** shows all epochs, starting before training. "
+    "A single run then returns to the epoch that it kept. **Stop** stays at the current epoch. The arrow keys move the "
+    "slider. While the pictures play, scores and classes are hidden."
 )
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
@@ -288,7 +291,6 @@ def offer_training(place: Any, opened: cached.Opened) -> None:
         choosing.say_who_reads(opened)
         name = f"Train on {frame.plain(opened.in_code)}"
         if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):
-            st.session_state["start-training"] = True
             st.switch_page("train_page.py", query_params={"view": "Train"})
 
 
@@ -315,7 +317,8 @@ def show_verdict(
         rows = measured[0].sample
     shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{value:.1%}" for value in values]
     said = " and ".join(
-        f"**{share}** with {frame.plain(side.space.name)}" for side, share in zip(sides, shares, strict=True)
+        f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
+        for side, share in zip(sides, shares, strict=True)
     )
     place.markdown(f"{what} is {said}.", help=WORTH)
 
@@ -411,7 +414,8 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
     names = [f"space, {journey.unit} {journey.epochs[0]}"] * (at > 0) + [f"space, {where}", f"picture, {where}"]
-    figures_table(st, names, [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]])
+    measured = [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]]
+    figures_table(st.container(key=f"resting-{side.name}"), names, measured)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -444,7 +448,10 @@ def page() -> None:
     offer = len(chosen) == 1 and not runs and not isinstance(opened.corpus, Sentences)
     show = {NOW: partial(show_now, offer=offer), WHO: show_who, EPOCHS: show_epochs}[view]
     show(opened, chosen, box, verdict)
-    frame.show_link(own_file=opened.own)
+    linked = {side: choosing.NAMES.get(name := st.session_state[side], name) for side in ("left", "right")}
+    if view == EPOCHS and "epoch" in st.session_state:
+        linked["epoch"] = st.session_state["epoch"]
+    frame.show_link(own_file=opened.own, **linked)
 
 
 CODE = """\

@@ -216,8 +216,8 @@ def spearman_error(value: float, pairs: int) -> float:
 
 # --- grades and two scores ---------------------------------------------------------------------------------------
 
-CANDIDATES = 40  # couples considered per example, because no item may appear in two examples
-COUPLES = 2**21  # couples compared at once
+CANDIDATES = 40  # comparisons considered per example, because no item may appear in two examples
+COMPARISONS = 2**21  # made at once
 
 
 class Reversal(NamedTuple):
@@ -232,32 +232,32 @@ class Reversal(NamedTuple):
 
 @dataclass(frozen=True)
 class Reversals:
-    """Couples of items, counted by which of two scores orders them correctly, and the clearest changes of order.
+    """Comparisons of two items, counted by which of two scores orders them correctly, and the clearest changes.
 
     Of two items with different grades, the one with the higher grade should have the strictly higher score. (Table 4 of
-    the SBERT-LP paper shows one couple whose order the new space corrects, but none whose order it spoils.)
+    the SBERT-LP paper shows one comparison that the new space fixes, but none that it breaks.)
     """
 
     kept: int
-    mended: int
-    spoilt: int
+    fixed: int
+    broken: int
     wrong: int
-    mended_examples: tuple[Reversal, ...] = ()
-    spoilt_examples: tuple[Reversal, ...] = ()
+    fixed_examples: tuple[Reversal, ...] = ()
+    broken_examples: tuple[Reversal, ...] = ()
 
     @property
-    def couples(self) -> int:
-        """The number of couples with different grades."""
-        return self.kept + self.mended + self.spoilt + self.wrong
+    def comparisons(self) -> int:
+        """The number of comparisons of items with different grades."""
+        return self.kept + self.fixed + self.broken + self.wrong
 
 
 def reversals(
     gold: ArrayLike, before: ArrayLike, after: ArrayLike, *, examples: int = 5, least: float = 0.0
 ) -> Reversals:
-    """Compare how two scores order items by grade, all (n,). Couples with grades at most `least` apart are ignored.
+    """Compare how two scores order items by grade, all (n,). Grades at most `least` apart are not compared.
 
     >>> found = reversals([1, 2, 3], before=[0.5, 0.4, 0.9], after=[0.1, 0.4, 0.3])
-    >>> found.couples, found.mended, found.spoilt
+    >>> found.comparisons, found.fixed, found.broken
     (3, 1, 1)
     """
     from scipy.stats import rankdata
@@ -266,7 +266,7 @@ def reversals(
     scores = [
         numbers(name, each, like=gold).astype(np.float64) for name, each in (("before", before), ("after", after))
     ]
-    whole("examples", examples, 0, 1_000, "the number of couples shown of each kind")
+    whole("examples", examples, 0, 1_000, "the number of examples of each kind")
     if np.ptp(gold) <= least:
         raise ValueError(
             f"all {len(gold)} grades are within {np.ptp(gold):g}, but two must be more than {least:g} apart "
@@ -274,21 +274,21 @@ def reversals(
         )
     ranks = [rankdata(each) for each in scores]  # two scores have different scales, but ranks can be compared
     counts = np.zeros(4, np.int64)  # 2 · right before + right after
-    mended, spoilt = list[tuple[float, int, int]](), list[tuple[float, int, int]]()
-    for block in blocks(len(gold), len(gold), COUPLES):
+    fixed, broken = list[tuple[float, int, int]](), list[tuple[float, int, int]]()
+    for block in blocks(len(gold), len(gold), COMPARISONS):
         asked = gold[block, None] - gold > least
         first, second = (each[block, None] - each for each in ranks)
         counts += np.bincount(2 * (first[asked] > 0) + (second[asked] > 0), minlength=4)
         strength = np.minimum(abs(first), abs(second))
-        for clearest, these in ((mended, (first <= 0) & (second > 0)), (spoilt, (first > 0) & (second <= 0))):
+        for clearest, these in ((fixed, (first <= 0) & (second > 0)), (broken, (first > 0) & (second <= 0))):
             rows, columns = np.nonzero(asked & these)
             found = -strength[rows, columns], rows + block.start, columns
             best = np.argsort(found[0], kind="stable")[: CANDIDATES * examples]
             clearest += zip(*(each[best].tolist() for each in found), strict=True)
     shown: list[tuple[Reversal, ...]] = []
-    for couples in (mended, spoilt):
-        chosen: dict[int, int] = {}  # the clearest couples; no two of them share an item
-        for _, i, j in sorted(couples):
+    for changes in (fixed, broken):
+        chosen: dict[int, int] = {}  # the clearest examples; no two of them share an item
+        for _, i, j in sorted(changes):
             if len(chosen) < examples and not {*chosen, *chosen.values()} & {i, j}:
                 chosen[i] = j
         shown.append(

@@ -105,18 +105,18 @@ def _outward(angle: float) -> str:
 
 KINDS = (  # field of the record, its name, colour, colour of the text on it
     ("kept", "right in both", "#A0A0A0", "#000000"),
-    ("mended", "mended", POSITIVE, "#FFFFFF"),
-    ("spoilt", "spoilt", NEGATIVE, "#000000"),
+    ("fixed", "fixed", POSITIVE, "#FFFFFF"),
+    ("broken", "broken", NEGATIVE, "#000000"),
     ("wrong", "wrong in both", "#D0D0D0", "#000000"),
 )
 
 
 def order_counts(changed: Changed, *, height: int = 160) -> go.Figure:
-    """Draw all couples of pairs as one bar, split by which space orders them correctly."""
+    """Draw all comparisons of two pairs as one bar, split by which space orders them correctly."""
     parts = []
     for field, name, colour, ink in KINDS:
         count = getattr(changed.found, field)
-        share = count / changed.found.couples
+        share = count / changed.found.comparisons
         part = draw.bars(
             [share],
             [""],

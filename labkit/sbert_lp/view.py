@@ -97,7 +97,7 @@ class Changed:
     """The pairs that changed order: counts, examples, and Spearman's correlation with the grades before and after.
 
     The cosines of two pairs should be in the order of their grades. Mended: they are in order only after the embedding.
-    Spoilt: only before it. (The paper's table shows one mended example and no spoilt one.)
+    Broken: only before it. (The paper's table shows one fixed example and no broken one.)
     """
 
     found: Reversals
@@ -120,8 +120,8 @@ class Changed:
 
     @property
     def examples(self) -> tuple[tuple[str, Reversal], ...]:
-        """Every example with its name, such as "mended 1" or "spoilt 2"."""
-        kinds = {"mended": self.found.mended_examples, "spoilt": self.found.spoilt_examples}
+        """Every example with its name, such as "fixed 1" or "broken 2"."""
+        kinds = {"fixed": self.found.fixed_examples, "broken": self.found.broken_examples}
         return tuple((f"{kind} {n}", example) for kind, found in kinds.items() for n, example in enumerate(found, 1))
 
 

@@ -75,7 +75,8 @@ def sizes(corpus: Corpus) -> Finding:
         sentence += f" It has no {' or '.join(missing)} rows: add some, or drop the column 'split' to divide the rows."
     elif few:
         points = 98 / np.sqrt(have["test"])  # 1.96 standard errors of an accuracy of one half
-        sentence += f" With {have['test']} test rows, an accuracy is uncertain by ±{points:.0f} points: add test rows."
+        sentence += f" With {have['test']} test rows, the margin of error is ±{points:.0f} points."
+        sentence += " Add test rows to reduce it."
     level = "warning" if missing or few else "note"
     return Finding("sizes", level, sentence, numbers={"rows": len(corpus), "sentences": texts, **have})
 

@@ -420,12 +420,12 @@ print(f"now {now:.4f}, stored {of_weighted.figures['sif, LP together'][0]['hit@1
 #
 # People have graded pairs of sentences by their similarity. Of two pairs, the one with the higher grade should have the
 # higher cosine. The paper's table 4 shows two pairs that were in the wrong order before LP and are in the right order
-# after it. Count all such couples of pairs: some are *mended* like these two, and others are *spoilt*.
+# after it. Count all such comparisons: some are *fixed* like this one, and others are *broken*.
 #
-# **Predict 04.d.** Take the $k$ and $p$ that were best on dev. Are more couples `"mended"` or `"spoilt"`?
+# **Predict 04.d.** Take the $k$ and $p$ that were best on dev. Are more comparisons `"fixed"` or `"broken"`?
 
 # %%
-guess = "mended"  #!
+guess = "fixed"  #!
 predict("04.d", guess)
 
 # %%
@@ -437,18 +437,18 @@ point = next(point for point in of_graded.chosen if point.transform == "lp")
 after = lp(point.neighbours, point.size, graded_sif, pairs.sentences).encode(pairs.sentences)
 change = changed(pairs, graded_sif.encode(pairs.sentences), after, examples=3)
 counts = change.found
-print(f"k = {point.neighbours}, p = {point.size}: {counts.mended} mended, {counts.spoilt} spoilt",
+print(f"k = {point.neighbours}, p = {point.size}: {counts.fixed} fixed, {counts.broken} broken",
       "Spearman {:.3f} before, {:.3f} after".format(*change.spearman), sep="\n")
 show(
     order_counts(change),
-    "One bar for all couples of pairs with different grades, in four parts from left to right: correct in both spaces "
-    f"({counts.kept / counts.couples:.1%}), mended ({counts.mended / counts.couples:.1%}), spoilt "
-    f"({counts.spoilt / counts.couples:.1%}) and wrong in both ({counts.wrong / counts.couples:.1%}).",
+    "One bar for all comparisons of two pairs with different grades, in four parts from left to right: correct in both spaces "
+    f"({counts.kept / counts.comparisons:.1%}), fixed ({counts.fixed / counts.comparisons:.1%}), broken "
+    f"({counts.broken / counts.comparisons:.1%}) and wrong in both ({counts.wrong / counts.comparisons:.1%}).",
 )
-recall("04.d", "mended" if counts.mended > counts.spoilt else "spoilt")
+recall("04.d", "fixed" if counts.fixed > counts.broken else "broken")
 
 # %% [markdown]
-# More couples were spoilt. And what about the vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured
+# More comparisons were broken. And what about the vectors of a trained encoder? `labkit reproduce sbert-lp/1` measured
 # all-MiniLM-L6-v2 on published data (Spearman times 100).
 
 # %%
@@ -478,7 +478,7 @@ for column in stored().table("sbert-lp/1").columns:
 # | eq. 17 | columns of $Y$: "the eigenvectors of $M$" | the $p$ smallest, without the constant, which is not always the first |
 # | section 3.2.1 | similarity is $\lvert y_i^\top y_j \rvert$ | it is the cosine (as in section 4.3.1): opposites are not alike |
 # | section 4.6.1 | a grid search, on an unnamed split | on dev |
-# | table 4 | only couples that were mended | some are spoilt as well |
+# | table 4 | only a comparison that was fixed | some are broken as well |
 #
 # ## Try it yourself
 #

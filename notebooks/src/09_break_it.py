@@ -208,22 +208,22 @@ def in_eight_bits(V):
     unit = V / np.linalg.norm(V, axis=1, keepdims=True)
     return np.round(127 * unit) / 127
 
-mended = trained("mended", learning_rate=0.01)
-V_mended = measured("mended", mended)
-for name, rows in (("broken", V), ("mended", V_mended)):
+fixed = trained("fixed", learning_rate=0.01)
+V_fixed = measured("fixed", fixed)
+for name, rows in (("broken", V), ("fixed", V_fixed)):
     before, after = hit_at(rows, labels)[1], hit_at(in_eight_bits(rows), labels)[1]
     print(f"Hit@1 of {name} in 32 bits {before:.3f}, in 8 bits {after:.3f}")
 
 # %% [markdown]
-# Rounding costs the broken space 0.05 to 0.06 and the mended one almost nothing. And a threshold that separates "same"
+# Rounding costs the broken space 0.05 to 0.06 and the fixed one almost nothing. And a threshold that separates "same"
 # from "other" would be hidden in the third decimal, too.
 #
-# A warning asks you to look, and the histograms of the mended run show what happened:
+# A warning asks you to look, and the histograms of the fixed run show what happened:
 
 # %%
 show(
-    cosine_ridges(cosines_over_epochs(mended.snapshots)),
-    "The same histograms for the mended run, from -1 to 1. For some epochs they form a needle, too; then they widen, "
+    cosine_ridges(cosines_over_epochs(fixed.snapshots)),
+    "The same histograms for the fixed run, from -1 to 1. For some epochs they form a needle, too; then they widen, "
     "and at the end the orange hill (two topics) is around 0 and the blue one (one topic) far to the right.",
 )
 
@@ -259,7 +259,7 @@ answer("09.4", across)
 draw = np.random.default_rng(0)
 own = [draw.choice(np.flatnonzero((labels == topic) & (np.arange(len(labels)) != row))) for row, topic in enumerate(labels)]
 other = [draw.choice(np.flatnonzero(labels != topic)) for topic in labels]
-for name, rows in (("broken", V), ("mended", V_mended)):
+for name, rows in (("broken", V), ("fixed", V_fixed)):
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     rest = across(unit, unit[own] - unit[other])
     print(f"{name}: what moves a vector has length {np.linalg.norm(rest, axis=1).mean():.3f}")
@@ -270,7 +270,7 @@ for name, rows in (("broken", V), ("mended", V_mended)):
 # gradient by the usual size of gradients. So look at how far the held-out sentences moved in each epoch:
 
 # %%
-for name, method in (("broken", broken), ("mended", mended)):
+for name, method in (("broken", broken), ("fixed", fixed)):
     spaces = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in method.snapshots.vectors]
     moved = [np.linalg.norm(after - before, axis=1).mean() for before, after in zip(spaces, spaces[1:])]
     print(f"{name}:", " ".join(f"{each:.3f}" for each in moved))

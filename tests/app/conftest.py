@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import urllib.request
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,17 +26,13 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.methods import METHODS
+from tests.browser import FLAGS, Seen, chromium
 from tests.waiting import HANG, until
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
 LASTING = {"trainings", "training_process"}  # modules that are not imported again for each page
 OWN = {file.stem for file in APP.iterdir()} - LASTING
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 # under the address of a page the client first asks there whether a server answers, and then one level up
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
@@ -279,13 +273,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@dataclass
-class Listener:
-    """A page of a browser, with all that it asked for and all that it complained of."""
-
-    view: Any
-    asked: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
+class Listener(Seen):
+    """A page of the app in a browser."""
 
     def go(self, url: str) -> Any:
         """Open the address and wait for the first picture."""
@@ -314,22 +303,5 @@ class Listener:
 @pytest.fixture
 def listener(request: pytest.FixtureRequest) -> Iterator[Listener]:
     """A browser of 1280 by 720, with these flags or with those that a test names by `indirect`."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the path")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=getattr(request, "param", FLAGS), timeout=1000 * HANG
-        )
-        found = Listener(browser.new_page(viewport={"width": 1280, "height": 720}))
-        found.view.set_default_timeout(1000 * HANG)
-        found.view.on("request", lambda request: found.asked.append(request.url))
-        found.view.on("pageerror", lambda error: found.complaints.append(str(error)))
-
-        def heard(message: Any) -> None:
-            if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
-                found.complaints.append(message.text)
-
-        found.view.on("console", heard)
-        yield found
-        browser.close()
+    with chromium(getattr(request, "param", FLAGS)) as browser:
+        yield Listener(browser.new_page(viewport={"width": 1280, "height": 720}), ignored=PROBES)

@@ -16,9 +16,10 @@ import classroom
 import pytest
 from trainings import Job, write_job
 
+from tests.browser import FLAGS
 from tests.waiting import HANG
 
-from .conftest import FLAGS, HOSTILE, Listener, started
+from .conftest import HOSTILE, Listener, started
 
 pytestmark = pytest.mark.whole
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.evaluation.scores import score
-from labkit.figure_names import spoken
+from labkit.figure_names import SAW, spoken
 from labkit.methods import METHODS, load_run
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
@@ -137,6 +137,17 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
     assert "1.000" in said
     assert said.endswith("Hit@1 can.")
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
+
+
+def test_the_verdict_says_why_a_higher_score_does_not_count(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened("train_page")
+    from train_runs import verdict_of
+
+    monkeypatch.setattr(Line, "saw_test", property(lambda line: line.name == "seen"))
+    for mean, said in ((0.869, True), (0.5, False)):
+        scores = {"a": (0.842, "open"), "b": (0.84, "open"), "seen": (mean, "saw test")}
+        lines = [Line(name, (), {"hit@1": at}, "hit@1", None, verdict) for name, (at, verdict) in scores.items()]
+        assert (SAW in verdict_of(lines)) is said
 
 
 def test_the_page_opens_on_the_runs_of_the_corpus_or_without_any_on_its_data(opened: Opened, runs: Path) -> None:

@@ -320,7 +320,7 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(
 def test_the_pinned_weight_is_the_first_until_another_is_pinned(opened: Opened) -> None:
     def pinned(beta: float) -> str:
         fine(page.select_slider(key="beta").set_value(beta).run())
-        return "".join(re.findall(r"Pinned \(β (\d+)\): (\d+) %", texts(page))[0])
+        return "".join(re.findall(r"Pinned \(β (\d+)\): (?:less than )?(\d+) %", texts(page))[0])
 
     page = fine(opened("why_page").run())
     (share,) = re.findall(r"has (\d+) %", texts(page))
@@ -329,6 +329,39 @@ def test_the_pinned_weight_is_the_first_until_another_is_pinned(opened: Opened) 
     page.button(key="pin").click().run()
     assert "Pinned" not in texts(page)
     assert pinned(20.0).startswith("30")
+
+
+def test_a_share_and_the_share_of_all_pushes_do_not_contradict_each_other(opened: Opened) -> None:
+    small = "less than 1 %"
+    for beta in (10.0, 20.0, 30.0, 50.0):
+        page = fine(opened("why_page", beta=f"{beta:g}").run())
+        (share,) = re.findall("The pair has (.+?) of this anchor's weight", texts(page))
+        notes = [note["text"] for note in figure(page)["layout"].get("annotations", []) if "pushes" in note["text"]]
+        notes += [note["text"] for note in figure(page, 1)["layout"].get("annotations", []) if "pushes" in note["text"]]
+        assert share == small or not any(small in note for note in notes)
+        assert ("No negative has a visible weight" in texts(page)) == any(small in note for note in notes)
+    assert notes
+
+
+def test_the_sliders_take_the_defaults_of_the_loss_or_the_values_of_the_run(opened_on: Opened, tmp_path: Path) -> None:
+    def values() -> list[float]:
+        return [(page.select_slider if key == "beta" else page.slider)(key=key).value for key in dials]
+
+    made = {"alpha": 300, "beta": 33, "base": -0.25, "miner": "none"}
+    method = METHODS["sentpwnet"](epochs=1, dimension=8, size=12, device="cpu", **made)
+    method.fit(load("topics").take(range(0, 2000, 20)))
+    method.save(tmp_path / "strange")
+    page, dials = fine(opened_on("why_page", tmp_path, "strange", loss="InfoNCE (multiple negatives)").run()), ["tau"]
+    fine(page.button(key="start-loss").click().run())
+    assert values() == [0.05]
+    dials = ["alpha", "beta", "lambda"]
+    fine(page.button(key="start-run").click().run())
+    assert (page.selectbox(key="loss").value, page.selectbox(key="miner").value) == ("locality", "none")
+    assert values() == [20.0, 33.0, -0.25]  # α ends at 20
+    fine(page.button(key="start-loss").click().run())
+    assert values() == [2.0, 50.0, 0.5]
+    fine(page.selectbox(key="vectors").select("TF-IDF").run())
+    assert not [button for button in page.button if button.key == "start-run"]
 
 
 def test_the_losses_in_the_picture_can_be_chosen(opened: Opened) -> None:
@@ -453,10 +486,10 @@ def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
 
 def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
     page = fine(opened("papers_page?try=sbert-lp", **LP).run())
-    said = next(text.value for text in page.markdown if "couples of pairs" in text.value)
-    assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"mended", "spoilt"}
+    said = next(text.value for text in page.markdown if "comparisons of two pairs" in text.value)
+    assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"fixed", "broken"}
     fine(page.slider(key="least").set_value(3.0).run())
-    assert next(text.value for text in page.markdown if "couples of pairs" in text.value) != said
+    assert next(text.value for text in page.markdown if "comparisons of two pairs" in text.value) != said
     grades = page.dataframe[0].value["grade"].to_numpy().reshape(-1, 2)
     assert (grades[:, 0] - grades[:, 1] > 3).all()
     fine(page.selectbox(key="pair").set_value(page.selectbox(key="pair").options[-1]).run())
@@ -466,7 +499,7 @@ def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened:
 
 
 @pytest.mark.parametrize(("slider", "number"), [("k", 4), ("p", 8)])
-def test_what_is_mended_and_spoilt_follows_k_and_p(opened: Opened, slider: str, number: int) -> None:
+def test_what_is_fixed_and_broken_follows_k_and_p(opened: Opened, slider: str, number: int) -> None:
     page = fine(opened("papers_page?try=sbert-lp", **LP).run())
     before = [trace["x"] for trace in figure(page)["data"]]
     fine(page.slider(key=slider).set_value(number).run())

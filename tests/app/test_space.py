@@ -12,6 +12,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -142,6 +143,23 @@ def test_the_projection_of_the_epochs_is_their_own(opened: Opened, run: Path) ->
     assert page.radio(key="how").value == "pca"
 
 
+def test_a_link_names_the_models_and_the_epoch_that_are_seen(
+    opened: Opened, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABKIT_RUNS", str(run))
+    page, links = fine(opened("space_page", view="While it trained").run()), []
+    for epoch in (0, 2):
+        fine(page.select_slider(key="epoch").set_value(epoch).run())
+        (link,) = [each.value for each in page.code if "view=" in each.value]
+        links.append(dict(parse_qsl(urlsplit(link).query)))
+    assert [link["epoch"] for link in links] == ["0", "2"]
+    again = fine(opened("space_page", **links[1]).run())
+    for key in ("left", "right"):
+        assert links[1][key] == page.selectbox(key=key).options[page.selectbox(key=key).index]
+        assert again.selectbox(key=key).value == page.selectbox(key=key).value
+    assert again.select_slider(key="epoch").value == 2
+
+
 @pytest.mark.whole
 def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
     page = with_runs(opened, run, view="While it trained")
@@ -206,7 +224,6 @@ def test_a_corpus_without_a_run_offers_the_training(opened: Opened, monkeypatch:
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: where.append((page, query_params)))
     fine(page.button(key="train-on-it").click().run())
     assert where == [("train_page.py", {"view": "Train"})]
-    assert page.session_state["start-training"]
     assert not [button for button in opened("space_page", **QUICK).run().button if button.key == "train-on-it"]
 
 
@@ -260,8 +277,12 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
         (table,) = named(page, "Sentences that moved")
         rows = found.rows(outcome)
         assert table["sentence"].tolist() == [shown.texts[row] for row in rows]
-        assert table["before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
-        assert table["now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
+        assert table["class"].tolist() == [shown.labels[row] for row in rows]
+        assert table["nearest before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
+        assert table["nearest now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
+        own = {"worse": "nearest before", "better": "nearest now"}  # what decides it is in the table
+        for when in ("nearest before", "nearest now"):
+            assert set(table["class"] == table[when]) == {own.get(outcome) == when}
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
         own = [(str(len(rows)), *way[1:]) for way, rows in groups.items() if way[0] == outcome][: len(buttons)]
         assert [tuple(label.replace("*", "").split()[::2]) for label in buttons] == own

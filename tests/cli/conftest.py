@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from labkit.cli.main import main
+from tests.course.thirty import thirty as thirty
 
 SMALL = ("--set", "encoder=mean", "--set", "dimension=8", "--set", "size=6", "--set", "batch=8", "--device", "cpu")
 

@@ -9,15 +9,9 @@ from pathlib import Path
 import pytest
 
 from labkit.course.collect import collect
-from tests.course.thirty import NAMES, write_class
+from tests.course.thirty import NAMES
 
 from .conftest import Labkit
-
-
-@pytest.fixture
-def thirty(tmp_path: Path) -> Path:
-    write_class(tmp_path / "class")
-    return tmp_path / "class"
 
 
 def test_a_class_in_three_tables(labkit: Labkit, thirty: Path) -> None:

@@ -13,13 +13,7 @@ import pytest
 
 from labkit.course import answers
 from labkit.course.collect import MOST_BYTES, ClassProgress, collect
-from tests.course.thirty import NAMES, ORDER, write_class
-
-
-@pytest.fixture
-def thirty(tmp_path: Path) -> Path:
-    write_class(tmp_path / "class")
-    return tmp_path / "class"
+from tests.course.thirty import NAMES, ORDER
 
 
 def record(kept: dict[str, Any], **more: Any) -> str:

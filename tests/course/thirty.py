@@ -6,6 +6,8 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
 ORDER = [f"{notebook}.{n}" for notebook, count in (("00", 4), ("01", 5), ("02", 5)) for n in range(1, count + 1)]
 SLIPS = (
     "the sign is turned round: yours is the right number times -1",
@@ -19,6 +21,13 @@ NAMES = (
     "Ada", "Bea", "Cem", "Dora", "Eli", "Fay", "Gus", "Hana", "Ida", "Jon", "Kim", "Leo", "Mia", "Noa", "Ole", "Pia",
     "Qi", "Rosa", "Sam", "Tea", "Udo", "Vera", "Wim", "Xenia", "Yara", "Zoe", "Åsa", "Émile", "Łukasz", "Мила",
 )  # fmt: skip
+
+
+@pytest.fixture
+def thirty(tmp_path: Path) -> Path:
+    """A folder with the thirty files."""
+    write_class(tmp_path / "class")
+    return tmp_path / "class"
 
 
 def write_class(folder: Path, seed: int = 0) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from labkit.course.notebooks import sources
-from tests.app.conftest import CHROMIUM, FLAGS
+from tests.browser import chromium
 from tests.waiting import HANG
 
 nodes = pytest.importorskip("docutils.nodes", reason="needs the extra 'book'")
@@ -186,10 +186,7 @@ SHOWN = """() => [...document.querySelectorAll('.picture')].map(picture => [
 @pytest.mark.whole
 def test_the_book_leads_nowhere_wrong_asks_nobody_and_can_be_read_by_all(book: Path) -> None:
     assert broken(book) == []
-    playwright = pytest.importorskip("playwright.sync_api")
     axe = pytest.importorskip("axe_playwright_python", reason="needs the extra 'dev'")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the path")
     pages = sorted(path for path in book.rglob("*.html") if "_static" not in path.parts)
     pages = [
         page for page in pages if 'http-equiv="refresh"' not in page.read_text("utf-8").lower()
@@ -197,8 +194,7 @@ def test_the_book_leads_nowhere_wrong_asks_nobody_and_can_be_read_by_all(book: P
     assert {source.stem for source in sources()} <= {page.stem for page in pages}
     asked: list[str] = []
     complaints: dict[str, list[str]] = defaultdict(list)
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HANG)
+    with chromium() as browser:
         for scheme, width in (("light", 1280), ("dark", 390)):
             view = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
             view.on("request", lambda request: asked.append(request.url))
@@ -220,18 +216,13 @@ def test_the_book_leads_nowhere_wrong_asks_nobody_and_can_be_read_by_all(book: P
             count = page.read_text("utf-8").count('<div class="picture">')
             assert view.locator(".picture img:visible").count() == count
             assert count == 0 or page.parent.name == "solutions" or page.stem == "who-leads"
-        browser.close()
     assert complaints == {}
     assert {url for url in asked if not url.startswith((book.as_uri(), "data:", "blob:", "about:"))} == set()
 
 
 @pytest.mark.whole
 def test_a_picture_comes_alive_where_it_is_looked_at_and_search_finds(book: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the path")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HANG)
+    with chromium() as browser:
         view = browser.new_page()
         view.goto((book / "notebooks" / "solutions" / "01_pairs_and_weights.html").as_uri())
         assert {tuple(each) for each in view.evaluate(SHOWN)} == {(True, False)}  # far below, and still
@@ -242,4 +233,3 @@ def test_a_picture_comes_alive_where_it_is_looked_at_and_search_finds(book: Path
         view.wait_for_url("**/docs/index.html")
         view.goto(f"{(book / 'search.html').as_uri()}?q=stiefel")
         view.wait_for_selector("#search-results li a:has-text('Glossary')")
-        browser.close()

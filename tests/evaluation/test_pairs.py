@@ -122,10 +122,10 @@ few = st.lists(st.integers(0, 4), min_size=6, max_size=6)
 def test_reversals_by_hand() -> None:
     # higher grade 3 of item 2, 2 of item 1, 1 of item 0; before ranks 2 > 0 > 1, after 1 > 2 > 0
     found = reversals([1, 2, 3], [0.5, 0.4, 0.9], [0.1, 0.4, 0.3])
-    assert (found.kept, found.mended, found.spoilt, found.wrong) == (1, 1, 1, 0)
-    assert found.couples == 3
-    assert found.mended_examples == (Reversal(1, 0, (2, 1), (0.4, 0.5), (0.4, 0.1)),)
-    assert found.spoilt_examples == (Reversal(2, 1, (3, 2), (0.9, 0.4), (0.3, 0.4)),)
+    assert (found.kept, found.fixed, found.broken, found.wrong) == (1, 1, 1, 0)
+    assert found.comparisons == 3
+    assert found.fixed_examples == (Reversal(1, 0, (2, 1), (0.4, 0.5), (0.4, 0.1)),)
+    assert found.broken_examples == (Reversal(2, 1, (3, 2), (0.9, 0.4), (0.3, 0.4)),)
 
 
 @given(few, few, few, st.sampled_from([0.0, 1.0]))
@@ -139,9 +139,9 @@ def test_against_plain_loops(gold: list[int], before: list[int], after: list[int
         if gold[i] - gold[j] > least:
             counts[before[i] > before[j], after[i] > after[j]] += 1
     found = reversals(gold, before, after, least=least)
-    assert (found.kept, found.mended) == (counts[True, True], counts[False, True])
-    assert (found.spoilt, found.wrong) == (counts[True, False], counts[False, False])
-    for shown, right in ((found.mended_examples, (False, True)), (found.spoilt_examples, (True, False))):
+    assert (found.kept, found.fixed) == (counts[True, True], counts[False, True])
+    assert (found.broken, found.wrong) == (counts[True, False], counts[False, False])
+    for shown, right in ((found.fixed_examples, (False, True)), (found.broken_examples, (True, False))):
         assert bool(shown) == bool(counts[right])
         items = [item for each in shown for item in (each.higher, each.lower)]
         assert len(items) == len(set(items))

@@ -1,4 +1,4 @@
-"""A small batch of pairs, examined."""
+"""A small batch of pairs, examined; and a class of thirty."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import Examined, SentenceBatch, cosines, examine
+from tests.course.thirty import thirty as thirty
 from tests.figures.examples import EVIL
 
 CLASSES = (EVIL, EVIL, "y", "y")

@@ -9,15 +9,8 @@ import pytest
 from labkit.course.answers import Attempts
 from labkit.course.collect import ClassProgress, Student, collect
 from labkit.figures.class_progress import class_progress
-from tests.course.thirty import NAMES, write_class
+from tests.course.thirty import NAMES
 from tests.figures.examples import EVIL, texts_of
-
-
-@pytest.fixture(scope="module")
-def thirty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("class")
-    write_class(folder)
-    return folder
 
 
 @pytest.mark.parametrize("notebook", [None, "02"])

@@ -73,6 +73,21 @@ def test_lines_that_all_tie_are_called_so_on_an_axis_that_ends_at_one() -> None:
     assert part.layout.xaxis.range[1] == 1
 
 
+def test_without_an_interval_nothing_is_drawn_as_one() -> None:
+    """Ten test items, or one run each: too few to compare with the best."""
+    lines = leaderboard([result("a", 0, 9, 10), result("b", 0, 1, 10)])
+    assert [line.lead for line in lines] == [None, None]
+    figure = leader_dots(lines)
+    assert [trace.x[0] for trace in figure.data] == [0.9, 0.1]
+    assert [*figure.data[1].error_x.array, *figure.data[1].error_x.arrayminus] == pytest.approx([0, 0])
+    assert not figure.layout.shapes
+    assert [text.count("0.") for text in figure.layout.yaxis.ticktext] == [1, 1]
+    once = {"a": {0: {"auc": 0.9}}, "b": {0: {"auc": 0.1}}}
+    means = seed_dots(Figures("t", "f", once, {}), "auc").data[1]
+    assert (list(means.x), list(means.error_x.array)) == ([0.9, 0.1], [0, 0])
+    assert list(means.marker.symbol) == ["diamond"] * 2  # none is shown to be behind
+
+
 def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
         Figure(EVIL, "f1", 0.7, (0.71, 0.72, 0.73), (0, 1, 2)),
@@ -104,12 +119,13 @@ def test_the_leads_of_a_card_are_differences_from_another_row_and_decided_ones_h
     column = Column("error", "error", "questions", larger=False)
     table = TableResult(Table("film", "1", "", (column,), rows), figures, claims)
     figure = leads_beside_paper(table, "error", [(EVIL, "b"), (EVIL, "c"), ("b", "d")])
-    printed, ours = figure.data
+    printed, ours, alone = figure.data
     assert (list(printed.x), list(printed.y)) == (pytest.approx([30, -10]), [0, 2])
-    assert (list(ours.x), list(ours.y)) == (pytest.approx([-10, 41]), [0, 1])
-    assert list(ours.error_x.array) == pytest.approx([0, 4])
-    assert list(ours.error_x.arrayminus) == pytest.approx([0, 2])
-    assert [re.findall(r"[+-]\d\d\.\d", note.text) for note in figure.layout.annotations] == [
+    assert (list(ours.x), list(ours.y)) == (pytest.approx([41]), [1])
+    assert list(ours.error_x.array) == pytest.approx([4])
+    assert list(ours.error_x.arrayminus) == pytest.approx([2])
+    assert (list(alone.x), list(alone.y), alone.error_x.array) == (pytest.approx([-10]), [0], None)  # decides nothing
+    assert [re.findall(r"[+-]\d\d\.\d", note.text.replace("−", "-")) for note in figure.layout.annotations] == [
         ["+30.0", "-10.0"], ["+41.0"], ["-10.0"]]  # fmt: skip
     assert "<b>bad" not in figure.layout.annotations[0].text
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from labkit.explanation import Explanation, Parts
 from labkit.film.reading import (
@@ -162,6 +162,27 @@ def test_only_classes_that_are_apart_beyond_chance_are_named(random) -> None:
         classes_apart(random.standard_normal((120, 10)), random.permutation(labels).tolist()) for _ in range(40)
     ]
     assert sum(any(rows) for rows in shuffled) <= 6  # 5 % of such corpora name any class at all
+
+
+def test_classes_apart_as_one_by_one_with_scipy(random) -> None:
+    """With unequal spreads; classes of fewer than 5 sentences, or with fewer than 5 others, are not tested."""
+    for sizes in ({"a": 5, "b": 4, "c": 20, "d": 25, "e": 6}, {"a": 40, "b": 4}):
+        rows = np.repeat(np.arange(len(sizes)), [*sizes.values()])
+        labels = np.array([*sizes])[rows]
+        tested = [name for name, size in sizes.items() if 5 <= size <= len(labels) - 5]
+        for scale in (0.1, 1.0) * 10:
+            means, spreads = random.random((2, len(sizes), 4))
+            Y = means[rows] + scale * spreads[rows] * random.standard_normal((len(rows), 4))
+            for column, named in zip(Y.T, classes_apart(Y, labels.tolist()), strict=True):
+                found = []
+                for name in tested:
+                    own, others = column[labels == name], column[labels != name]
+                    if stats.ttest_ind(own, others, equal_var=False).pvalue < 0.05 / (4 * len(tested)):
+                        found.append((name, own.mean() - others.mean()))
+                found.sort(key=lambda each: -abs(each[1]))
+                expected = [each for each in found if 3 * abs(each[1]) >= abs(found[0][1])]
+                assert [name for name, _ in named] == [name for name, _ in expected]
+                assert [apart for _, apart in named] == pytest.approx([apart for _, apart in expected])
 
 
 def test_row_ends_are_the_sentences_furthest_along_each_row() -> None:

@@ -82,9 +82,9 @@ def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
         locally_linear.reversed_order(Case("", each)).figures
         for each in (corpus, turned(corpus, of_split(corpus, "test")))
     )
-    assert plain["mended"] == pytest.approx(otherwise["spoilt"])
-    assert plain["spoilt"] == pytest.approx(otherwise["mended"])
-    assert plain["mended"] != plain["spoilt"]
+    assert plain["fixed"] == pytest.approx(otherwise["broken"])
+    assert plain["broken"] == pytest.approx(otherwise["fixed"])
+    assert plain["fixed"] != plain["broken"]
 
 
 def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
@@ -111,7 +111,7 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
 def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: Known) -> None:
     """In one half the third direction tells the classes, in the other the fifth; those before it mean nothing.
 
-    Taking two directions away bares the classes of the one, taking four those of the other, and spoils the first.
+    Taking two directions away bares the classes of the one, taking four those of the other, and breaks the first.
     """
     classes = [f"class {number % 2}" for number in range(len(TEXTS))]
     corpus = Labelled(TEXTS, classes, splits=["test"] * len(TEXTS))

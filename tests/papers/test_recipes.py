@@ -96,7 +96,7 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     )
 
 
-def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_order_that_is_fixed_and_broken(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = pairs("dev test")
     monkeypatch.setattr(locally_linear, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
     turned = np.random.default_rng(2).normal(size=(40, 40))
@@ -112,9 +112,9 @@ def test_order_that_is_mended_and_spoilt(known: Known, monkeypatch: pytest.Monke
     couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
     right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
     found = locally_linear.reversed_order(Case("", corpus)).figures
-    assert found["mended"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
-    assert found["spoilt"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
-    assert found["mended"] != found["spoilt"]
+    assert found["fixed"] == pytest.approx((~right[:, 0] & right[:, 1]).mean())
+    assert found["broken"] == pytest.approx((right[:, 0] & ~right[:, 1]).mean())
+    assert found["fixed"] != found["broken"]
 
 
 def test_features_of_pairs_by_hand() -> None:

@@ -38,7 +38,7 @@ def test_the_page_has_every_table_and_claim(report: Report) -> None:
 
 def test_numbers_in_the_papers_digits() -> None:
     assert in_digits(Column("a", "a", "stsb"), 0.85) == ".850"
-    assert in_digits(Column("a", "a", "stsb"), -0.0123) == "-.012"
+    assert in_digits(Column("a", "a", "stsb"), -0.0123) == "−.012"
     assert in_digits(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
     assert in_digits(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
     assert _theirs(Column("a", "a", "stsb"), 0.4557) == ".4557"  # no printed digit is lost
@@ -83,6 +83,7 @@ def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: st
 @pytest.mark.parametrize(
     ("lead", "found", "asked", "why"),
     [
+        ((0.1, -0.05, 0.25, False, True), {}, {}, "over seeds alone"),
         ((0.1, 0.05, 0.15), {"seeds": 3}, {}, "3 of 5 seeds"),
         ((0.1, -0.05, 0.25), {"seeds": 3}, {}, "3 of 5 seeds"),
         ((0.1, 0.1, 0.1), {}, {}, "one number per row"),
@@ -100,7 +101,9 @@ def test_an_undecided_claim_says_why(
     judged = Judgement("open", ShownLead("f1", "a", "b", 0.6, 0.5, *lead), **found)
     claims = (Claim("a leads b", ("a",), ("b",), ("f1",), **asked),)
     table = Table("film", "1", "", (Column("f1", "f1", "questions"),), (), claims=claims)
-    assert why in result_of(JudgedClaim("a leads b", None, judged), table)
+    said = result_of(JudgedClaim("a leads b", None, judged), table)
+    assert why in said
+    assert ("seeds alone" in said) == (len(lead) > 3)
     assert "Undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), table)
 
 
@@ -130,6 +133,7 @@ def test_the_page_says_who_is_in_front_and_who_may_be() -> None:
         for claim in result.claims:
             both = [each and f"{each.lead:+.3f} [{each.low:+.3f},\u00a0{each.high:+.3f}]" for each in
                     (claim.before, claim.after)]  # fmt: skip
+            both = [each and re.sub(r"\+(0\.000)", r"\1", each.replace("-", "−")) for each in both]
             line = next((row for row in rows(part) if row[0] == claim.text), None)
             assert (line and line[2:4]) == (both if all(both) else None)
     assert seen > 30

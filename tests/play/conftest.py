@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,12 @@ import pytest
 
 import labkit.play
 from labkit.play import playground
+from labkit.play.sentences import bundled
+from tests.browser import Seen, chromium
 from tests.waiting import HANG
 
 HERE = Path(__file__).parent
 MODULES = Path(labkit.play.__file__).parent
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 Run = Callable[[str, Any], Any]
 
 
@@ -54,13 +50,11 @@ def in_node() -> Run:
     return run
 
 
-@dataclass
-class Seen:
-    """A page of a browser, with all that it asked for and all that it complained of."""
-
-    view: Any
-    asked: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
+@pytest.fixture(scope="session")
+def data() -> dict[str, Any]:
+    """The bundled sentences with their scenes, as the modules read them."""
+    sentences = bundled()
+    return {"name": sentences.name, "classes": sentences.classes, "rows": sentences.rows, "scenes": True}
 
 
 @pytest.fixture(scope="session")
@@ -72,13 +66,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A browser without a window."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the path")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HANG)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
@@ -90,11 +79,7 @@ def opened(browser: Any) -> Iterator[Callable[..., Seen]]:
         # the page's own policy forbids the strings of code that playwright waits by
         view = browser.new_page(**{"viewport": {"width": 1280, "height": 800}, "bypass_csp": True} | options)
         pages.append(view)
-        view.set_default_timeout(1000 * HANG)
         found = Seen(view)
-        view.on("request", lambda request: found.asked.append(request.url))
-        view.on("pageerror", lambda error: found.complaints.append(str(error)))
-        view.on("console", lambda said: found.complaints.append(said.text) if said.type == "error" else None)
         view.goto(address)
         view.wait_for_function("globalThis.play?.drawn > 0")
         return found

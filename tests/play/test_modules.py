@@ -10,13 +10,6 @@ import pytest
 
 from labkit.evaluation import hit_at, inter_intra
 from labkit.pairs import LOSSES
-from labkit.play.sentences import bundled
-
-
-@pytest.fixture(scope="module")
-def data() -> dict[str, Any]:
-    sentences = bundled()
-    return {"name": sentences.name, "classes": sentences.classes, "rows": sentences.rows, "scenes": True}
 
 
 def test_metrics_are_those_of_the_library(in_node) -> None:  # type: ignore[no-untyped-def]

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from labkit.play.sentences import bundled
-
 SEEDS = (1, pytest.param(2, marks=pytest.mark.whole), pytest.param(3, marks=pytest.mark.whole))
 RUN = """
 const { Lab } = await play("lab");
@@ -46,12 +44,6 @@ return seen;
 """
 Seen = list[dict[str, Any]]
 Watch = Callable[..., Seen]
-
-
-@pytest.fixture(scope="module")
-def data() -> dict[str, Any]:
-    sentences = bundled()
-    return {"name": sentences.name, "classes": sentences.classes, "rows": sentences.rows, "scenes": True}
 
 
 @pytest.fixture(params=SEEDS)

@@ -111,12 +111,12 @@ def test_three_pairs_by_hand() -> None:
     before[order], after[order] = turned(0.5, 0.2, 1.0), turned(0.1, 0.8, 0.4)
     found = changed(told, before, after)
     # (5, 3): wrong before, right after. (5, 1): right in both. (3, 1): right before, wrong after
-    assert (found.found.mended, found.found.kept, found.found.spoilt, found.found.wrong) == (1, 1, 1, 0)
+    assert (found.found.fixed, found.found.kept, found.found.broken, found.found.wrong) == (1, 1, 1, 0)
     assert found.spearman == (pytest.approx(0.5), pytest.approx(0.5))
     rows = list(found.rows())
-    assert [row["what"] for row in rows] == ["mended 1", "mended 1", "spoilt 1", "spoilt 1"]
+    assert [row["what"] for row in rows] == ["fixed 1", "fixed 1", "broken 1", "broken 1"]
     assert rows[0] == {
-        "what": "mended 1",
+        "what": "fixed 1",
         "should be": "closer",
         "sentence 0": "a",
         "sentence 1": "b",
@@ -124,4 +124,4 @@ def test_three_pairs_by_hand() -> None:
         "before": pytest.approx(np.cos(0.5)),
         "after": pytest.approx(np.cos(0.1)),
     }
-    assert [kind for kind, _ in found.examples] == ["mended 1", "spoilt 1"]
+    assert [kind for kind, _ in found.examples] == ["fixed 1", "broken 1"]

@@ -276,7 +276,13 @@ def test_training_that_keeps_few_pairs_says_so() -> None:
         fitted(corpus=labelled_pairs(60), **settings)  # the positives of 60 of 150 sentences that have one
 
 
-def test_two_views_of_a_sentence_need_dropout() -> None:
+def test_only_a_loss_without_labels_trains_on_one_class_and_needs_dropout() -> None:
+    texts = few("topics", 60).sentences()
+    alone = Labelled(texts, ["one"] * len(texts), splits="train")
+    with pytest.raises(ValueError, match="two"):
+        fitted(corpus=alone, epochs=1)
+    method = fitted(corpus=alone, loss="simcse", dropout=0.1, epochs=1)
+    assert np.isfinite(method.history.column("loss")).all()
     with pytest.raises(ValueError, match="dropout"):
         PairSettings(loss="simcse", dropout=0)
 

@@ -146,20 +146,22 @@ def digests(folder: Path) -> list[str]:
     return [sha256_of(path) for path in shards_in(folder)]
 
 
-@pytest.mark.parametrize("rule", ["adjacent", "titles"])
-def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: str) -> None:
+@pytest.mark.parametrize(("rule", "workers"), [("adjacent", 2), ("titles", 1)])
+def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: str, workers: int) -> None:
     """Of all the parts together, read by the one reader as one dump."""
-    sources = parts(tmp_path)
-    made, funnel = write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400)
+    names = [str(path) for path in parts(tmp_path)]
+    made, funnel = write_shards(names, tmp_path / "out", Plan(rule, 2), size=400)
     text = "".join(page for some in PARTS for page in pages_of(some))
     (tmp_path / "one.xml").write_text(f"{HEAD}{text}</mediawiki>")
     alone = write_triplets([str(tmp_path / "one.xml")], tmp_path / "one.csv", Plan(rule, 2))
+    assert write_triplets(names, tmp_path / "parts.csv", Plan(rule, 2), workers=workers) == funnel
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
     assert len(shards_in(tmp_path / "out")) > 8
     assert rows_of(tmp_path / "out") == list(read_corpus(tmp_path / "one.csv").rows())
     assert funnel.rows() == alone.rows()
     assert funnel.removed(REPEATED, "articles") == 9
     assert made["rows"] == funnel.left("triplets")
-    assert write_shards([str(path) for path in sources], tmp_path / "out", Plan(rule, 2), size=400) == (made, funnel)
+    assert write_shards(names, tmp_path / "out", Plan(rule, 2), size=400) == (made, funnel)
 
 
 def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:

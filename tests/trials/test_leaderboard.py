@@ -11,6 +11,8 @@ import pytest
 
 from labkit.evaluation import Parts, lead_of
 from labkit.evaluation.scores import Scores
+from labkit.runs import EARLIER, settings_of
+from labkit.sentpwnet.method import Triplet
 from labkit.trials.leaderboard import Line, Result, leaderboard
 
 
@@ -125,6 +127,20 @@ def test_settings_make_lines_and_name_them() -> None:
     lines = leaderboard(runs)
     assert [line.name for line in lines] == ["a loss=x", "a loss=y", "b"]
     assert [len(line.results) for line in lines] == [2, 1, 1]
+
+
+def test_a_run_of_an_earlier_version_is_the_same_line_as_its_twin_of_today() -> None:
+    """Its record lacks a setting that came later, and has another under its old name."""
+    kind = Triplet.Settings
+    today = kind(temperature=EARLIER["temperature"]).values()
+    old = {name: value for name, value in today.items() if name not in ("temperature", "max_grad_norm")}
+    records = [old | {"clip": today["max_grad_norm"]}, today, kind().values()]
+    results = []
+    for seed, settings in enumerate(records):
+        record = {"method": "triplet", "settings": settings, "corpus": "c", "fingerprint": "f", "seed": seed}
+        model = Triplet(settings_of(kind, settings))
+        results.append(Result.of(str(seed), record, model, result("triplet", 0.5).scores))
+    assert [[each.run for each in line.results] for line in leaderboard(results)] == [["0", "1"], ["2"]]
 
 
 @pytest.mark.parametrize(("times", "verdict"), [(1, "open"), (10, "tie")])  # 3 / 40 and 3 / 400 may be missed

@@ -17,10 +17,11 @@ from labkit.evaluation.scores import selection
 from labkit.experiment import Experiment
 from labkit.method import History, Method
 from labkit.methods import METHODS
-from labkit.settings import Settings, setting
+from labkit.settings import setting
 from labkit.trials.space import SAMPLERS, Dial
 from labkit.trials.tune import Tuned, TunedTrial, tune
 from tests.test_contract import CORPORA
+from tests.test_settings import Some
 
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 3, "device": "cpu"}
 
@@ -241,15 +242,6 @@ def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
         assert tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t").trials == again.trials
-
-
-@dataclass(frozen=True, kw_only=True)
-class Some(Settings):
-    size: int = setting(3, "how large", minimum=1, maximum=9)
-    rate: float = setting(0.5, "how fast", above=0, maximum=1)
-    loud: bool = setting(True, "whether it is heard")
-    kind: str = setting("hot", "which of two", choices=("hot", "cold"))
-    file: str = setting("none", "any text")
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ FULL = {"share": "0"}
 WORDS = "mean of word vectors (ours)"
 RULE = f"FILM with the paper's rule (each among the other's {PAPERS_K} nearest)"
 _HINGE = (
-    "FILM as printed is mended in three ways: the hinge is smoothed at its corner, its weights are found together with "
-    "s (in turn, as in Algorithm 1, the two need not converge), and its margin is set by the size of the solution in "
-    "closed form"
+    "FILM as printed is corrected in three ways: the hinge is smoothed at its corner, its weights are found together "
+    "with s (in turn, as in Algorithm 1, the two need not converge), and its margin is set by the size of the solution "
+    "in closed form"
 )
 DEVIATIONS = f"{_HINGE}. Two sentences count as duplicates if their cosine is above a threshold chosen on dev"
 
@@ -142,7 +142,7 @@ TABLE_3 = Table(
         Row("FILM at full rank", (), Recipe(cost_of_training, "film", FULL)),
     ),
     note="The paper gives 80 minutes on a graphics card and less than 30 on a processor. For memory, performance and "
-    "interpretability it gives words instead of numbers.",
+    "interpretability it rates methods in words instead of numbers.",
     claims=(
         Claim("FILM is trained faster than its deep twin", ("FILM",), ("deep twin",), ("CPU minutes",), larger=False),
     ),
@@ -164,7 +164,7 @@ FIGURE_1 = _descent(
     "The objective at each step of the descent",
     "objective",
     "The paper's figure is a picture. Whether Algorithm 1 descends depends on a margin that is not given, with or "
-    "without the line search of section 3.2. Our descent is on the mended objective.",
+    "without the line search of section 3.2. Our descent is on the corrected objective.",
 )
 FIGURE_2 = _descent(
     "figure-2",

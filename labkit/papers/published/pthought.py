@@ -178,7 +178,7 @@ TABLE_B9 = Table(
     ),
     note="The objective (1 - λ) copy + (1 + λ) paraphrase changes with λ itself, so its values cannot be compared. "
     "Seven of the paper's eight values lie on the line 1.981 + 1.840 λ. The optimum, λ = 0.01, lies 0.83 below that "
-    "line and is almost certainly a misprint. Here λ is compared by the lift on dev.",
+    "line and is almost certainly a misprint. Here, values of λ are compared by their lift on dev.",
     claims=(
         Claim("λ = 0.01 is best", ("λ = 0.01",), tuple(f"λ = {v:g}" for v in LAMBDAS if v != 0.01), ("objective",),
               larger=False),
@@ -194,7 +194,7 @@ FIGURE_3 = Table(
         *(row for row in _rows(parted_groups, dict.fromkeys(COHERENT, ())) if _drawn(row)),
         bag(parted_groups),
     ),
-    note="The paper's figure is a picture without numbers; the ratio of distances between and within groups is ours. "
+    note="The paper shows only a plot, without numbers; we computed the ratio of distances between and within groups. "
     f"{FAIR}",
 )  # fmt: skip
 FIGURE_4 = Table(

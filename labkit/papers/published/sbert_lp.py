@@ -123,7 +123,7 @@ TABLE_2 = Table(
     (*_rows(transformed_classes, CLASSES, seeds=1), *LOGISTIC),
     note="TREC has 500 test questions, so an accuracy is a multiple of 0.20 %, which 83.06 % is not. Here at most "
     f"{MOST['train']:,} training, {MOST['dev']:,} dev and {MOST['test']:,} test sentences, drawn at random, are "
-    "embedded together. A pair is represented by |u - v| and u · v. The rows with logistic regression learn weights on "
+    "embedded together. A pair is represented by |u - v| and u · v. Logistic regression learns from "
     "the same vectors, with a penalty chosen on dev.",
     claims=(
         *_lead(_SETS, "classes"),
@@ -161,8 +161,8 @@ TABLE_3 = Table(
 TABLE_4 = Table(
     "sbert-lp", "4",
     "Percentage of pairs with different grades whose order one measure gets right and the other wrong",
-    (Column("mended by LP", "mended", "stsb", 100, ".2f"),
-     Column("spoilt by LP", "spoilt", "stsb", 100, ".2f", larger=False)),
+    (Column("fixed by LP", "fixed", "stsb", 100, ".2f"),
+     Column("broken by LP", "broken", "stsb", 100, ".2f", larger=False)),
     (Row(MINI, (), Recipe(reversed_order, "sbert", seeds=1)),),
     note="The paper shows one such case, from STS 2013: people gave 2.2 and 3.0, SBERT .6408 and .6236, and LP .2335 "
     "and .4234. One case proves nothing, so all are counted here, in both directions.",

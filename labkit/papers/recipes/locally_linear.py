@@ -78,13 +78,13 @@ def swept_grades(case: Case) -> Result:
 
 
 def reversed_order(case: Case) -> Result:
-    """The shares of couples of test pairs with different grades whose order LP mends and spoils."""
+    """The shares of comparisons of test pairs with different grades that LP fixes and breaks."""
     points = _swept(case, graded(case.corpus, "dev"))
     test = graded(case.corpus, "test")
     rows, a, b = _sides(case, test)
     before, after = (pair_cosines(transformed(rows, best(points, kind)), a, b) for kind in (RAW, LP))
     turned = reversals(test.scores, before, after)
-    return Result({"mended": turned.mended / turned.couples, "spoilt": turned.spoilt / turned.couples})
+    return Result({"fixed": turned.fixed / turned.comparisons, "broken": turned.broken / turned.comparisons})
 
 
 def transformed_classes(case: Case) -> Result:
