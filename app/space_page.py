@@ -260,7 +260,6 @@ def offer_training(place: Any, opened: cached.Opened) -> None:
         choosing.say_who_reads(opened)
         name = f"Train on {frame.plain(opened.in_code)}"
         if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):
-            st.session_state["start-training"] = True
             st.switch_page("train_page.py", query_params={"view": "Train"})
 
 
