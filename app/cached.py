@@ -20,7 +20,7 @@ import numpy as np
 import streamlit as st
 from frame import File
 from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
-from keeping import keep, once
+from keeping import keep, once, tried
 from trainings import file_name
 
 from labkit.arrays import unit
@@ -91,14 +91,7 @@ def uploaded_corpus(file: File) -> Opened:
 
 def _read_once(said: str, key: tuple[Any, ...], read: Callable[[], R]) -> R:
     """Read a visitor's file in another process; a file that was rejected is not read again."""
-
-    def value_or_refusal() -> R | ValueError:
-        try:
-            return read()
-        except ValueError as mistake:
-            return ValueError(str(mistake))  # without its traceback
-
-    value = once("Waiting while other files are read …" if busy() else said, key, value_or_refusal)
+    value = tried("Waiting while other files are read …" if busy() else said, key, read)
     if isinstance(value, ValueError):
         raise ValueError(str(value))
     return value

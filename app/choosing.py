@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from labkit.shipped import Origin
 
 OWN = frame.OWN
-WIDTH = 210  # of a control in the row at the top, in pixels
+WIDTH, WIDEST = 210, 420  # of a control in the row at the top, in pixels
 RUN = "run "  # prefix of a run's name in the list of vectors
 NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = (
-    "Upload a file above, drop one anywhere on this page, or paste sentences. A link to a view of somebody's own file "
-    "does not contain that file: upload it to see the view."
+    "Upload a file above, drop one anywhere on this page, or paste sentences. If a link led you here, it does not "
+    "contain its file: upload that file to see the view of the link."
 )
 FORMATS = (
     "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
@@ -50,6 +50,12 @@ OWN_FILE = (
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
+MEANINGS = {
+    "mean-vectors": "the mean of the vectors of a sentence's words",
+    "sif": "smooth inverse frequency, a mean of word vectors in which frequent words count less",
+    "lsa": "latent semantic analysis, the main directions of TF-IDF",
+    "tfidf": "counts of words, in which words that occur in many sentences count less",
+}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # a call in a line of code -> the import that it needs
     "METHODS[": "from labkit import METHODS",
@@ -131,6 +137,11 @@ class Space:
         """The method, ready to encode."""
         return self.open()
 
+    @property
+    def saw_test(self) -> bool:
+        """Whether a run was fitted on the test sentences of its corpus, without their classes."""
+        return self.folder is not None and getattr(self.method.settings, "embedded", "") == "all"
+
 
 def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
     """The vectors of a method that is fitted to the corpus on the spot."""
@@ -176,7 +187,10 @@ def choose_vectors(options: Sequence[str], default: str, label: str, key: str, o
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options and key not in st.session_state:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
-    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "help": others, "width": WIDTH}
+    about = [f"* **{NAMES[option]}**: {MEANINGS[option]}" for option in options if option in MEANINGS]
+    shown: Any = {"format_func": lambda option: NAMES.get(option, option)}
+    shown["help"] = "\n".join([*about, "", others or ""])
+    shown["width"] = min(WIDEST, max(WIDTH, 6 * max(map(len, options)) + 80))  # whole names of runs, in the list, too
     return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
 
 
@@ -187,7 +201,7 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
 
 def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], str | None]:
     """Name -> folder of the runs trained on this corpus, each name prefixed with `before`; and a note on which of the
-    visitor's runs are not offered because they were trained on another corpus."""
+    visitor's runs are not offered, and why."""
     here, others, lab, own = {}, [], lab_runs(), opened.corpus.name
     for name, folder in every_run(first=own).items():
         record = record_of(folder)  # of these rows, or of some rows of this bundled corpus
@@ -195,8 +209,9 @@ def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], 
             here[before + name] = folder
         elif name not in lab:
             others.append(f"{name[:60]} ({record.get('corpus', '')})")
-    said = f"Runs that were trained on another corpus are not offered: {first_of(others)}."
-    return here, frame.plain(said) if others else None
+    notes = {"were trained on another corpus": others, "are still training": list(runs_in(training=True))}
+    said = [f"Runs that {why} are not offered: {first_of(names)}." for why, names in notes.items() if names]
+    return here, frame.plain(" ".join(said)) or None
 
 
 def runs_of(opened: cached.Opened, method: str) -> dict[str, Path]:
@@ -306,20 +321,20 @@ def every_run(method: str = "", *, first: str) -> dict[str, Path]:
     return runs
 
 
-def runs_in(method: str = "") -> dict[str, Path]:
-    """name -> folder of the runs in the folders, newest first. The page says which runs cannot be read, and why. In a
-    classroom, other visitors' runs are left out unless they are shared."""
+def runs_in(method: str = "", *, training: bool = False) -> dict[str, Path]:
+    """name -> folder of the runs in the folders, newest first: those at rest, or those that are still `training`. The
+    page says which runs cannot be read, and why. In a classroom, other visitors' runs are left out unless shared."""
     runs: dict[Path, int] = {}
     bad: dict[str, Exception] = {}
     files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]
     for run in filter(classroom.sight(), [file.parent for file in files]):
         try:
             record = read_record(run)
-            if method in ("", record["method"]) and (record["state"] == "finished" or not is_locked(run)):
-                runs[run] = cached.written(run)  # one that is still training is shown under Train
+            if method in ("", record["method"]) and training == (record["state"] != "finished" and is_locked(run)):
+                runs[run] = cached.written(run)
         except (ValueError, OSError) as reason:
             bad[run.name] = reason
-    if bad:
+    if bad and not training:
         st.warning(left_out_note(bad))
     return {run.name: run for run in sorted(runs, key=runs.__getitem__)[::-1]}
 

@@ -94,6 +94,18 @@ def once(said: str, key: tuple[Any, ...], make: Callable[[], R]) -> R:
     return value
 
 
+def tried(said: str, key: tuple[Any, ...], make: Callable[[], R]) -> R | ValueError:
+    """The value that `key` identifies, or why there is none: a refusal is kept, too, and nothing is tried again."""
+
+    def value_or_refusal() -> R | ValueError:
+        try:
+            return make()
+        except ValueError as mistake:
+            return ValueError(str(mistake))  # without its traceback
+
+    return once(said, key, value_or_refusal)
+
+
 def keep(said: str = "") -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Cache the values of a function for all visitors. An argument with a `key` is compared by it."""
 

@@ -27,6 +27,7 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "not measured": ("gray", "Not tested"),
 }
 EXPLANATIONS = "why"  # not a paper: our own measurements
+NO_INTERVAL = " ○ is a difference of two means: only the lead that decides a claim is stored with its interval."
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,13 @@ def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
 
 
 def tally(claims: Sequence[tuple[Any, Any]]) -> str:
-    """How many claims have each verdict, the most frequent first."""
-    said = []
+    """How many claims have each verdict, the most frequent first, and how many the paper's own scores contradict."""
+    said, against = [], sum(claim.contradicted for claim, _ in claims)
     for found, count in Counter(claim.ours.verdict for claim, _ in claims).most_common():
         words = VERDICTS[found][1].lower()
         many = words.replace("does", "do").replace("holds", "hold") if count > 1 else words
         said.append(f"{count} {many}" if said else f"{count} of {len(claims)} claims {many}")
-    return ", ".join(said)
+    return ", ".join(said) + f". The paper's own scores contradict {against} of them" * bool(against)
 
 
 def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
@@ -180,7 +181,8 @@ def show_card(name: str, card: Card) -> None:
     picture = figures.leads_beside_paper(table, card.column, pairs)
     alt = f"{card.title}, {card.column}: {len(pairs)} leads, the paper's and ours. {VERDICTS[claim.ours.verdict][1]}."
     st.plotly_chart(frame.enlarged(picture), key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    st.caption(f"{card.differs} Source: {table.table.title} of the paper.")
+    why = NO_INTERVAL * any(trace.marker.symbol == "circle-open" and trace.x for trace in picture.data)
+    st.caption(f"{card.differs}{why} Source: {table.table.title} of the paper.")
     with st.container(horizontal=True):
         if card.panel:
             icon = ":material/play_arrow:"

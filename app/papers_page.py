@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -12,6 +13,7 @@ import streamlit as st
 from papers_cards import CARDS, TRY
 
 from labkit import figures
+from labkit.papers.claims import ShownLead
 from labkit.papers.records import AS_PRINTED
 from labkit.papers.reports import ours, result_of
 
@@ -31,6 +33,10 @@ TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
     "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
     "latter."
+)
+LEADS = (
+    "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. Right of 0, the claimed method "
+    "is better. Point at a mark to see which two methods and which column it compares."
 )
 ABOUT = """\
 Each card shows the main result of its paper, as leads of one method over another. A lead is positive if the first
@@ -118,10 +124,25 @@ def show_tables(paper: str) -> None:
             if line:
                 st.markdown(frame.plain(line))
     frame.code(PAPER_CODE.format(table=name, column=column))
+    if leads := table.leads:
+        show_leads(leads)
     if papers[paper].observations:
         with st.expander("What the paper says about itself"):
             for each in papers[paper].observations:
                 st.markdown(f"- {frame.plain(each.text)} **{each.verdict}**: {frame.plain(each.why)}")
+
+
+def show_leads(leads: list[tuple[str, ShownLead, ShownLead]]) -> None:
+    """What remains of each lead once the settings of both sides are chosen on dev."""
+    rows = [
+        {"claim": claim, "settings": settings} | asdict(lead)
+        for claim, *both in leads
+        for settings, lead in zip(("as printed", "chosen on dev"), both, strict=True)
+    ]
+    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning."
+    with st.expander("Leads before and after tuning"):
+        frame.picture(figures.leads_before_and_after(leads), key="leads", alt=alt, rows=lambda: rows)
+        st.caption(LEADS)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:

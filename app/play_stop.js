@@ -5,6 +5,8 @@
   if (window.labkitButtons) return;
   window.labkitButtons = true;
   const played = new Set();
+  const opened = performance.getEntriesByType('navigation')[0]?.name; // Streamlit drops defaults from the address
+  const linked = /[?&]epoch=/.test(opened);
   let shown = null, held = false;
   const name = button => button.textContent.replace(/[^\p{L} ]/gu, '').trim();
   const slider = () => document.querySelector('.st-key-epoch input[type=range]');
@@ -22,12 +24,17 @@
     const range = slider(), all = epochs(picture);
     if (held || !range || all.length < 2) return;
     shown = all.indexOf(epoch);
+    playing(true);
     place(range, epoch, shown - Number(range.value));
   }
+
+  // While pictures play, the page hides what the server says of another epoch.
+  const playing = on => document.body.classList.toggle('labkit-playing', on);
 
   function rest(picture) {
     const range = slider(), to = shown;
     shown = null;
+    playing(false);
     if (!range || to === null) return;
     place(range, epochs(picture)[range.value]);
     const way = Math.sign(to - range.value);
@@ -38,12 +45,16 @@
     for (const kind of ['keydown', 'keyup']) range.dispatchEvent(new KeyboardEvent(kind, key)); // only a key ends a move
   }
 
-  // Who moves the slider stops the pictures, and its handle is where the slider is.
+  // Who moves the slider stops the pictures, and its handle is where the slider is. Share stops them, too: its link
+  // names the epoch that is seen.
   function hold(event) {
     const range = slider();
-    if (!event.isTrusted || !range || !event.target.closest?.('.st-key-epoch')) return;
+    if (!event.isTrusted || !range) return;
+    if (event.target.closest?.('.st-key-share')) return shown === null || pressAll('Stop');
+    if (!event.target.closest?.('.st-key-epoch')) return;
     if (shown !== null) place(range, range.ariaValueText);
     [shown, held] = [null, true];
+    playing(false);
     pressAll('Stop');
   }
   for (const kind of ['pointerdown', 'keydown']) addEventListener(kind, hold, true);
@@ -78,7 +89,7 @@
     const run = picture?.layout.meta?.title;
     if (name(button) !== 'Play' || played.has(run) || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     played.add(run); // each run once, unless a link names an epoch
-    if (!slider() || slider().value === slider().min) setTimeout(pressAll, 800, 'Play');
+    if (!slider() || (slider().value === slider().min && !linked)) setTimeout(pressAll, 800, 'Play');
   }
   // when an animation is stopped, plotly rejects a promise without a reason, which is not an error
   addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });

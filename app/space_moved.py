@@ -40,9 +40,9 @@ JUDGED = "A move is better (✓) if the new class is the sentence's own, and wor
 WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
-    "A line leads from the old position, which has a mark, to the new one: in colour for {coloured:,} ({which}), in "
-    "grey for the other {others:,} sentences of the list. The left picture is rotated to match the right one, which is "
-    "shown. On average, {new:.1f} of the {k} nearest neighbours changed."
+    "Each line leads from the place of a sentence in {before}, which has a mark, to its place in {after}: in colour "
+    "for {coloured:,} ({which}), in grey for the other {others:,} of the list. The points are those of {after}, and "
+    "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence changed."
 )
 ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
 
@@ -87,6 +87,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         st.info(NOTHING_COMPARED)
         return
     left, right = st.columns(2)
+    left = left.container(key="frame-moved")
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
     arranged = ("who", look.how, st.session_state.get("list"), *(space.key for space in chosen.values()))
@@ -108,7 +109,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-        list_sentences(listed.tolist(), shown.texts, labels, found, moved.k)
+        list_sentences(listed.tolist(), shown.texts, labels, found)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
@@ -127,8 +128,9 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
-        counts = {"coloured": len(coloured), "others": len(others), "k": moved.k}
-        st.caption(SHOWN.format(which=which, new=moved.new.mean(), **counts))
+        counts = {"coloured": len(coloured), "others": len(others), "k": moved.k, "new": moved.new.mean()}
+        names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
+        st.caption(SHOWN.format(which=which, **names, **counts))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
@@ -152,14 +154,11 @@ def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
     return outcome, groups[0][1] if groups else np.empty(0, np.int64)
 
 
-def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[str], found: Moves, k: int) -> None:
-    """Sentences with the classes of their nearest neighbours before and now; a row selects its sentence."""
+def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[str], found: Moves) -> None:
+    """Sentences with their class and those of their nearest neighbours before and now; a row selects its sentence."""
     key = f"moved-{st.session_state['list']}-{marking.state_of_marks().cleared}"
-    near = {"before": found.source, "now": found.target, f"own of {k}": found.own}
-    lines = [
-        {"sentence": texts[row]} | {name: " → ".join(map(str, np.atleast_1d(near[name][row]))) for name in near}
-        for row in rows
-    ]
+    decides = {"class": labels, "nearest before": found.source, "nearest now": found.target}
+    lines = [{"sentence": texts[row]} | {name: of[row] for name, of in decides.items()} for row in rows]
 
     def choose() -> None:
         chosen = st.session_state[key].selection.rows
@@ -167,8 +166,8 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
 
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
-        alt = "Sentences that moved, with the class of their nearest neighbour before and now."
-        widths = dict(zip(lines[0], (320, 85, 85), strict=False))
+        alt = "Sentences that moved: their class, and the class of their nearest neighbour before and now."
+        widths = dict(zip(lines[0], (250, 100, 110, 100), strict=True))
         tall = round(frame.LARGER * ROW) if st.session_state.get("present") else ROW
         frame.table(lines, alt, widths=widths, row_height=tall, height=min(5 * tall, tall * len(lines) + 40), **selects)
 

@@ -20,7 +20,6 @@ from space_look import Look, look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
 from space_reading import landing, marked_class, marks_on, search_field, show_list, show_reading, text_field
 from space_sides import (
-    TALL,
     WIDTHS,
     Side,
     choose_space,
@@ -53,35 +52,6 @@ EARLIER = {  # the tabs of the page Clusters, as old links name them -> what the
     "Over the epochs": {"view": EPOCHS},
     "Cosines": {"view": EPOCHS, "cosines": "true"},
 }
-LAYOUT = f"""<style>
-[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
-.st-key-reading {{height: calc({TALL} - 4rem) !important; max-height: none !important}}
-[class*=st-key-tall] .modebar-container {{display: none}}
-.labkit-tools {{position: absolute; top: -1.9rem; left: 0; display: flex; gap: 0.2rem}}
-.labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
-  min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
-.labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
-.labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
-.stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
-.st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
-.st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
-.st-key-reading li {{margin: 0 0 0 1.1rem; padding: 0}}
-[class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical; overflow: hidden; -webkit-line-clamp: 2}}
-[class*=st-key-near] li {{font-size: 0.78rem !important; line-height: 1.3 !important; margin: 0; padding: 0}}
-[class*=st-key-near] li:hover {{-webkit-line-clamp: none}}
-[class*=st-key-near] .stButton button {{min-height: 1.2rem; padding: 0; text-align: left}}
-[class*=st-key-near] .stButton p {{font-size: 0.72rem}}
-:has(> .st-key-narrow) {{display: none}}
-@media (max-width: 640px) {{
-  :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
-  :has(> .st-key-narrow) {{display: flex}}
-  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
-  .stApp:has(.st-key-pictured [role=radio]:last-child[aria-checked=true]) .stColumn:has(.st-key-side-left):not(
-    :has(.st-key-side-right)),
-  .stApp:has(.st-key-pictured [role=radio]:first-child[aria-checked=true]) .stColumn:has(.st-key-side-right):not(
-    :has(.st-key-side-left)) {{visibility: hidden; height: 0; min-height: 0; flex: 0 0 0; overflow: hidden}}
-}}
-</style>"""
 ABOUT = """\
 Each point is a sentence, and its colour and shape show its class. A method turns every sentence into a vector with many
 dimensions in the **embedding space**. The **picture** shows these vectors in two or three dimensions. It cannot
@@ -95,8 +65,8 @@ first one.
 * **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
   each class.
 
-A sentence **moved** if its nearest neighbour is of another class than before. In the lists of those that moved, **own
-of 10** is the number of its 10 nearest neighbours that are of its own class, before and now.
+A sentence **moved** if its nearest neighbour is of another class than before. The move is better if the new neighbour
+is of the sentence's own class, worse if the old one was, and neither if none is.
 
 Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
 space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
@@ -121,6 +91,7 @@ WORTH = (
     "from their nearest neighbours in the training split. Hit@1 only compares the sentences shown with each other. If "
     "many of them share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
+SAW_TEST = " (it saw the test sentences, so this does not count)"
 NOT_FOUND = "nobody"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
@@ -135,8 +106,8 @@ MADE = (
 )
 PROBE = "{split} sentences whose nearest neighbour is of the same class"
 PROBE_HELP = (
-    "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
-    "**Before and after**, so the two numbers cannot be compared."
+    "During training, the vectors of these sentences were saved at every epoch. Dev is the split on which settings are "
+    "chosen. **Before and after** shows test sentences, so the two numbers cannot be compared."
 )
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
@@ -145,9 +116,9 @@ NO_EPOCHS = (
 PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "The sentences and the axes are the same at every epoch. {how} You can move the slider with the arrow keys. Play "
-    "(Tab, then Enter) moves it from before training to the last epoch, and a single run back to the kept one. Stop "
-    "leaves it where it is. The list of classes follows when the pictures rest."
+    "Every epoch shows the same sentences on the same axes. {how} **Play** shows all epochs, starting before training. "
+    "A single run then returns to the epoch that it kept. **Stop** stays at the current epoch. The arrow keys move the "
+    "slider. While the pictures play, scores and classes are hidden."
 )
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {
@@ -238,7 +209,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
             show_title(name, chosen[name])
-            pictures[name] = st.container(gap=None)
+            pictures[name] = st.container(gap=None, key=f"frame-{name}")
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
     marked = marked_class(shown, look)
@@ -289,7 +260,6 @@ def offer_training(place: Any, opened: cached.Opened) -> None:
         choosing.say_who_reads(opened)
         name = f"Train on {frame.plain(opened.in_code)}"
         if st.button(name, type="primary", icon=":material/model_training:", key="train-on-it"):
-            st.session_state["start-training"] = True
             st.switch_page("train_page.py", query_params={"view": "Train"})
 
 
@@ -316,7 +286,8 @@ def show_verdict(
         rows = measured[0].sample
     shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{value:.1%}" for value in values]
     said = " and ".join(
-        f"**{share}** with {frame.plain(side.space.name)}" for side, share in zip(sides, shares, strict=True)
+        f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
+        for side, share in zip(sides, shares, strict=True)
     )
     place.markdown(f"{what} is {said}.", help=WORTH)
 
@@ -412,14 +383,14 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
     names = [f"space, {journey.unit} {journey.epochs[0]}"] * (at > 0) + [f"space, {where}", f"picture, {where}"]
-    figures_table(st, names, [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]])
+    measured = [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]]
+    figures_table(st.container(key=f"resting-{side.name}"), names, measured)
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
 def page() -> None:
-    st.html(LAYOUT)
     frame.head("What did training change, and for which sentences?", ABOUT, *FORMULAS)
     opened = choosing.corpus()
     if opened is None:
@@ -445,7 +416,10 @@ def page() -> None:
     offer = len(chosen) == 1 and not runs and not isinstance(opened.corpus, Sentences)
     show = {NOW: partial(show_now, offer=offer), WHO: show_who, EPOCHS: show_epochs}[view]
     show(opened, chosen, box, verdict)
-    frame.show_link(own_file=opened.own)
+    linked = {side: choosing.NAMES.get(name := st.session_state[side], name) for side in ("left", "right")}
+    if view == EPOCHS and "epoch" in st.session_state:
+        linked["epoch"] = st.session_state["epoch"]
+    frame.show_link(own_file=opened.own, **linked)
 
 
 CODE = """\

@@ -13,7 +13,7 @@ import frame
 import numpy as np
 import pandas as pd
 import streamlit as st
-from keeping import once, room
+from keeping import once, room, tried
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.records import SPLITS
@@ -72,15 +72,12 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     if opened is not None:
         show_some_rows(opened)
     for name in [name for name in corpora if name not in measured]:  # last: it takes seconds when the app has started
-        try:
-            measured[name] = once("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
-        except ValueError as reason:  # a visitor's file may have no test split
-            measured[name] = None
-            said = f"{corpora[name].in_code} could not be measured: {reason}"
-            st.caption(frame.plain(said))
+        measured[name] = tried("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
         fill(table, corpora, measured)
     mine = measured.get(choosing.OWN)
-    if mine is not None and max(mine.tfidf, mine.mean_vectors) >= PERFECT:
+    if isinstance(mine, ValueError):  # a visitor's file may have no test split
+        st.caption(frame.plain(f"{corpora[choosing.OWN].in_code} could not be measured: {mine}"))
+    elif mine is not None and max(mine.tfidf, mine.mean_vectors) >= PERFECT:
         st.info("Methods that do not learn are already perfect on your file, so training cannot show a gain.")
 
 
@@ -88,7 +85,7 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str
     """The table of the corpora, as text that wraps and grows with the page."""
     rows = []
     for name, opened in corpora.items():
-        hard = measured.get(name)
+        hard = None if isinstance(measured.get(name), ValueError) else measured.get(name)
         scores = (hard.chance, hard.tfidf, hard.mean_vectors) if hard else ("", "", "")
         rows.append(
             {

@@ -23,7 +23,7 @@ from labkit.atomic import sentence_of
 
 DATA, TRAIN, RUNS = VIEWS = ["Data", "Train", "Runs"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
-START = "start-training"  # in the session: the button next to the data was pressed
+WHICH = "Which method?"  # a view of earlier links: now a choice of Train
 EVERY = 1.5  # seconds between updates while something runs
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
@@ -35,7 +35,7 @@ learn. The gap between these scores and 1 is what training can gain.
 **Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
 epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,
 each in its own process, and give the same results as `labkit train`. If you stop a run and resume it from its last
-checkpoint, its result stays the same. **All methods, compared** gives each method on your data the same number of
+checkpoint, its result stays the same. **Compare all methods** gives each method on your data the same number of
 trials.
 
 **Runs**: scores on the test split of the corpus, and the curves of the epochs. Runs that differ only in the seed share
@@ -60,9 +60,8 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
                 job = train_presets.job_of(opened, settings)
                 choosing.say_who_reads(opened)
                 name = "Compare methods" if job.is_bench else "Train"
-                pressed = st.button(name, type="primary", icon=":material/play_arrow:", key="train")
-            if st.session_state.pop(START, False) or pressed:
-                train_queue.submit(queue, job, opened)
+                if st.button(name, type="primary", icon=":material/play_arrow:", key="train"):
+                    train_queue.submit(queue, job, opened)
         train_queue.show_limits()
     with right:
         follow(queue, partial(show_jobs, queue, opened))
@@ -116,9 +115,11 @@ def page() -> None:
     except (ValueError, OSError) as mistake:  # an invalid file: the rest of the page stays
         st.error(frame.plain(sentence_of(mistake)))
     runs = cache(partial(choosing.runs_on, opened, "")) if opened is not None else None
+    if st.query_params.get("view") == WHICH:
+        st.query_params["view"], st.session_state["preset"] = TRAIN, train_presets.ALL
     view = frame.view(VIEWS, first=first_view(opened, runs))
     if view == DATA:
-        train_data.show_data(opened, to_train)
+        train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
     elif view == TRAIN:  # only training needs the queue, which one app at a time may use
         show_train(queue_of(choosing.run_folders()[0]), opened)
     elif opened is not None and runs is not None:
@@ -134,11 +135,6 @@ def first_view(opened: cached.Opened | None, runs: Callable[[], tuple[dict[str, 
         if asked != TRAIN:
             st.session_state["view"] = DATA
     return RUNS if asked in VIEWS or (runs is not None and runs()[0]) else DATA
-
-
-def to_train() -> None:
-    """Go from the data to Train, and start what is chosen there: by default, the preset that fits the data best."""
-    st.session_state["view"], st.session_state[START] = TRAIN, True
 
 
 frame.run(page)

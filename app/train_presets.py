@@ -22,7 +22,7 @@ from labkit.settings import Settings
 
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
 QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
-OTHER, ALL = "Another method", "All methods, compared"
+OTHER, ALL = "Another method", "Compare all methods"
 USUAL = 20  # minutes of a comparison
 ABOUT_ALL = (
     "The comparison checks the data, gives each method the same number of trials on dev, and scores test once with "

@@ -166,6 +166,8 @@ def verdict_of(lines: Sequence[Line]) -> str:
     if len(judged) < 2:
         return f"There is nothing to compare by {figure}. Choose more runs."
     best, *others = judged
+    seen = any(line.saw_test and line.mean > best.mean for line in lines)
+    unseen = f" of those that never {SAW}" * seen
     level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
     if len(level) > 1:
         said = f"{listed(level)} score the same, {best.mean:.3f}: {figure} cannot tell them apart."
@@ -179,10 +181,10 @@ def verdict_of(lines: Sequence[Line]) -> str:
     ]:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         worse = f"{listed(named)} {'is' if len(unsure) == 1 else 'are'} worse"
-        return f"{best.name} has the highest {figure}, {best.mean:.3f}. It is open whether {worse}."
+        return f"{best.name} has the highest {figure}{unseen}, {best.mean:.3f}. It is open whether {worse}."
     if ties := [line.name for line in others if line.verdict == "tie"]:
         return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
-    return f"{best.name} is best: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
+    return f"{best.name} is best{unseen}: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
 
 
 def row_of(line: Line, names: list[str]) -> dict[str, Any]:

@@ -154,11 +154,11 @@ def _mark(word: str, part: float | None, most: float) -> str:
 
 def _contrast(found: Contrast) -> None:
     """Why b, of another class, is or is not nearer than c, the nearest of a's class: a table for each sentence."""
-    near, far = found.near.similarity, found.far.similarity
+    near, far = round(found.near.similarity, 3), round(found.far.similarity, 3)
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
     st.caption(
         f"b is not in the class of a; c is the nearest sentence that is. The similarity to b is "
-        f"{near:.3f}, to c {far:.3f}; the difference is {found.difference:+.3f}."
+        f"{near:.3f}, to c {far:.3f}; the difference is {near - far:+.3f}."
     )
     sides = (
         ("a", "in favour of b over c", found.words_a),

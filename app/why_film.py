@@ -13,6 +13,7 @@ import why
 
 from labkit import figures
 from labkit.figures.film import DIGITS
+from labkit.figures.pairs import percent
 from labkit.film.reading import RowOfPair
 from labkit.shipped import DEMONSTRATIONS
 
@@ -21,12 +22,13 @@ ROWS_WITHOUT_CLASSES = 30
 RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
 VARIMAX = "Rotates the rows so that each depends on few words. All similarities stay as they are."
 ROW = (
-    "**FILM: the similarity is {similarity}.** A row of FILM's map L gives every sentence one number, and the product "
-    "of both numbers is the row's part of the similarity. Row {number} {pulls} most: its numbers have {signs} signs."
+    "**FILM: the similarity is {similarity}.** FILM learns a linear map L of word counts. Each row of L gives every "
+    "sentence one number, and the product of two numbers is the row's part of the similarity. Row {number} {pulls} "
+    "the most: its two numbers have {signs}."
 )
 SUM = (
     "{similarity} = {rows} from the rows of L + {shared} from words in common. The cards show the {count} largest of "
-    "{of} rows, {share:.0f} % of all parts."
+    "{of} rows, {share} of all parts."
 )
 UNKNOWN = "FILM does not know these words, so they have no effect: {}."
 NO_RETURN = (
@@ -66,11 +68,13 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
         return
     parts, largest = [abs(row.part) for row in rows], rows[0]
     similarity, shared = round(explained.similarity, 3), round(explained.shared, 3)
-    ends = ("pulls the pair together", "equal") if largest.part > 0 else ("pushes the pair apart", "opposite")
+    ends = ("pulls the pair together", "the same sign")
+    if largest.part <= 0:
+        ends = ("pushes the pair apart", "opposite signs")
     said = {"similarity": f"{similarity:.3f}", "rows": f"{similarity - shared:+.3f}", "shared": f"{shared:.3f}"}
     said |= {"number": largest.number + 1, "pulls": ends[0], "signs": ends[1], "count": min(CARDS, len(rows))}
     headline.markdown(ROW.format(**said))
-    st.caption(SUM.format(**said, of=len(rows), share=100 * sum(parts[:CARDS]) / (sum(parts) or 1.0)))
+    st.caption(SUM.format(**said, of=len(rows), share=percent(sum(parts[:CARDS]) / (sum(parts) or 1.0))))
     stable, read = cached.film_stability(film, rotated, opened), cached.film_read(film, rotated, opened)
     for column, row in zip(st.columns(CARDS), rows, strict=False):
         with column, st.container(border=True):
@@ -94,8 +98,7 @@ def show_row(row: RowOfPair, stability: float, classes: Sequence[tuple[str, floa
     st.markdown(f"**Row {row.number + 1}** {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
     st.markdown(reading(stability, classes))
     alt = f"Bars: the words of a and b that make their numbers {a:+.3f} and {b:+.3f}."
-    bare = {"displayModeBar": False}
-    st.plotly_chart(figures.row_of_pair(row), key=f"row-{row.number}", alt=alt, config=bare)
+    frame.small_picture(figures.row_of_pair(row), f"row-{row.number}", alt)
 
 
 def reading(stability: float, classes: Sequence[tuple[str, float]]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,8 @@ import streamlit as st
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
-from labkit.figures.pairs import written
-from labkit.pairs import LOSSES
+from labkit.figures.pairs import VANISHED, percent, written
+from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
     OF_PAIRS,
@@ -63,6 +64,8 @@ LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent /
 PINNED = "pinned-settings"  # in the session: those with which the page was opened, or those pinned since
 SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
 RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
+DIALS = {*SIGNS}  # settings with a slider
+STARTS = {"loss": "Defaults of the loss", "run": "Values of the run"}  # of the sliders
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
 IN_ORDER = (
@@ -74,8 +77,29 @@ IN_ORDER = (
 # --- settings ----------------------------------------------------------------------------------------------------
 
 
-def settings_of_loss() -> PairSettings:
-    """Loss, miner and their numbers."""
+def sliders_at(values: Mapping[str, float]) -> dict[str, float]:
+    """Where sliders show these settings; one outside the range of its slider is moved to the nearest end."""
+    places = {RANGE_OF.get(name, name): float(value) for name, value in values.items()}
+    return {key: min(max(places[key], least), most) for key, (least, most) in RANGES.items() if key in places}
+
+
+def start_buttons(loss: str, trained: PairSettings | None) -> None:
+    """Buttons that set the sliders: to the defaults of the loss, and to the values that the run was trained with."""
+    defaults = inspect.signature(LOSSES[loss].function).parameters
+    starts: dict[str, Any] = {"loss": sliders_at({name: defaults[name].default for name in DIALS & {*defaults}})}
+    if trained:
+        own = ALIASES.get(trained.loss, trained.loss)
+        names = DIALS & {*LOSSES[own].hyperparameters, "epsilon"}
+        starts["run"] = sliders_at({name: getattr(trained, name) for name in names})
+        starts["run"] |= {"loss": own} if own in OF_PAIRS else {}
+        starts["run"] |= {"miner": trained.miner} if trained.miner in MINERS else {}
+    with st.container(horizontal=True):
+        for key, values in starts.items():
+            st.button(STARTS[key], f"start-{key}", on_click=st.session_state.update, args=(values,), type="tertiary")
+
+
+def settings_of_loss(trained: PairSettings | None) -> PairSettings:
+    """Loss, miner and their numbers. `trained`: those of the selected run, if it has any."""
     keep = frame.KEEP
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
     used = LOSSES[loss].hyperparameters
@@ -90,6 +114,7 @@ def settings_of_loss() -> PairSettings:
     tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
     epsilon = slider("epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
+    start_buttons(loss, trained)
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
@@ -188,7 +213,7 @@ def show_anchor(
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
-    with st.container(key="tall-pair"):
+    with st.container(key="high-pair"):
         show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
@@ -196,16 +221,17 @@ def show_anchor(
 def verdict(examined: Examined, anchor: int, other: int) -> str:
     """Say what the loss does with the pair, and how much of the anchor's weight it has."""
     rows = [row for row in pair_rows(examined, anchor) if row.kept]
+    whole = sum(row.weight for row in rows) or 1.0
     places = [place for place, row in enumerate(rows, 1) if row.number == other]
     if not places:
         return "this pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
-    share = 100 * row.weight / (sum(each.weight for each in rows) or 1.0)
     pulled = row.kind == "positive"
     moves = "pulls this pair of the same class together" if pulled else "pushes this pair of two classes apart"
-    said = f"the loss {moves}. The pair has {share:.0f} % of this anchor's weight ({written(row.weight)})"
+    share = percent(row.weight / whole)
+    said = f"the loss {moves}. The pair has {share} of this anchor's weight ({written(row.weight)})"
     negatives = [each for each in rows if each.kind == "negative"]
-    if any(each.weight >= 1e-4 for each in negatives) or not negatives:
+    if sum(each.weight for each in negatives) >= VANISHED * whole or not negatives:
         return f"{said}, {rank}."
     ignored = ""
     if examined.settings.loss == "locality" and all(each.similarity < examined.settings.base for each in negatives):
@@ -228,10 +254,11 @@ def show(
 ) -> None:
     """The panel: a picture next to the sliders; closed below it, the formula with its numbers, and the whole batch."""
     anchor, other = pair
+    trained = chosen.method.settings
     left, right = st.columns([2.4, 1])
     with right:
         curve = st.container()
-        settings = settings_of_loss()
+        settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
     pinned: PairSettings = st.session_state.setdefault(PINNED, settings)
@@ -239,11 +266,9 @@ def show(
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
         before = None if pinned == settings else examine(batch, similarity, pinned).weight[anchor]
-        was = (
-            ""
-            if before is None
-            else f" Pinned ({told(pinned, settings)}): {100 * before[other] / (before.sum() or 1):.0f} %."
-        )
+        was = ""
+        if before is not None:
+            was = f" Pinned ({told(pinned, settings)}): {percent(before[other] / (before.sum() or 1))}."
         st.markdown(f"**With {frame.plain(chosen.name)}, {verdict(examined, anchor, other)}**{was}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
@@ -284,7 +309,7 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     same_loss = pinned.loss == examined.settings.loss
     picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=then if same_loss else None, kind=kind)
     alt = f"Curve: the weight of this pair over {SIGNS[name]}, with a mark at {now:g}."
-    st.plotly_chart(picture, key="weight_over", alt=alt, config={"displayModeBar": False})
+    frame.small_picture(picture, "weight_over", alt)
     pin = {"on_click": st.session_state.update, "args": ({PINNED: examined.settings},)}
     st.button("Pin these settings to compare with", key="pin", type="tertiary", icon=":material/keep:", **pin)
 
@@ -320,7 +345,7 @@ def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
 
 def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]) -> None:
     """The whole batch, linked with the bars above by the anchor's frame and by clicks."""
-    kept = [f"{100 * examined.share_kept(kind):.0f} % of the {kind}" for kind in ("positive", "negative")]
+    kept = [f"{percent(examined.share_kept(kind))} of the {kind}" for kind in ("positive", "negative")]
     st.markdown("Click a cell of the matrix to choose its pair.")
     st.caption(
         f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"

@@ -1,7 +1,8 @@
 """The names of scores in text: `knn_accuracy` is "kNN accuracy".
 
 In: the key of a score, as in code, JSON, histories and run folders. Out: its name in words, for the app, figures and
-tables, and whether larger values are better."""
+tables, and whether larger values are better. `written` writes numbers for people to read.
+"""
 
 from __future__ import annotations
 
@@ -77,6 +78,16 @@ def ordered(name: str) -> bool:
     (True, False)
     """
     return name not in DESCRIBING
+
+
+def written(value: float, form: str = "+.3f") -> str:
+    """Return a number in this format with a real minus sign; one that rounds to 0 has no sign.
+
+    >>> written(0.5), written(-0.25, ".2f"), written(-0.0001)
+    ('+0.500', '−0.25', '0.000')
+    """
+    text = format(value, form)
+    return text.replace("-", "−") if float(text) else text.lstrip("+-")
 
 
 def spoken(name: str) -> str:

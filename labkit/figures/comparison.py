@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figure_names import VERDICTS, spoken
+from labkit.figure_names import VERDICTS, spoken, written
 from labkit.figures import drawing as draw
 from labkit.figures.drawing import Entries
 from labkit.palette import COLOURS, DASHES, INK
@@ -171,32 +171,35 @@ def _column(table: TableResult, column: str) -> Column:
 def leads_beside_paper(table: TableResult, column: str, pairs: Sequence[tuple[str, str]]) -> go.Figure:
     """Draw the lead of the first row of each pair over the second in points, by the paper's scores and by ours.
 
-    Where our lead decides a claim, it has its 95 % interval; elsewhere it is the difference of two means.
+    Where our lead decides a claim, it has its 95 % interval; elsewhere it is a difference of two means, an open circle.
     """
     times = (1 if _column(table, column).larger else -1) * 100 / _column(table, column).scale
     known = [claim.ours.lead for claim in table.claims]
     decided = {(lead.row, lead.other): lead for lead in known if lead and lead.column == column and not lead.share}
-    theirs, ours, names = [], [], []
+    theirs, ours, alone, names = [], [], [], []
     for at, (row, other) in enumerate(pairs):
         mine, others = table.at(row, column), table.at(other, column)
         names.append("<br>".join(draw.short(each, 40) for each in (row, f"over {other}")) + "<br>")
         if mine.published is not None and others.published is not None:
             theirs.append((at, times * (mine.published - others.published)))
-            names[at] += f"◇ <b>{theirs[-1][1]:+.1f}</b>  "
+            names[at] += f"◇ <b>{written(theirs[-1][1], '+.1f')}</b>  "
         if lead := decided.get((row, other)):
             share = abs(times)
             ours.append((at, share * lead.lead, share * lead.low, share * lead.high))
+            names[at] += f"● <b>{written(ours[-1][1], '+.1f')}</b>"
         elif mine.mean is not None and others.mean is not None:
-            ours.append((at, *(times * (mine.mean - others.mean),) * 3))
-        if ours and ours[-1][0] == at:
-            names[at] += f"● <b>{ours[-1][1]:+.1f}</b>"
+            alone.append((at, times * (mine.mean - others.mean)))
+            names[at] += f"○ <b>{written(alone[-1][1], '+.1f')}</b>, no interval"
     hover = f"%{{x:+.2f}}{draw.NAME}"
     places, leads, *ends = zip(*ours, strict=True) if ours else ((), (), (), ())
-    own = {"name": "ours, with its 95 % interval", "hovertemplate": hover}
+    own = {"name": "ours, 95 % interval", "hovertemplate": hover}
+    circle = {"size": 10, "color": COLOURS[0], "symbol": "circle-open", "line": {"width": 2.5}}
+    means = {"name": "ours, without an interval", "showlegend": bool(alone), "hovertemplate": hover}
     return draw.figure_of(
         [
             draw.marks([x for _, x in theirs], [y for y, _ in theirs], PRINTED, name="paper", hovertemplate=hover),
             draw.intervals(leads, places, zip(*ends, strict=True), {"size": 10, "color": COLOURS[0]}, **own),
+            draw.marks([x for _, x in alone], [y for y, _ in alone], circle, **means),
         ],
         annotations=[draw.annotation(said, 0, at - 0.12, size=13, align="left", **OVER)
                      for at, said in enumerate(names)],

@@ -112,10 +112,20 @@ BAR_WIDTH = 0.85  # share of a bar's place; by default, plotly makes bars of a k
 def written(weight: float) -> str:
     """Write a weight with three decimals.
 
-    >>> written(0.15312), written(0.0002), written(0)
+    >>> written(0.15312), written(0.0008), written(0)
     ('0.153', 'below 0.001', '0')
     """
-    return f"{weight:.3f}" if weight >= 0.0005 else "below 0.001" if weight else "0"
+    return f"{weight:.3f}" if weight >= 0.001 else "below 0.001" if weight else "0"
+
+
+def percent(share: float) -> str:
+    """Write a share in whole percent. A small part never seems larger than the whole that contains it.
+
+    >>> percent(0.126), percent(0.008), percent(0), percent(0.996)
+    ('13 %', 'less than 1 %', '0 %', 'more than 99 %')
+    """
+    bound = "less than 1 %" if 0 < share < 0.01 else "more than 99 %" if 0.99 < share < 1 else ""
+    return bound or f"{100 * share:.0f} %"
 
 
 def anchor_bars(
@@ -197,7 +207,7 @@ def _vanished(examined: Examined, anchor: int) -> list[Entries]:
     for name, kept in (("pulls", examined.kept_positive[anchor]), ("pushes", examined.kept_negative[anchor])):
         share = weight[kept].sum() / (weight.sum() or 1.0)
         if kept.any() and share < VANISHED and weight.any():
-            said = f"All {kept.sum()} {name} together: less than {100 * VANISHED:g} % of the weight"
+            said = f"All {kept.sum()} {name} together: {percent(share)} of the weight"
             font = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}
             place: Entries = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "right", "yanchor": "top"}
             notes.append(draw.annotation(said, 1, 1, font=font, **place))

@@ -83,6 +83,11 @@ class JudgedClaim:
         """Whether the claim is our own question."""
         return self.paper is None
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether the paper's own scores contradict the claim."""
+        return self.paper is not None and self.paper.verdict == "not confirmed"
+
 
 @dataclass(frozen=True)
 class TableResult:

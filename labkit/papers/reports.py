@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import log
 from typing import Any, get_args
 
+from labkit.figure_names import written
 from labkit.papers.bundled_report import Figure, JudgedClaim, Report, Standing, TableResult, stored
 from labkit.papers.claims import ShownLead, Verdict
 from labkit.papers.published import PAPERS
@@ -60,7 +61,7 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     rows = []
     for table in report.tables:
         for claim in table.claims:
-            why = " ".join([result_of(claim, table.table), *_refuted(claim, table.table)])
+            why = result_of(claim, table.table)
             paper = claim.paper.verdict if claim.paper else "our question"
             rows.append([table.name, claim.text, paper, claim.ours.verdict, why])
     rows += [
@@ -76,41 +77,53 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
 
 
 def result_of(claim: JudgedClaim, table: Table) -> str:
-    """The lead that decides a claim by our scores and, if it is undecided, why; without ours, the paper's lead."""
+    """The lead that decides a claim by our scores, why it is undecided, and the paper's lead if it contradicts it.
+
+    Without scores of ours, it is the paper's lead.
+    """
     found, own = claim.ours, claim.paper.lead if claim.paper else None
-    if not found.lead:
-        return f"Not measured here. In the paper: {said(own, table)}" if own else "At least one side has no scores."
-    held = f" Holds in {found.holds} of {found.columns} columns." if 1 < found.columns > found.holds else ""
-    return said(found.lead, table, "one run each") + held + _because(claim, table)
-
-
-def _refuted(claim: JudgedClaim, table: Table) -> list[str]:
-    """What the paper's own scores say, if they refute a claim that ours can be compared with."""
-    if not (claim.paper and claim.paper.lead and claim.ours.lead and claim.paper.verdict == "not confirmed"):
-        return []
-    return [f"In the paper: {said(claim.paper.lead, table)}"]
+    if found.lead:
+        told = said(found.lead, table, "one run each")
+        told += f" Holds in {found.holds} of {found.columns} columns." * (1 < found.columns > found.holds)
+        told += _because(claim, table)
+    else:
+        told = "Not measured." if own else "At least one side has no scores."
+    if own and claim.contradicted:
+        return f"{told} The paper's own scores contradict the claim: {said(own, table)}"
+    return told if found.lead or not own else f"{told} In the paper: {said(own, table)}"
 
 
 def said(lead: ShownLead, table: Table, without: str = "") -> str:
-    """A lead with its interval in the unit of its column; positive if the first row is better."""
-    size, low, high = (_in_unit(each, lead, table) for each in (lead.lead, lead.low, lead.high))
-    sure = without if lead.alone else f"95 %: {low.split()[0]} to {high.split()[0]}"
+    """A lead as a sentence, with its interval in the unit of its column."""
+    column = _column(lead, table)
+    lower = ("faster than", "slower than") if "minutes" in column.name else ("lower than", "higher than")
+    ways = ("ahead of", "behind") if column.larger else lower
+    size = _in_unit(abs(lead.lead), lead, table)
+    ends = [(_in_unit(abs(end), lead, table).split()[0], ways[end < 0].split()[0]) for end in (lead.low, lead.high)]
+    (first, one), (last, other) = ends if lead.high >= 0 else ends[::-1]
+    sure = without if lead.alone else f"95 %: {first}{f' {one}' * (one != other)} to {last} {other}"
     sure += ", over seeds alone" * lead.seeds_alone
-    return f"Lead of {lead.row} over {lead.other}: {size} ({'; '.join(filter(None, (lead.column, sure)))})."
+    better = "lower is better" * ("lower than" in ways)
+    about = "; ".join(filter(None, (lead.column, better, sure)))
+    return f"“{lead.row}” is {size} {ways[lead.lead < 0]} “{lead.other}” ({about})."
 
 
-def _in_unit(value: float, lead: ShownLead, table: Table, form: str = "+") -> str:
-    """A lead with its unit: per cent of the other score, or points, where the largest possible score is 100."""
-    column = next(column for column in table.columns if column.name == lead.column)
+def _column(lead: ShownLead, table: Table) -> Column:
+    return next(column for column in table.columns if column.name == lead.column)
+
+
+def _in_unit(value: float, lead: ShownLead, table: Table) -> str:
+    """A lead with its unit: per cent of the other score, or points, of which the largest score has 100."""
+    column = _column(lead, table)
     small = column.larger and max(lead.mine, lead.theirs) <= 1  # no minutes, ranks or distances
     if lead.share:
         times, unit = 100.0, " %"
     elif column.scale == 100 or (small and not column.name.endswith(" MI")):  # which is in nats
         times, unit = 100 / column.scale, " points"
     else:
-        return format(value, f"{form}.3g") + " minutes" * ("minutes" in column.name)
+        return format(value, ".3g") + " minutes" * ("minutes" in column.name)
     value *= times
-    return format(value, f"{form}.1f" if abs(value) >= 0.05 else f"{form}.1g") + unit
+    return format(value, ".1f" if value >= 0.05 else ".1g") + unit
 
 
 def _because(claim: JudgedClaim, table: Table) -> str:
@@ -119,7 +132,7 @@ def _because(claim: JudgedClaim, table: Table) -> str:
     if found.verdict != "open" or not lead:
         return ""
     asked = next(each for each in table.claims if each.text == claim.text)
-    size = _in_unit(asked.by, lead, table, "") if asked.by else ""
+    size = _in_unit(asked.by, lead, table) if asked.by else ""
     if found.seeds:
         why = f"{found.seeds} of {CLAIM_SEEDS} seeds were run"
     elif lead.alone:
@@ -129,7 +142,7 @@ def _because(claim: JudgedClaim, table: Table) -> str:
     elif lead.low <= asked.by <= lead.high:
         why = f"the lead may be smaller or larger than {size}" if size else "too close to call"
     elif found.absent and lead.lead > 0:
-        why = f"not measured: {', '.join(found.absent)}"
+        why = f"there are no scores for {', '.join(found.absent)}"
     else:
         why = "the claim makes several comparisons, and one of them could differ this much by chance"
     return f" Undecided: {why}."
@@ -187,8 +200,8 @@ def in_digits(column: Column, value: float) -> str:
     >>> in_digits(Column("accuracy", "accuracy", "quora"), 0.8504)
     '.850'
     """
-    text = format(value, column.printed)
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column.scale == 1 else text
+    text = written(value, column.printed)
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "−0.")) and column.scale == 1 else text
 
 
 def ours(column: Column, figure: Figure, *, counted: bool = False) -> str:
@@ -346,4 +359,4 @@ def _fronts(result: TableResult) -> Iterator[tuple[str, ...]]:
 
 
 def _interval(lead: ShownLead) -> str:
-    return f"{lead.lead:+.3f} [{lead.low:+.3f},\u00a0{lead.high:+.3f}]"
+    return "{} [{},\u00a0{}]".format(*map(written, (lead.lead, lead.low, lead.high)))

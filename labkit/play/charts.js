@@ -38,9 +38,10 @@ function drawChart(canvas, name, histories) {
   const { context: c, width, height } = pen(canvas);
   const size = parseFloat(getComputedStyle(canvas).fontSize);
   const left = size * 2.6;
+  const bottom = size * 1.4; // for the axis of the steps
   const last = Math.max(50, ...histories.map((history) => history.at(-1)?.step ?? 0));
   const x = (step) => left + (step / last) * (width - left - 4);
-  const y = (value) => height - 5 - share(value) * (height - 12);
+  const y = (value) => height - bottom - share(value) * (height - bottom - 7);
   c.font = `${size}px ${tones.font}`;
   c.strokeStyle = tones.line;
   c.fillStyle = tones.soft;
@@ -52,8 +53,9 @@ function drawChart(canvas, name, histories) {
     c.stroke();
     if (tick === ticks[0] || tick === 1 || tick === ticks.at(-1)) c.fillText(String(tick), 0, y(tick) + size / 3);
   }
-  const axis = `step ${last}`;
-  c.fillText(axis, width - 4 - c.measureText(axis).width, height - 7);
+  for (const [text, place] of [["0", 0], ["training step", 0.5], [String(last), 1]]) {
+    c.fillText(text, x(place * last) - place * c.measureText(text).width, height - 2);
+  }
   histories.forEach((history, side) => {
     for (const part of ["train", "unseen"]) {
       c.strokeStyle = c.fillStyle = side ? tones.push : tones.ink;

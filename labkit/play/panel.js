@@ -8,6 +8,7 @@ import { Matrix } from "./matrix.js";
 import { LOSSES } from "./pairs.js";
 import { wrongShares } from "./readouts.js";
 import { dialsOf } from "./settings.js";
+import { TERMS } from "./terms.js";
 
 const KEYS =
   "← → or Page Up, Page Down: change the scene. Space bar: play. S: step. R: restart. M: more. P: present. Arrow " +
@@ -50,12 +51,14 @@ export class Panel {
   fill() {
     const focused = document.activeElement?.dataset?.keep;
     this.root.replaceChildren(
+      presentButton(this.page),
       this.section("Loss and miner", ...this.loss(0)),
       this.section("Weights of the batch", this.canvas, this.note),
       this.section("Two side by side", ...this.two()),
       this.section("Training", ...COMMON.map((name) => this.control(name, 0))),
       this.section("What if", ...this.whatIf()),
       this.section("Keys", remark(KEYS)),
+      this.section("Terms", terms()),
     );
     if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
   }
@@ -190,4 +193,17 @@ export class Panel {
     this.matrix.draw(batch, labels, pair, batch.rows.indexOf(row));
     this.tell(this.page.hovered);
   }
+}
+
+/** Every term of the page with its meaning. */
+function terms() {
+  const each = Object.entries(TERMS).flatMap(([name, meaning]) => [el("dt", {}, name), el("dd", {}, meaning)]);
+  return el("details", { className: "note" }, el("summary", {}, "What every term means"), el("dl", {}, ...each));
+}
+
+/** Phones have no room for this button in the header. */
+function presentButton(page) {
+  const button = el("button", { className: "phone" }, "Present");
+  button.addEventListener("click", () => page.present(true));
+  return button;
 }

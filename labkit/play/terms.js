@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { MINERS } from "./mining.js";
 
-const TERMS = {
+export const TERMS = {
   Dot: "a sentence. Its vector is the mean of its words' vectors, scaled to unit length. Training moves the words.",
   Similarity: "the cosine of the angle between two sentences: 1 if they coincide, −1 if they are opposite.",
   Cosine: "the similarity of two sentences: 1 if they point in the same direction, −1 if in opposite directions.",

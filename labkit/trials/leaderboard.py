@@ -16,7 +16,7 @@ import numpy as np
 
 from labkit.evaluation.comparison import SEEDS, Parts, Spread
 from labkit.evaluation.scores import Scores
-from labkit.figure_names import ordered
+from labkit.figure_names import ordered, written
 from labkit.trials.verdict import UNITS, Ranked, ranked
 
 Verdict: TypeAlias = Literal["best", "behind", "tie", "open", "no order", "saw test"]
@@ -73,8 +73,7 @@ class Line:
         if self.lead is None:
             return ""
         low, high = self.lead.interval()
-        values = (f"{round(-value, 3) or 0:+.3f}" for value in (self.lead.lead, high, low))
-        return "{} [{}, {}]".format(*values).replace("+0.000", "0.000").replace("-", "−")
+        return "{} [{}, {}]".format(*(written(-value) for value in (self.lead.lead, high, low)))
 
     @property
     def saw_test(self) -> bool:

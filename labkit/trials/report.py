@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from labkit.evaluation.threshold import Threshold
+from labkit.figure_names import written
 from labkit.palette import COLOURS
 from labkit.trials.doctor import Finding
 from labkit.trials.metrics import NAMES
@@ -111,7 +112,8 @@ def curve_sentence(report: Report) -> str:
     name = report.lines[0].ranked.name
     if not (gain or low or high):  # as of a method that is not trained
         return f"More labels would hardly help: {name} gives the same scores with half of the training rows."
-    about = f"{name} gains {gain:+.3f} [{low:+.3f}, {high:+.3f}] from the second half of the training rows"
+    interval = ", ".join(map(written, (low, high)))
+    about = f"{name} gains {written(gain)} [{interval}] from the second half of the training rows"
     if low > 0.005:
         return f"More labels would help: {about}."
     if high < 0.005:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ import streamlit as st
 from trainings import OWNERS, Owned, write_owned
 
 from labkit.corpora import load
+from labkit.locks import locked
 from labkit.methods import METHODS
+from labkit.runs import read_run, write_run
 from labkit.shipped import DEMONSTRATIONS, Demonstration
 
 from .conftest import HOSTILE, Opened, fine, with_file
@@ -56,6 +59,18 @@ def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(opened: 
     box = opened("train_page", corpus="questions", view="Runs").run().multiselect(key="runs")
     assert box.options == ["tfidf-questions"]
     assert "newer (captions)" in box.help.replace("\\", "")
+
+
+def test_a_run_that_still_trains_is_named_but_not_offered(opened: Opened, lab: Path) -> None:
+    folder = lab / "mine" / "newer"
+    write_run(replace(read_run(folder), state="training"), folder)
+    with locked(folder):
+        box = fine(opened("why_page", corpus="captions").run()).selectbox(key="vectors")
+        assert "run newer" not in box.options
+        assert "newer" in box.help
+    box = fine(opened("why_page", corpus="captions").run()).selectbox(key="vectors")
+    assert "run newer" in box.options
+    assert "newer" not in (box.help or "")
 
 
 def test_a_run_of_one_file_is_not_offered_for_another_of_the_same_name(opened: Opened, lab: Path) -> None:

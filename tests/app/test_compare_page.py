@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.evaluation.scores import score
-from labkit.figure_names import spoken
+from labkit.figure_names import SAW, spoken
 from labkit.methods import METHODS, load_run
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
@@ -125,18 +126,35 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
     opened("train_page")
     from train_runs import verdict_of
 
-    means = {"a": (1.0, 0.9), "b": (1.0, 0.5), "c": (0.8, 0.4)}
+    means = {"a": (1.0, 0.9, "open"), "b": (1.0, 0.5, "open"), "c": (0.8, 0.4, "behind")}
     lines = [
-        Line(
-            name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None, "open" if first == 1 else "behind"
-        )
-        for name, (first, second) in means.items()
+        Line(name, (), {"knn_accuracy": first, "intra": second, "hit@1": second}, "knn_accuracy", None, verdict)
+        for name, (first, second, verdict) in means.items()
     ]
     said = verdict_of(lines)
     assert said.startswith("a and b ")
     assert "1.000" in said
     assert said.endswith("Hit@1 can.")
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
+
+
+def test_each_corpus_has_its_own_scores_of_a_baseline(opened: Opened) -> None:
+    opened("train_page")
+    cached, train_runs = import_module("cached"), import_module("train_runs")
+    for name in ("captions", "topics"):
+        (found,) = train_runs.results_of({}, ["tfidf"], cached.lab_corpus(name))
+        assert found.scores.corpus == name
+
+
+def test_the_verdict_says_why_a_higher_score_does_not_count(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened("train_page")
+    from train_runs import verdict_of
+
+    monkeypatch.setattr(Line, "saw_test", property(lambda line: line.name == "seen"))
+    for mean, said in ((0.869, True), (0.5, False)):
+        scores = {"a": (0.842, "open"), "b": (0.84, "open"), "seen": (mean, "saw test")}
+        lines = [Line(name, (), {"hit@1": at}, "hit@1", None, verdict) for name, (at, verdict) in scores.items()]
+        assert (SAW in verdict_of(lines)) is said
 
 
 def test_the_page_opens_on_the_runs_of_the_corpus_or_without_any_on_its_data(opened: Opened, runs: Path) -> None:

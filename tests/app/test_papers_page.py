@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 
@@ -10,7 +11,7 @@ from labkit.papers.bundled_report import beside
 from labkit.papers.published import PAPERS, tables
 from labkit.papers.reports import result_of
 
-from .conftest import Opened, RunCode, charts, figure, fine, texts
+from .conftest import Opened, RunCode, charts, figure, fine, numbers, texts
 
 
 def test_each_card_shows_the_verdict_of_its_claim_and_its_tables_are_one_click_away(opened: Opened) -> None:
@@ -46,26 +47,71 @@ def test_try_it_opens_the_panel_of_its_card_and_close_takes_it_away(opened: Open
     assert "try" not in page.query_params
 
 
+WAYS = {"ahead": 1, "behind": -1, "faster": 1, "slower": -1, "lower": 1, "higher": -1}  # of two words, the better first
+LEAD = re.compile(  # of a sentence without the other row: size, way, and the interval, whose ends may share a way
+    r"([\d.]+)(?: %| points| minutes)? (\w+)(?: of| than)? ?\((?:.*?95 %: ([\d.]+)(?: ([a-z]+))? to ([\d.]+) (\w+))?"
+)
+
+
+def signed(size: str | None, way: str) -> float:
+    """The number with the sign of its word; 0 for a missing one."""
+    return WAYS[way] * float(size) if size else 0.0
+
+
 def test_the_result_of_a_claim_is_its_lead_with_its_sign_and_its_interval_in_one_unit(opened: Opened) -> None:
     fine(opened("papers_page").run())
     from papers_cards import claims_of
 
-    every = [pair for paper in PAPERS for asked in (False, True) for pair in claims_of(paper, asked_here=asked)]
+    every = []
+    for paper, asked in product(PAPERS, (False, True)):
+        every += (mine := claims_of(paper, asked_here=asked))
+        assert all(claim.asked_here is asked for claim, _ in mine)
     for claim, table in every:
         result, lead = result_of(claim, table.table), claim.ours.lead
         assert ("Undecided" in result) == (claim.ours.verdict == "open"), claim.text
         if lead is None:
             continue
         assert {lead.row, lead.other} <= {name for name in table.rows if name in result}
-        said = [float(number) for number in re.findall(r"[+-][\d.]+(?:e[+-]\d+)?(?=[ ,)])", result.partition(": ")[2])]
+        sentence = result.partition(f"“{lead.row}” is ")[2].partition("). ")[0]
+        size, way, low, low_way, high, high_way = LEAD.match(sentence.replace(f"“{lead.other}” ", "")).groups()
+        said = [signed(size, way), *sorted((signed(low, low_way or high_way), signed(high, high_way)))][
+            : 3 if high else 1
+        ]
         scale = next(column.scale for column in table.table.columns if column.name == lead.column)
         times = 100 if lead.share else 100 / scale if "points" in result else 1
         ends = (lead.lead,) if lead.alone else (lead.lead, lead.low, lead.high)
-        assert said[: len(ends)] == pytest.approx([times * end for end in ends], rel=0.01, abs=0.0501), result
+        assert said == pytest.approx([times * end for end in ends], rel=0.01, abs=0.0501), result
     faster = next(
         result_of(claim, table.table) for claim, table in every if claim.text.startswith("FILM is trained faster")
     )
-    assert re.search(r"over deep twin: \+0\.6\d+ minutes", faster)
+    assert re.search(r"0\.6\d+ minutes faster than “deep twin”", faster)
+
+
+def test_a_card_says_which_claims_the_papers_own_scores_contradict(opened: Opened) -> None:
+    page = fine(opened("papers_page").run())
+    from papers_cards import CARDS, claims_of, tally
+
+    against = {}
+    for name, card in CARDS.items():
+        claims = claims_of(name, asked_here=False)
+        against[name] = sum(claim.paper.verdict == "not confirmed" for claim, _ in claims)
+        assert tally(claims) in texts(page)
+        assert (f" {against[name]} of them" in tally(claims)) == bool(against[name]), name
+        judged = next(claim for claim in beside()[card.table].claims if claim.text == card.judged)
+        assert ("contradict the claim" in result_of(judged, beside()[card.table].table)) == judged.contradicted
+    assert (against["sentpwnet"], against["thematic"], against["pthought"]) == (3, 1, 0)
+    assert next(claim for claim, _ in claims_of("sbert-lp", asked_here=False)).contradicted
+
+
+def test_a_paper_shows_its_leads_before_and_after_tuning(opened: Opened) -> None:
+    page = fine(opened("papers_page", paper="FILM", **{"film-table": "film/1"}).run())
+    leads = beside()["film/1"].leads
+    before, after = next(
+        figure(page, place)["data"] for place, chart in enumerate(charts(page)) if "tuning" in chart.proto.alt
+    )
+    assert leads
+    for drawn, place in ((before, 1), (after, 2)):
+        assert numbers(drawn["x"]).tolist() == pytest.approx([lead[place].lead for lead in leads])
 
 
 def test_a_paper_says_what_it_says_about_itself(opened: Opened) -> None:

@@ -150,13 +150,69 @@ def test_surprising_pairs_and_a_corpus_of_the_table_is_opened(opened: Opened) ->
     assert not named(page, "Pairs of sentences")
 
 
-def test_a_file_is_trained_on_at_one_click_and_once(opened: Opened, waiting: Queue) -> None:
+def test_a_file_leads_to_the_form_and_is_trained_on_once_after_it_was_said_who_sees_it(
+    opened: Opened, waiting: Queue
+) -> None:
     page = fine(with_file(opened("train_page", view="Data"), b"text,label\n<b>a</b>,x\nb,x\nc,y\nd,y\n"))
     assert page.selectbox(key="corpus").value == "your own file"
     fine(page.button(key="train-on-it").click().run())
     assert page.radio(key="preset").value == "Neighbours decide (SentPWNet)"
-    fine(page.run())
+    assert waiting.jobs() == []
+    choosing = import_module("choosing")
+    assert choosing.OWN_FILE.format(choosing.READERS[False]) in texts(page)
+    fine(fine(page.button(key="train").click().run()).run())
     assert [(job.method, job.corpus) for job in waiting.jobs()] == [("sentpwnet", "mine.csv")]
+
+
+def test_an_earlier_link_to_which_method_opens_the_comparison(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", view="Which method?", corpus="topics").run())
+    assert page.segmented_control(key="view").value == "Train"
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    assert (job.method, job.corpus) == ("bench", "topics")
+    fine(page.radio(key="preset").set_value("Word pieces").run())  # the link does not insist
+    assert page.radio(key="preset").value == "Word pieces"
+
+
+LINES = b"text,label\na,x\nb,x\nc,y\nd,y\n"
+
+
+def test_another_file_replaces_the_first(opened: Opened) -> None:
+    page = fine(with_file(opened("train_page", view="Data"), LINES, "one.csv"))
+    assert "**one.csv**: 4 rows" in texts(page)
+    fine(page.file_uploader[0].upload("two.csv", LINES + b"e,y\n", "text/csv").run())
+    assert page.selectbox(key="corpus").value == "your own file"
+    assert "**two.csv**: 5 rows" in texts(page)
+    assert "one.csv" not in texts(page)
+    fine(page.button(key="file-forget").click().run())
+    assert "two.csv" not in texts(page)
+
+
+def test_a_corpus_is_measured_after_the_page_is_drawn_and_once_even_if_it_cannot_be(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    def refuse(corpus: Any) -> Any:
+        tried.append(corpus.name)
+        raise ValueError(f"{corpus.name} has no test split")
+
+    def measured(page: AppTest) -> dict[str, str]:
+        table = page.table[0].value
+        return dict(zip(table["corpus"], table["measure"], strict=True))
+
+    monkeypatch.setattr("labkit.baselines.difficulty.difficulty", lambda corpus: st.stop())
+    page = opened("train_page", view="Data")
+    import_module("keeping").room.clear()
+    waits = measured(fine(with_file(page, LINES)))
+    assert set(waits.values()) == {"measuring …"}
+    assert len(named(page, "Twenty rows")) == 1  # which do not wait for it
+    monkeypatch.setattr("labkit.baselines.difficulty.difficulty", refuse)
+    assert set(measured(fine(page.run())).values()) == {"–"}
+    assert "no test split" in texts(page)
+    assert "no test split" in texts(fine(page.run()))
+    assert sorted(tried) == sorted(set(tried))
+    assert len(tried) == len(waits)
 
 
 def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
@@ -306,7 +362,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
 
 
 def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, waiting: Queue) -> None:
-    page = opened("train_page", corpus="your own file", view="Train", preset="All methods, compared")
+    page = opened("train_page", corpus="your own file", view="Train", preset="Compare all methods")
     with_file(page, HOSTILE.encode(), "my data.csv")
     page.number_input(key="minutes").set_value(3)
     fine(page.button(key="train").click().run())
@@ -356,6 +412,10 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     assert "tfidf-topics" not in texts(other)
     fine(other.button(key="train").click().run())
     assert len(keys(fine(other.run()), "stop-")) == 1
+    waiting.submit(Job("tfidf", "secret.csv", own=True), b"text,label\na,x\n")  # before this was a classroom
+    waiting.submit(Job("lsa", "topics"))
+    said = texts(fine(other.run()))
+    assert ("secret" in said, "**lsa**" in said) == (False, True)
     came.name = "a" * 16
     fine(again.button(key=second).click().run())
     assert waiting.job(second.removeprefix("stop-")).state in ("stopped", "stopping")
@@ -464,15 +524,19 @@ def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     came.role = "teacher"
-    for name, owner, shared in (("one", "a" * 16, False), ("two", "a" * 16, True), ("three", "c" * 16, False)):
+    for name, owner, shared in (
+        ("one", "a" * 16, False), ("two", "a" * 16, True), ("three", "c" * 16, False), ("four", "d" * 16, False),
+    ):  # fmt: skip
         (waiting.runs / name).mkdir()
         write_owned(Owned(waiting.runs / name, owner, shared))
+    training = waiting.submit(Job("tfidf", "topics"), visitor="d" * 16)
     page, present = guarded(opened)
     present.came("a" * 16, False)
     present.left("a" * 16)
     fine(page.run())
-    fine(page.button(key=f"delete-{'a' * 16}").click().run())
-    assert [run.folder.name for run in all_owned(waiting.runs)] == ["three", "two"]
+    for owner in "ad":
+        fine(page.button(key=f"delete-{owner * 16}").click().run())
+    assert [run.folder.name for run in all_owned(waiting.runs)] == [training.name, "three", "two"]
     assert not (waiting.runs / "one").exists()
     assert f"delete-{'a' * 16}" not in [button.key for button in page.button]
 

@@ -38,7 +38,7 @@ def test_the_page_has_every_table_and_claim(report: Report) -> None:
 
 def test_numbers_in_the_papers_digits() -> None:
     assert in_digits(Column("a", "a", "stsb"), 0.85) == ".850"
-    assert in_digits(Column("a", "a", "stsb"), -0.0123) == "-.012"
+    assert in_digits(Column("a", "a", "stsb"), -0.0123) == "−.012"
     assert in_digits(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
     assert in_digits(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
     assert _theirs(Column("a", "a", "stsb"), 0.4557) == ".4557"  # no printed digit is lost
@@ -133,6 +133,7 @@ def test_the_page_says_who_is_in_front_and_who_may_be() -> None:
         for claim in result.claims:
             both = [each and f"{each.lead:+.3f} [{each.low:+.3f},\u00a0{each.high:+.3f}]" for each in
                     (claim.before, claim.after)]  # fmt: skip
+            both = [each and re.sub(r"\+(0\.000)", r"\1", each.replace("-", "−")) for each in both]
             line = next((row for row in rows(part) if row[0] == claim.text), None)
             assert (line and line[2:4]) == (both if all(both) else None)
     assert seen > 30
