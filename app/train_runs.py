@@ -111,7 +111,7 @@ def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened)
     )
     frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=lambda: rows)
     of, count = f"; {lines[0].sample}" if lines[0].sample else "", opened.corpus.sizes.get("test", 0)
-    few = f". It has only {count} rows, so one row is {1 / count:.3f}" if 0 < count < FEW else ""
+    few = f". It has only {count} rows, so one row changes a score by {1 / count:.3f}" if 0 < count < FEW else ""
     judged = INTERVALS * any(line.lead for line in lines)
     st.caption(f"{judged}{meaning(figure)}. Measured on the test split of {frame.plain(opened.in_code)}{of}{few}.")
     if saw := [line.name for line in lines if line.saw_test]:

@@ -60,10 +60,11 @@ def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float | N
 
 
 def series(number: int, x: Any, y: Any, name: str, hover: str, **more: Any) -> Entries:
-    """Return a trace: the n-th of a few lines, with its own colour, mark and dash, and its name in the hover label."""
+    """Return a trace: the n-th of a few lines, with its own colour, mark and dash, and its whole name on hover."""
     colour, mark = look(number)
     marker = {"symbol": mark, "size": 8, "color": colour}
-    label = {"name": middle(name, 40), "hovertemplate": hover + NAME, "mode": "lines+markers", "marker": marker}
+    whole = f"<extra>{hover_lines(name)}</extra>"
+    label = {"name": middle(name, 40), "hovertemplate": hover + whole, "mode": "lines+markers", "marker": marker}
     return curve(x, y, colour, DASHES[number % len(DASHES)], 2) | label | more
 
 
