@@ -200,7 +200,7 @@ def _of_classes(numbers: Tensor, rows: slice, size: int, first: int = 0, stop: i
     return numbers[rows].unflatten(0, (-1, size))[:, first:stop]
 
 
-Listed = list[tuple[Tensor, Tensor, Tensor]]  # pairs of different rows: the rows, the other rows, the similarities
+Listed = list[tuple[Tensor, Tensor]]  # pairs of different rows (2, n), their similarities (n,)
 Corners = list[tuple[int, int]]  # the first row and the first column of tiles
 Part = Callable[[Tensor], Tensor]  # takes rows of (m, ...)
 
@@ -323,9 +323,9 @@ class _Sorted:
             elif count:
                 room -= count
                 a, b = above.nonzero(as_tuple=True)
-                listed.append((rows.start + a, columns.start + b, S[a, b]))
-                for ends in listed[-1][:2]:
-                    sums.index_add_(0, ends, _terms_above(listed[-1][2], shift[ends], floor[ends], beta))
+                listed.append((torch.stack([rows.start + a, columns.start + b]), S[a, b]))
+                for ends in listed[-1][0]:
+                    sums.index_add_(0, ends, _terms_above(listed[-1][1], shift[ends], floor[ends], beta))
         return reference + torch.log1p(sums + torch.expm1(-reference)), highest, kept, listed, corners
 
     def add_negative_gradient(
@@ -335,11 +335,12 @@ class _Sorted:
         V, beta = self.V, self.beta
         shift = self.base + total / beta  # e^(β(S - shift)) = e^(β(S - λ) - total)
         if listed:
-            a, b, S = (torch.cat(column) for column in zip(*listed, strict=True))
-            weights = _terms_above(S, shift[a], floor[a], beta) + _terms_above(S, shift[b], floor[b], beta)
-            for ends in (torch.stack([a, b]), torch.stack([b, a])):
-                sparse = torch.sparse_coo_tensor(ends, weights, (len(V), len(V)), check_invariants=False)
-                gradient += torch.sparse.mm(sparse, V)
+            pairs, S = (torch.cat(column, -1) for column in zip(*listed, strict=True))
+            weights = _terms_above(S, shift[pairs[0]], floor[pairs[0]], beta)
+            weights += _terms_above(S, shift[pairs[1]], floor[pairs[1]], beta)
+            sparse = torch.sparse_coo_tensor(pairs, weights, (len(V), len(V)), check_invariants=False)
+            gradient += torch.sparse.mm(sparse, V)
+            gradient += torch.sparse.mm(sparse.T, V)
         for rows, columns, S in self.tiles(corners):
             weights = _terms_above(S, shift[rows, None], floor[rows, None], beta)
             if rows != columns:

@@ -35,7 +35,7 @@ NEGATIVES = 2  # negatives per anchor in a batch: from the section before and th
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences by number, and either their classes or the positive and negative pairs (row, row).
+    """Sentences by number, and either their classes or the positive and negative pairs (row, row); positive wins.
 
     `crossed` names rows and others: each of these others is also a negative of each of these rows, unless it is the
     row itself or a positive. `grades` lists the grades of the pairs in `positive`, then in `negative`. With `twice` the
@@ -68,33 +68,33 @@ class Batch:
             other = (row < total // 2) != (column < total // 2)  # (k, m): in the other half
             twin = (row - column).abs() == total // 2
             return other & twin, other & ~twin
-        P, N = torch.zeros(2, stop - start, total, dtype=torch.bool)  # (k, m) each: pairs without a label stay unknown
-        for mask, (rows, others) in zip((P, N), self._pairs, strict=True):
+        masks = np.zeros((2, stop - start, total), bool)  # (k, m) each: pairs without a label stay unknown
+        for mask, (rows, others) in zip(masks, self._pairs, strict=True):
             inside = (start <= rows) & (rows < stop)
             mask[rows[inside] - start, others[inside]] = True
+        P, N = torch.from_numpy(masks)
         if self.crossed[0]:
             rows, others = (
                 torch.zeros(total, dtype=torch.bool).index_fill_(0, torch.tensor(each), True) for each in self.crossed
             )
-            N |= rows[start:stop, None] & others & ~P  # (k, 1) & (m,) & (k, m)
+            N |= rows[start:stop, None] & others  # (k, 1) & (m,)
             N.diagonal(start).fill_(False)
-        return P.to(device), N.to(device)
+        return P.to(device), (N & ~P).to(device)
 
     def graded(self, device: torch.device) -> Tensor:
         """The grade of each pair in the masks, (m, m); 0 elsewhere."""
-        grades = torch.zeros(len(self.sentences), len(self.sentences), dtype=torch.float64)
-        rows, others = torch.cat(self._pairs, 1)
-        grades[rows, others] = torch.tensor(self.grades, dtype=torch.float64)
-        return grades.to(torch.float32).to(device)
+        grades = np.zeros((len(self), len(self)), np.float32)
+        grades[tuple(np.concatenate(self._pairs, 1))] = self.grades
+        return torch.from_numpy(grades).to(device)
 
     @cached_property
     def _classes(self) -> Tensor:
         return torch.tensor(self.classes)
 
     @cached_property
-    def _pairs(self) -> list[Tensor]:
+    def _pairs(self) -> list[np.ndarray]:
         """Rows and others of the positive pairs and of the negative pairs, each (2, n)."""
-        return [torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T for pairs in (self.positive, self.negative)]
+        return [np.array(pairs, np.int64).reshape(-1, 2).T for pairs in (self.positive, self.negative)]
 
 
 def batch_source(
@@ -136,12 +136,12 @@ class RowSource:
     """
 
     texts: list[str]
-    sentences: Sequence[Sequence[int]]
+    sentences: np.ndarray  # (rows, 2 to 4), perhaps one twice
     batch: Callable[[list[int]], Batch]
     contradictions: int = 0  # pairs labelled 0 whose sentences are connected by pairs labelled 1
 
     def batches(self, lengths: Sequence[int], size: int, seed: int) -> list[Batch]:
-        longest = [max(map(lengths.__getitem__, row)) for row in self.sentences]
+        longest = np.asarray(lengths)[self.sentences].max(1).tolist()
         return [self.batch(rows) for rows in buckets(longest, size, seed=seed)]
 
 
@@ -177,17 +177,17 @@ def pair_source(corpus: Pairs, *, labelled: bool = False) -> RowSource:
         return Batch(sentences, [classes[sentence] for sentence in sentences])
 
     joined = component[ends[:, 0]] == component[ends[:, 1]]
-    return RowSource(texts, pairs, batch, contradictions=int((joined & ~same).sum()))
+    return RowSource(texts, ends, batch, contradictions=int((joined & ~same).sum()))
 
 
 def labelled_batch(pairs: Sequence[tuple[int, int, bool]]) -> Batch:
     """Only these pairs, in both directions: (sentence, sentence, same?). If a pair has both labels, "same" wins."""
     sentences, place = _once((a, b) for a, b, _ in pairs)
-    kinds: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
+    kinds: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     for a, b, same in pairs:
         if a != b:
-            kinds[same].update(((place[a], place[b]), (place[b], place[a])))
-    return Batch(sentences, None, sorted(kinds[True]), sorted(kinds[False] - kinds[True]))
+            kinds[not same].extend([(place[a], place[b]), (place[b], place[a])])
+    return Batch(sentences, None, *kinds)
 
 
 def near_and_far(corpus: Pairs) -> Pairs:
@@ -217,7 +217,7 @@ def graded_source(corpus: Pairs) -> RowSource:
         )
     middle = (min(among) + max(among)) / 2
     ends_of = [(a, b) for a, b, _ in pairs]
-    return RowSource(texts, ends_of, lambda rows: graded_batch([pairs[row] for row in rows], middle))
+    return RowSource(texts, np.array(ends_of), lambda rows: graded_batch([pairs[row] for row in rows], middle))
 
 
 def mean_grades(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
@@ -301,20 +301,20 @@ def triplet_source(corpus: Triplets, *, in_batch: bool = False) -> RowSource:
         for pair, far in negatives.items()
         for start in range(0, len(far), NEGATIVES)
     ]
-    sentences = [(a, p, *far) for a, p, far in triplets]
+    sentences = np.array([(a, p, far[0], far[-1]) for a, p, far in triplets])  # `far` has one or two
     return RowSource(texts, sentences, lambda rows: triplet_batch([triplets[row] for row in rows], in_batch=in_batch))
 
 
 def triplet_batch(triplets: Sequence[tuple[int, int, Sequence[int]]], *, in_batch: bool) -> Batch:
     """Anchors with a positive and negatives each; with `in_batch` other anchors' sentences are also negatives."""
     sentences, row = _once((a, p, *far) for a, p, far in triplets)
-    positive = {(row[a], row[p]) for a, p, _ in triplets if a != p}
-    negative = {(row[a], row[n]) for a, _, far in triplets for n in far if a != n}
+    positive = [(row[a], row[p]) for a, p, _ in triplets if a != p]
+    negative = [(row[a], row[n]) for a, _, far in triplets for n in far if a != n]
     crossed: tuple[list[int], list[int]] = ([], [])
     if in_batch:
         others = {row[number] for _, p, far in triplets for number in (p, *far)}
         crossed = sorted({row[a] for a, _, _ in triplets}), sorted(others)
-    return Batch(sentences, None, sorted(positive), sorted(negative - positive), crossed)
+    return Batch(sentences, None, positive, negative, crossed)
 
 
 # --- texts -----------------------------------------------------------------------------------------------------

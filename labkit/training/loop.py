@@ -40,13 +40,15 @@ class RowAdam(torch.optim.SparseAdam):
             if not state:
                 state.update(step=0, exp_avg=torch.zeros_like(table), exp_avg_sq=torch.zeros_like(table))
             state["step"] += 1
-            mean, square = state["exp_avg"].index_select(0, rows), state["exp_avg_sq"].index_select(0, rows)
-            mean = values.sub(mean).mul_(1 - beta).add_(mean)
-            square = values.pow(2).sub_(square).mul_(1 - beta2).add_(square)
-            state["exp_avg"].index_copy_(0, rows, mean)
-            state["exp_avg_sq"].index_copy_(0, rows, square)
+            old, before = state["exp_avg"].index_select(0, rows), state["exp_avg_sq"].index_select(0, rows)
+            mean = values.sub(old).mul_(1 - beta)
+            state["exp_avg"].index_add_(0, rows, mean)  # five times as fast as index_copy_
+            mean.add_(old)
+            square = torch.mul(values, values, out=old).sub_(before).mul_(1 - beta2)  # in the memory of `old`
+            state["exp_avg_sq"].index_add_(0, rows, square)
+            square.add_(before)
             size = self.param_groups[0]["lr"] * math.sqrt(1 - beta2 ** state["step"]) / (1 - beta ** state["step"])
-            table.index_add_(0, rows, -size * mean.div_(square.sqrt_().add_(self.param_groups[0]["eps"])))
+            table.index_add_(0, rows, mean.div_(square.sqrt_().add_(self.param_groups[0]["eps"])).mul_(-size))
 
 
 class Adam:

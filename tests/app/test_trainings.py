@@ -178,6 +178,19 @@ def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
         queue.submit(tfidf(9), visitor="d", each=1)
     assert len(queue.jobs()) == 3
     assert len(read_jobs(queue.folder)) == 3
+    stopped = queue.live[-1]
+    queue.stop(stopped.id)
+    queue.submit(tfidf(9), visitor="d", each=1)
+    with pytest.raises(ValueError, match="3"):
+        queue.resume(stopped.id, visitor="c", each=1)
+
+
+def test_the_oldest_records_are_forgotten_and_their_runs_stay(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT", 1)
+    queue = made()
+    first, *others = [ended(queue, queue.submit(tfidf(0)), "finished") for _ in range(3)]
+    assert {job.id for job in queue.jobs()} == {job.id for job in others}
+    assert (Path(first.folder) / "run.json").is_file()
 
 
 def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
