@@ -88,7 +88,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
-    names = {"tickvals": [place for place, _ in shown], "ticktext": [_said(line) for _, line in shown]}
+    names: Entries = {"tickvals": [place for place, _ in shown], "ticktext": [_said(line) for _, line in shown]}
     taller = LABEL * max(said.count("<br>") - 1 for said in names["ticktext"])
     return draw.figure_of(
         traces,
