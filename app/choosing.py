@@ -44,8 +44,9 @@ FORMATS = (
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
 )
 OWN_FILE = (
-    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run ends, "
-    "even if you stop it. The run itself keeps the vocabulary and some sentences; {} can see them."
+    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run is "
+    "finished. A stopped run keeps it, to resume, until you remove its entry. The run itself keeps the vocabulary and "
+    "some sentences; {} can see them."
 )
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link

@@ -58,9 +58,8 @@ def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     if others:  # the selection belongs to the previous corpus
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = place.multiselect(
-        "Runs to compare", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP
-    )
+    limits: Any = {"max_selections": MOST, "help": elsewhere, **frame.KEEP}
+    names = place.multiselect("Runs to compare", list(runs), default, key="runs", **limits)
     return {name: runs[name] for name in names}
 
 

@@ -542,7 +542,7 @@ def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path)
     for decoder in ("auto", "paraphrase"):
         one = written[decoder][0]
         assert any(one.text in text and f"{one.log_probability:.2f}".replace("-", "−") in text for text in found)
-    assert len([text for text in found if text.strip()[:1] in "-0"]) == 2 * (1 + 3)
+    assert len([text for text in found if text.strip()[:1] in "−0"]) == 2 * (1 + 3)
     shows_no_markup(typed(f"{EVIL} !!"))
     assert not typed("  ").error
 
