@@ -219,7 +219,7 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     scores = [METHODS["tfidf"](), load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)]
     scores[0].fit(load("topics"))
     first, second = (score(method, load("topics")).figures["knn_accuracy"] for method in scores)
-    assert f"**{first:.1%}** with TF-IDF and **{second:.1%}** with sentpwnet-topics" in verdict
+    assert f"**{100 * first:.1f} %** with TF-IDF and **{100 * second:.1f} %** with sentpwnet-topics" in verdict
     (notes,) = [text.value for text in page.caption if "better than mean word vectors" in text.value]
     assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
     few = [f"{kind} {n} in {split},{kind},{split}" for kind in ("car", "cat") for n in range(9) for split in SPLITS]
