@@ -41,11 +41,6 @@ FORMULAS = (
 )
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
 VIEWS = [WEIGHT, WORDS, ROWS]
-LAYOUT = """<style>
-.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(21rem, 100vh - 29rem); margin-top: 0 !important}
-.st-key-tall-pair .stPlotlyChart .modebar-container {top: 0 !important}
-.st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
-</style>"""
 TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."
 
 
@@ -71,7 +66,6 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 
 
 def page() -> None:
-    st.html(LAYOUT)
     frame.head("Why this pair?", ABOUT, *FORMULAS)
     with frame.choices_behind("Data"):
         opened = choosing.corpus()

@@ -213,7 +213,7 @@ def show_anchor(
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
-    with st.container(key="tall-pair"):
+    with st.container(key="high-pair"):
         show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
@@ -309,7 +309,7 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     same_loss = pinned.loss == examined.settings.loss
     picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=then if same_loss else None, kind=kind)
     alt = f"Curve: the weight of this pair over {SIGNS[name]}, with a mark at {now:g}."
-    st.plotly_chart(picture, key="weight_over", alt=alt, config={"displayModeBar": False})
+    frame.small_picture(picture, "weight_over", alt)
     pin = {"on_click": st.session_state.update, "args": ({PINNED: examined.settings},)}
     st.button("Pin these settings to compare with", key="pin", type="tertiary", icon=":material/keep:", **pin)
 

@@ -110,6 +110,30 @@ def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened
         assert {name: seen[0][name] for name in both} == {name: other[name] for name in both}
 
 
+@pytest.mark.parametrize("solid", ["false", "true"])
+def test_colour_and_shape_tell_all_classes_apart_and_the_list_says_which(opened: Opened, solid: str) -> None:
+    page = fine(opened("space_page", **QUICK | {"solid": solid, "classes": "36", "corpus": "places"}).run())
+    shown = looks(page)
+    assert len(shown) == len(set(shown.values())) > 24  # five shapes and more
+    from space_reading import GLYPHS
+
+    table = next(each.value for each in page.dataframe if "class" in each.value and "left" in each.value)
+    glyphs = dict(zip(table["class"], table[" "], strict=True))
+    assert len(set(GLYPHS.values())) == len(GLYPHS)
+    assert all(glyphs[name] == GLYPHS[mark] for name, (_, mark) in shown.items())
+
+
+def test_a_link_to_a_view_of_a_file_waits_for_the_file(opened: Opened) -> None:
+    linked = {"corpus": "your own file", "view": "Who moved", "left": "TF-IDF", "right": "SIF", "how": "PCA"}
+    page = fine(opened("space_page", **linked).run())
+    assert len(page.info) == 1
+    assert not charts(page)
+    page = fine(with_file(page, HOSTILE.encode()))
+    assert page.segmented_control(key="view").value == "Who moved"
+    assert [page.selectbox(key=key).value for key in ("left", "right")] == ["tfidf", "sif"]
+    has_pictures(page, 1)
+
+
 def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA", "solid": "true"}).run())
     shown = figure(page)["data"]

@@ -177,6 +177,21 @@ def test_a_term_is_explained_where_it_is_met(address: str, opened) -> None:  # t
     assert not meaning.is_visible()
 
 
+def test_more_lists_all_terms_and_a_phone_can_present(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address, viewport={"width": 390, "height": 844}).view
+    assert not view.locator("#present").is_visible()
+    view.locator("#more").click()
+    view.locator("#panel summary").click()
+    terms = {text.lower() for text in view.locator("#panel dt").all_inner_texts()}
+    assert {"weight", "miner", "hit@1", "inter/intra"} < terms
+    assert all(view.locator("#panel dd").all_inner_texts())
+    view.locator("#panel .phone").click()
+    assert not view.locator("#panel").is_visible()
+    assert view.evaluate("document.documentElement.scrollWidth") <= 390
+    view.locator("#present").click()
+    assert view.locator("#more").is_visible()
+
+
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 def test_a_presented_scene_keeps_its_text_beside_the_space(size: tuple[int, int], address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address, viewport=dict(zip(("width", "height"), size, strict=True))).view
