@@ -530,9 +530,6 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opene
     for column in page.selectbox(key="colour").options:
         fine(page.selectbox(key="colour").select(column).run())
         shows_no_markup(page)
-    fine(page.button(key="file-forget").click().run())
-    assert "file" not in page.session_state
-    assert not charts(page)
 
 
 def vectors_file(kind: str) -> tuple[str, bytes]:
