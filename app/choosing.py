@@ -244,7 +244,7 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
     frame.code("\n".join([*sorted({*imports, *needed}), "", *body]) + "\n", of)
 
 
-# --- a sentence, a number ----------------------------------------------------------------------------------------
+# --- a sentence --------------------------------------------------------------------------------------------------
 
 
 def row_and_text(
@@ -273,13 +273,6 @@ def row_and_text(
         row = chosen
     frame.keep_in_address(key, row)
     return row, chosen if isinstance(chosen, str) else texts[row]
-
-
-def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int) -> int:
-    """One of these ascending numbers on a slider; a single number gets no slider."""
-    if len(numbers) < 2:
-        return numbers[0]
-    return int(st.select_slider(label, numbers, default, key=key, **frame.KEEP))
 
 
 # --- runs to choose from -----------------------------------------------------------------------------------------
