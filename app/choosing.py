@@ -44,8 +44,9 @@ FORMATS = (
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
 )
 OWN_FILE = (
-    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run ends, "
-    "even if you stop it. The run itself keeps the vocabulary and some sentences; {} can see them."
+    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run is "
+    "finished. A stopped run keeps it, to resume, until you remove its entry. The run itself keeps the vocabulary and "
+    "some sentences; {} can see them."
 )
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
@@ -243,7 +244,7 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
     frame.code("\n".join([*sorted({*imports, *needed}), "", *body]) + "\n", of)
 
 
-# --- a sentence, a number ----------------------------------------------------------------------------------------
+# --- a sentence --------------------------------------------------------------------------------------------------
 
 
 def row_and_text(
@@ -272,13 +273,6 @@ def row_and_text(
         row = chosen
     frame.keep_in_address(key, row)
     return row, chosen if isinstance(chosen, str) else texts[row]
-
-
-def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int) -> int:
-    """One of these ascending numbers on a slider; a single number gets no slider."""
-    if len(numbers) < 2:
-        return numbers[0]
-    return int(st.select_slider(label, numbers, default, key=key, **frame.KEEP))
 
 
 # --- runs to choose from -----------------------------------------------------------------------------------------

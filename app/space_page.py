@@ -284,7 +284,7 @@ def show_verdict(
     else:
         what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
         rows = measured[0].sample
-    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{value:.1%}" for value in values]
+    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{100 * value:.1f} %" for value in values]
     said = " and ".join(
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
@@ -315,7 +315,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     if known := [f"{unit} {at}" for at in kept if at is not None]:
         label += f" (the {'models' if len(known) > 1 else 'model'} you download: {', '.join(known)})"
     with left:
-        epoch = choosing.number_on_slider(label, epochs, "epoch", epochs[0])
+        choose: Any = partial(st.select_slider, label, epochs, epochs[0], key="epoch", **frame.KEEP)
+        epoch = int(choose()) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said = sides[0], []

@@ -135,12 +135,6 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     }
 
 
-def show_apart(side: Side, rows: Sequence[int]) -> None:
-    """The words, classes and lengths that set the marked sentences apart from the rest, with counts."""
-    if 1 < len(rows) < len(side.shown):
-        st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
-
-
 def show_list(sides: list[Side], matches: list[int] | None) -> None:
     """The found sentences, or else the marked ones, as a table below the pictures."""
     shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
@@ -276,7 +270,9 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         if listed is not None and (name == "Found" or len(listed) > 1):
             more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
-    show_apart(side, rows or [])
+    marked = rows or []
+    if 1 < len(marked) < len(shown):
+        st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(

@@ -44,12 +44,6 @@ VIEWS = [WEIGHT, WORDS, ROWS]
 TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."
 
 
-def show_sentences(batch: Any, pair: tuple[int, int]) -> None:
-    """Both sentences with their classes."""
-    for column, name, row in zip(st.columns(2), "ab", pair, strict=True):
-        column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(batch.texts[row])}")
-
-
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
     """The rows of both sentences, and the batch, in which a typed sentence replaces the chosen one."""
     texts, rows = list(batch.texts), []
@@ -81,8 +75,8 @@ def page() -> None:
     above = st.container(key="sentences")
     view = frame.view(VIEWS)
     if view != WORDS:  # which shows them with their words marked
-        with above:
-            show_sentences(batch, (anchor, other))
+        for column, name, row in zip(above.columns(2), "ab", (anchor, other), strict=True):
+            column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(batch.texts[row])}")
     if view == WORDS:
         similarity = cached.batch_similarities(chosen, batch.texts)
         wrong = batch.negative[anchor, other]

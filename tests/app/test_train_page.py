@@ -310,6 +310,19 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
 
 
+def test_where_nothing_was_trained_a_pale_picture_shows_where_a_run_would_start(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", view="Train", corpus="relatedness").run())
+    assert page.info
+    drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
+    assert sum(numbers(trace["x"]).size for trace in drawn) == len(probe_of(load("relatedness")).texts)
+    assert all(trace["opacity"] < 0.5 for trace in drawn)
+    fine(page.button(key="train").click().run())
+    assert all(trace.get("opacity", 1) == 1 for trace in figure(page)["data"])
+    page = fine(with_file(opened("train_page", view="Train"), b"text\na b\nc d\n"))  # no words, and no picture
+    assert page.info
+    assert not page.get("plotly_chart")
+
+
 def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
