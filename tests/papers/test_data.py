@@ -37,7 +37,7 @@ from tests.papers.fakes import TABLE
 def test_embedded_where_nothing_is_published(desk: Desk) -> None:
     assert not desk.published(["quora", "mrpc"])
     assert "questions, embedded (train " in str(desk.open("quora", published=False))
-    assert desk.why_not("mrpc", published=False) == "no embedded corpus stands in for mrpc"
+    assert "mrpc" in desk.why_not("mrpc", published=False)
     with pytest.raises(Missing, match="mrpc"):
         desk.open("mrpc", published=False)
 
