@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from labkit.shipped import Origin
 
 OWN = frame.OWN
-WIDTH = 210  # of a control in the row at the top, in pixels
+WIDTH, WIDEST = 210, 420  # of a control in the row at the top, in pixels
 RUN = "run "  # prefix of a run's name in the list of vectors
 NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
@@ -44,12 +44,19 @@ FORMATS = (
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
 )
 OWN_FILE = (
-    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run ends, "
-    "even if you stop it. The run itself keeps the vocabulary and some sentences; {} can see them."
+    "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run is "
+    "finished. A stopped run keeps it, to resume, until you remove its entry. The run itself keeps the vocabulary and "
+    "some sentences; {} can see them."
 )
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
+MEANINGS = {
+    "mean-vectors": "the mean of the vectors of a sentence's words",
+    "sif": "smooth inverse frequency, a mean of word vectors in which frequent words count less",
+    "lsa": "latent semantic analysis, the main directions of TF-IDF",
+    "tfidf": "counts of words, in which words that occur in many sentences count less",
+}
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # a call in a line of code -> the import that it needs
     "METHODS[": "from labkit import METHODS",
@@ -181,7 +188,10 @@ def choose_vectors(options: Sequence[str], default: str, label: str, key: str, o
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options and key not in st.session_state:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
-    shown: Any = {"format_func": lambda option: NAMES.get(option, option), "help": others, "width": WIDTH}
+    about = [f"* **{NAMES[option]}**: {MEANINGS[option]}" for option in options if option in MEANINGS]
+    shown: Any = {"format_func": lambda option: NAMES.get(option, option)}
+    shown["help"] = "\n".join([*about, "", others or ""])
+    shown["width"] = min(WIDEST, max(WIDTH, 6 * max(map(len, options)) + 80))  # whole names of runs, in the list, too
     return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
 
 
@@ -234,7 +244,7 @@ def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of:
     frame.code("\n".join([*sorted({*imports, *needed}), "", *body]) + "\n", of)
 
 
-# --- a sentence, a number ----------------------------------------------------------------------------------------
+# --- a sentence --------------------------------------------------------------------------------------------------
 
 
 def row_and_text(
@@ -263,13 +273,6 @@ def row_and_text(
         row = chosen
     frame.keep_in_address(key, row)
     return row, chosen if isinstance(chosen, str) else texts[row]
-
-
-def number_on_slider(label: str, numbers: Sequence[int], key: str, default: int) -> int:
-    """One of these ascending numbers on a slider; a single number gets no slider."""
-    if len(numbers) < 2:
-        return numbers[0]
-    return int(st.select_slider(label, numbers, default, key=key, **frame.KEEP))
 
 
 # --- runs to choose from -----------------------------------------------------------------------------------------

@@ -31,54 +31,12 @@ from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
-FIGURES_TEXT = ("#595959", "#B8B8B8")  # text in pictures, on a light page and on a dark one
-ON_PRIMARY = ("#FFFFFF", "#000000")  # text on the theme's primary colour
-MIDDLE = ("118, 118, 118", "128, 132, 149")  # greys of pictures: our INK, and that of Streamlit's light theme
-# Colours that are readable on light and dark pages. Plotly's toolbar is above the picture, and its notices, which stay
-# over the page, are hidden. On a phone, all views are visible.
-GROUND = ("#FFFFFF", "#171614")  # of the pages, as the themes have it
-READABLE = f"""
-.stPlotlyChart text:is({", ".join(f"[style*='rgb({grey})']" for grey in MIDDLE)}) {{
-  fill: light-dark({", ".join(FIGURES_TEXT)}) !important}}
-.stPlotlyChart .annotation text[style*=text-shadow] {{text-shadow: none !important}}
-.stPlotlyChart .textpoint text[style*=text-shadow] {{
-  text-shadow: 0 0 3px light-dark({", ".join(GROUND)}), 0 0 2px light-dark({", ".join(GROUND)}) !important}}
-.stPlotlyChart .annotation:has(text[style*=text-shadow]) .bg {{
-  fill: light-dark({", ".join(GROUND)}) !important; fill-opacity: 0.8 !important}}
-:is([data-tag-index], [data-testid=stBaseButton-primary]) :is(span, p, svg) {{
-  color: light-dark({", ".join(ON_PRIMARY)})}}
-[data-testid=stPopoverBody] [data-testid=stElementToolbar] {{opacity: 1 !important; transform: none}}
-[data-testid=stCaptionContainer] code {{color: inherit; background: none; padding: 0}}
-.stElementContainer:has(.stPlotlyChart .modebar) {{margin-top: 2rem}}
-.stPlotlyChart, .stPlotlyChart .js-plotly-plot {{overflow: visible !important}}
-.stPlotlyChart .modebar-container {{top: -2rem !important}}
-.plotly-notifier {{display: none}}
-@media (max-width: 640px) {{
-  .stMainBlockContainer {{padding-inline: 1rem !important}}
-  .stButtonGroup [role=radiogroup] {{flex-wrap: wrap; gap: 0.3rem; overflow: visible; mask: none}}
-  .stButtonGroup [role=radio] {{flex: 1 0 auto; margin: 0; border-radius: 0.5rem}}
-  .st-key-choices {{gap: 0.5rem}}
-  .st-key-choices > * {{max-width: calc(50% - 0.25rem)}}
-  .stButtonGroup [role=radio]:not([aria-checked=true]) {{
-    border-left-color: color-mix(in srgb, currentColor 20%, transparent) !important}}
-}}"""
 LONGEST = 80  # letters of a file's name
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
 LARGER, TYPE = 1.5, 13  # for a projector, times the size of type in a picture; pixels where the picture has none
 PRESENT = "Enlarge the pictures and hide the controls, for example when presenting on a projector."
-PRESENTED = """
-html {font-size: 24px !important}
-.stColumn:has(.st-key-reading):not(:has(.st-key-reading :is(li, .stDataFrame))) {display: none}
-.stColumn:has(.st-key-reading) :is(.stTextInput, .stSelectbox, .stButton) {display: none}
-.labkit-tools, .stExpander, .stPlotlyChart .modebar-container {display: none !important}
-[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {
-  height: calc(100vh - 15rem) !important; margin-top: 0}
-.stApp :is(.st-key-reading, :has(> .st-key-reading)) {height: calc(100vh - 13rem) !important}
-.st-key-choices, [data-testid=stSidebar], [data-testid=stExpandSidebarButton], .stPopover:not(.st-key-head *) {
-  display: none}
-"""
 HERE = ("127.0.0.1", "localhost", "::1")  # the names by which only this machine reaches itself
 KEEP = {"bind": "query-params"}  # for a widget whose value is kept in the page's address, under its key
 BUTTONS = f"<script>{(Path(__file__).parent / 'play_stop.js').read_text('utf-8')}</script>"  # of a moving picture
@@ -153,9 +111,8 @@ def head(question: str, about: str, *formulas: str, present: bool = True) -> Non
         st.markdown(f"### {question}", width="stretch")
         what_is_shown(about, *formulas)
         st.session_state[SHARE] = st.container(width="content", key="share")
-        shown = present and st.toggle("Present", key="present", help=PRESENT, **KEEP)
-    if shown:
-        st.html(f"<style>{PRESENTED}</style>")
+        if present:
+            st.toggle("Present", key="present", help=PRESENT, **KEEP)
     st.session_state[CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices")
 
 
@@ -250,6 +207,8 @@ def picture(
         "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2},
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
+    height = round(figure.layout.height or 0) or "content"
+    chart = {"height": height} | chart  # the picture takes its room even before its script is loaded
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
         if not tools:  # otherwise the toolbar has a button for each format
@@ -257,6 +216,11 @@ def picture(
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
     return event
+
+
+def small_picture(figure: go.Figure, key: str, alt: str) -> None:
+    """A figure without a toolbar and files."""
+    st.plotly_chart(figure, key=key, alt=alt, height=figure.layout.height, config={"displayModeBar": False})
 
 
 def table(

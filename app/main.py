@@ -14,7 +14,7 @@ from typing import Any
 
 import classroom
 import streamlit as st
-from frame import READABLE, freeze_modules, plotly_early
+from frame import freeze_modules, plotly_early
 
 PLACES = {  # file -> title; the app opens on the first
     "play_page.py": "Play",
@@ -51,16 +51,7 @@ def lead_to(file: str, opens: dict[str, str]) -> None:
 
 
 st.set_page_config(page_title="labkit", layout="wide")
-st.html(  # the picture above the fold at 720 px; a long formula on a narrow screen can be pushed aside
-    "<style>.stMainBlockContainer {padding: 3.9rem 2rem 2rem 2rem} .katex-display {overflow: auto hidden}"
-    "div:has(> .st-key-steps) {display: none} .st-key-head h3 {font-size: 1.4rem; padding: 0}"
-    "[class*=st-key-bring] :is([data-testid=stFileUploaderDropzoneInstructions], .stFileChip, [aria-label^=Add] *)"
-    " {display: none}"
-    "[class*=st-key-bring] section {padding: 0; border: 0; background: none; min-height: 0}"
-    "[class*=st-key-bring] [aria-label^=Add] {width: 5.8rem; min-height: 2.5rem; border: 1px solid #80849566;"
-    " border-radius: 0.5rem; color: inherit} [class*=st-key-bring] [aria-label^=Add]::after {content: 'Replace'}"
-    f"{READABLE}</style>"
-)
+st.html(Path(__file__).parent / "style.css")
 with st.container(key="steps"):
     st.html(STEPS.replace("PLOTLY", plotly_early()), unsafe_allow_javascript=True)
 if classroom.is_on() and not classroom.PRESENT.guarded:

@@ -56,10 +56,7 @@ CARDS = {
         "sentpwnet/2",
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
         "QQP accuracy",
-        (
-            ("BiLSTM + SentPWNet", "BiLSTM + Siamese network"),
-            ("BiLSTM + SentPWNet", "BiLSTM + Triplet network"),
-        ),
+        (("BiLSTM + SentPWNet", "BiLSTM + Siamese network"), ("BiLSTM + SentPWNet", "BiLSTM + Triplet network")),
         "QQP consists of pairs of Quora questions, labelled as duplicates or not. Our scores are lower because our "
         "networks are smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
     ),
@@ -69,10 +66,7 @@ CARDS = {
         "thematic/3",
         "the triplet network leads every other method (the paper's network)",
         "accuracy",
-        (
-            ("triplets-sen (the paper's network, smaller)", "mean-vectors"),
-            ("triplets-sen (ours)", "mean-vectors"),
-        ),
+        (("triplets-sen (the paper's network, smaller)", "mean-vectors"), ("triplets-sen (ours)", "mean-vectors")),
         "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
         "Our copy of the paper's network is half as wide, and it and its word vectors learn from only some triplets.",
         papers_thematic,
@@ -84,10 +78,7 @@ CARDS = {
         "sbert-lp/1",
         "grades: SBERT base + LP leads SBERT base",
         "STS 2015",
-        (
-            ("SBERT base + LP", "SBERT base"),
-            ("all-MiniLM-L6-v2 + LP", "all-MiniLM-L6-v2, as it is"),
-        ),
+        (("SBERT base + LP", "SBERT base"), ("all-MiniLM-L6-v2 + LP", "all-MiniLM-L6-v2, as it is")),
         "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
         "models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,

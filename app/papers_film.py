@@ -48,9 +48,7 @@ def show(opened: cached.Opened) -> None:
     key = ("rule", chosen.key, opened.key)
     rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])
-    k = st.slider(
-        "k", 1, most, rule.chosen, key="film-k", help="The slider starts at the k chosen on dev.", **frame.KEEP
-    )
+    k = st.slider("k", 1, most, rule.chosen, key="film-k", help="It starts at the k chosen on dev.", **frame.KEEP)
     at = rule.rows()[k - 1]
     with st.container(horizontal=True):
         for name in ("tpr", "tnr", "fpr", "fnr", "accuracy"):

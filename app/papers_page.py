@@ -29,6 +29,10 @@ LOOK = """
   [data-testid=stTable] tr {padding: 0.5rem 0; border-bottom: 1px solid #B8B8B8}
 }
 """
+UNITS = (
+    "A point is a hundredth of the best possible score. “95 %” is the range in which a lead lies with 95 % confidence, "
+    "given the chance in seeds (repetitions of training) and test items."
+)
 TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
     "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
@@ -44,8 +48,8 @@ method is better. An open diamond marks the paper's lead, and a disc marks ours.
 reproduce`, which uses public or generated data, not those of the paper.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
-and the settings of both sides are chosen on dev. If only part of the interval is above 0, the claim is **undecided**:
-the results are too close to call.
+and the settings of both sides are chosen on dev, a part of the corpus that is neither trained nor tested on. If only
+part of the interval is above 0, the claim is **undecided**: the results are too close to call.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -59,24 +63,22 @@ FORMULAS = (
 def show_claims(paper: str) -> None:
     """What the paper claims, with our verdicts, then our own questions."""
     for asked_here in (False, True):
-        claims = papers_cards.claims_of(paper, asked_here=asked_here)
+        if not (claims := papers_cards.claims_of(paper, asked_here=asked_here)):
+            continue
         rows = [
             {
                 "verdict": papers_cards.badge_of(claim.ours.verdict),
-                "claim" if not asked_here else "our question": frame.plain(claim.text),
+                "our question" if asked_here else "claim": frame.plain(claim.text),
                 "here": frame.plain(result_of(claim, table.table)),
                 "in": table.table.title,
             }
             for claim, table in claims
         ]
-        if rows and not asked_here:
-            papers_cards.show_tally(claims)
-            st.table(rows, border="horizontal", alt="What the paper claims, and whether it holds here.")
-        elif rows:
-            with st.expander(
-                f"Our own questions: {papers_cards.tally(claims)}", expanded=paper == papers_cards.EXPLANATIONS
-            ):
-                st.table(rows, border="horizontal", alt="What we asked, and what we found.")
+        title, opens = f"Our own questions: {papers_cards.tally(claims)}", paper == papers_cards.EXPLANATIONS
+        with st.expander(title, expanded=opens) if asked_here else st.container():
+            if not asked_here:
+                papers_cards.show_tally(claims)
+            st.table(rows, border="horizontal", alt="Each claim or question, and whether it holds here.")
 
 
 def show_tables(paper: str) -> None:
@@ -85,18 +87,12 @@ def show_tables(paper: str) -> None:
 
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
-    known = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
-    places = [place for place, columns in enumerate(known.values()) if columns]  # initially one that has our scores
-    name = left.selectbox(
-        "Table or figure",
-        list(named),
-        places[0] if places else 0,
-        format_func=lambda name: named[name].table.title,
-        key=f"{paper}-table",
-        **frame.KEEP,
-    )
+    ours_in = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
+    first = next((place for place, columns in enumerate(ours_in.values()) if columns), 0)  # one with our scores
+    titles: Any = {"format_func": lambda name: named[name].table.title, **frame.KEEP}
+    name = left.selectbox("Table or figure", list(named), first, key=f"{paper}-table", **titles)
     table = named[name]
-    start = table.columns.index(next(iter(known[name]), table.columns[0]))
+    start = table.columns.index(next(iter(ours_in[name]), table.columns[0]))
     column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
     caption = frame.plain(table.table.caption).removesuffix(".")
     end = "" if caption.endswith("?") else "."
@@ -115,10 +111,7 @@ def show_tables(paper: str) -> None:
     for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(note)}")
     if not table.evidence:
-        st.caption(
-            "Our models were trained less than the paper's, or not at all, so this is not evidence for or against "
-            "the paper."
-        )
+        st.caption("Our models were trained less than the paper's, or not at all, so this is no evidence on the paper.")
     with st.expander("Data, settings and source of this table"):
         for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
             if line:
@@ -164,6 +157,8 @@ def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
 def page() -> None:
     frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
     st.html(f"<style>{LOOK}</style>")
+    if TRY not in st.query_params:
+        st.caption(UNITS)
     names = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_cards.EXPLANATIONS}
     hidden: Any = {"label_visibility": "collapsed", "on_change": papers_cards.close_panel, **frame.KEEP}
     title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))

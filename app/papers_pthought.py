@@ -13,6 +13,7 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
+from labkit.figure_names import written as in_words
 
 QUESTION, CORPUS = "What does the vector of a sentence preserve?", "captions"
 WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
@@ -95,41 +96,33 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     with left:
         row, sentence = choosing.row_and_text("A test sentence, or your own", texts[:300], "sentence", typed=True)
     sentence = sentence[:LONGEST].strip() or texts[row]
-    width = right.slider(
-        "Beam", 2, 10, 5, key="beam", help="The beam width: how many candidates are kept at each step.", **frame.KEEP
-    )
+    about = "The beam width: how many candidates are kept at each step."
+    width = right.slider("Beam", 2, 10, 5, key="beam", help=about, **frame.KEEP)
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
     ways = {"greedy": None, "beam": beam}
     results = {name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in ways.items()}
     read = results["greedy"]
     st.text(f"Input: {sentence}")
     if read.unknown:
-        known = len(read.unknown) < len(chosen.method.reader.numbers(sentence))
-        st.warning(
-            f"These words are not in the training data and count as unknown: {frame.plain(', '.join(read.unknown))}"
-            + ("" if known else ". None of the words is known, so the output is meaningless."),
-            icon=":material/help:",
-        )
+        said = f"These words are not in the training data and count as unknown: {', '.join(read.unknown)}"
+        if len(read.unknown) >= len(chosen.method.reader.numbers(sentence)):
+            said += ". None of the words is known, so the output is meaningless."
+        st.warning(frame.plain(said), icon=":material/help:")
     if read.expanded:
         words = frame.plain(", ".join(read.expanded))
-        st.caption(
-            f"These words were not seen in training, so their vectors from the word-vector file are used: {words}"
-        )
+        st.caption(f"These words are not in the training data; their vectors come from the word-vector file: {words}")
     if read.cut:
         st.caption(f"The last {read.cut} words were ignored.")
+    written = []
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")
             for name, result in results.items():
                 st.caption(name)
                 for one in result.written[decoder]:
-                    st.text(f"{one.log_probability:7.2f}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
-    written = [
-        {"decoder": decoder, "search": name} | asdict(one)
-        for decoder in read.written
-        for name, result in results.items()
-        for one in result.written[decoder]
-    ]
+                    how_likely = in_words(one.log_probability, "7.2f")
+                    st.text(f"{how_likely}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
+                    written.append({"decoder": decoder, "search": name} | asdict(one))
     frame.csv_button(lambda: written, "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 

@@ -14,7 +14,7 @@ from keeping import once
 from labkit import figures
 from labkit.corpora import Articles
 from labkit.corpora.records import SPLITS
-from labkit.figure_names import spoken
+from labkit.figure_names import MEANINGS, meaning, spoken
 
 QUESTION, CORPUS = "Do the clusters match the sections?", "articles"
 FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
@@ -56,13 +56,9 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, and how far both algorithms agree with the sections."""
-    help_ = (
-        "At 0, each sentence belongs to one cluster. Higher temperatures give fewer and softer clusters, until "
-        "only one is left."
-    )
-    temperature = right.slider(
-        "Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, key="temperature", help=help_, **frame.KEEP
-    )
+    about = "At 0, each sentence is in one cluster. Higher temperatures give fewer and softer clusters, in the end one."
+    hot: Any = {"key": "temperature", "help": about, **frame.KEEP}
+    temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **hot)
     themes = themes_of(chosen, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
     right_ones = f"k-means puts {themes.kmeans.right:.0%} of them into the cluster of their section, Iclust "
@@ -74,6 +70,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
     alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
     frame.table(measured, alt, formats=formats, heads=HEADS)
+    st.caption(". ".join(meaning(name) for name in FIGURES if name in MEANINGS) + ".")
     for column, found in zip(st.columns(2), (themes.kmeans, themes.iclust), strict=True):
         with column:
             st.markdown(f"**{found.name}**: {found.used} of {k} clusters")
@@ -92,9 +89,8 @@ def show(opened: cached.Opened) -> None:
         return
     runs = choosing.runs_of(opened, "thematic")
     options = [*runs, *choosing.VECTORS]
-    chosen = choosing.space_of(
-        opened, choosing.choose_vectors(options, options[0], "Sentence vectors", "trained"), runs
-    )
+    name = choosing.choose_vectors(options, options[0], "Sentence vectors", "trained")
+    chosen = choosing.space_of(opened, name, runs)
     splits = [split for split in reversed(SPLITS) if split in opened.corpus.splits]
     split = frame.choices().radio("Articles from", splits, horizontal=True, key="split", **frame.KEEP)
     part = opened.corpus.part(split)

@@ -8,9 +8,6 @@ import streamlit as st
 from labkit.play import playground
 
 HEIGHT = 720  # pixels, if the height of the window is unknown
-LAYOUT = """<style>
-.st-key-playground :is(div, iframe) {height: max(32rem, 100vh - 8.3rem); flex: none}
-</style>"""  # there is a row below it
 ABOUT = """\
 Each point is a sentence, placed at the mean of its word vectors, scaled to unit length. At every step, a batch is
 drawn, the loss assigns a **weight** to each pair of the batch, and the word vectors are updated. Everything runs in
@@ -43,7 +40,6 @@ def html() -> str:
 
 def page() -> None:
     st.session_state[frame.KEPT] = {}  # the question of this page is in the embedded one, next to its scenes
-    st.html(LAYOUT)
     with st.container(key="playground"):
         st.iframe(html(), height=HEIGHT)  # the same at each run, so that the browser does not reload it
     with st.container(horizontal=True):

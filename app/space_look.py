@@ -26,6 +26,10 @@ LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
 NEAREST = 10  # neighbours that are listed, and that determine which sentences moved
 SOLID = ("pca", "umap")
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
+PROJECTIONS = (
+    "PCA, principal component analysis, shows the directions in which the vectors vary most. t-SNE, UMAP and LLE "
+    "(locally linear embedding) keep neighbours together."
+)
 PICTURED = """\
 from labkit.shipped import pictured
 shown = pictured(corpus)"""
@@ -91,7 +95,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     """
     keep, epochs = frame.KEEP, shown is None
     start, key = (0, "how-epochs") if epochs else (1, "how")  # so that neither view changes the other's picture
-    how = box.radio("Projection", list(NAMES), start, NAMES.__getitem__, horizontal=True, key=key, **keep)
+    how = box.radio("Projection", list(NAMES), start, NAMES.__getitem__, key, PROJECTIONS, horizontal=True, **keep)
     count = 0 if shown is None else len(shown)
     flat = epochs or how not in SOLID or count > SOLID_MOST
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat

@@ -87,6 +87,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         st.info(NOTHING_COMPARED)
         return
     left, right = st.columns(2)
+    left = left.container(key="frame-moved")
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
     arranged = ("who", look.how, st.session_state.get("list"), *(space.key for space in chosen.values()))

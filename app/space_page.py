@@ -20,7 +20,6 @@ from space_look import Look, look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
 from space_reading import landing, marked_class, marks_on, search_field, show_list, show_reading, text_field
 from space_sides import (
-    TALL,
     WIDTHS,
     Side,
     choose_space,
@@ -53,36 +52,6 @@ EARLIER = {  # the tabs of the page Clusters, as old links name them -> what the
     "Over the epochs": {"view": EPOCHS},
     "Cosines": {"view": EPOCHS, "cosines": "true"},
 }
-LAYOUT = f"""<style>
-[class*=st-key-tall] .stElementContainer:has(.stPlotlyChart) {{height: calc({TALL})}}
-.st-key-reading {{height: calc({TALL} - 4rem) !important; max-height: none !important}}
-[class*=st-key-tall] .modebar-container {{display: none}}
-.labkit-tools {{position: absolute; top: -1.9rem; left: 0; display: flex; gap: 0.2rem}}
-.labkit-tools button {{font: inherit; font-size: 0.8rem; color: inherit; background: none; cursor: pointer;
-  min-height: 24px; min-width: 24px; border-radius: 0.3rem; border: 1px solid rgb(128 132 149 / 40%)}}
-.labkit-tools button[aria-pressed=true] {{box-shadow: inset 0 -2px #0072B2}}
-.labkit-playing :is([class*=st-key-resting], .st-key-reading) * {{visibility: hidden !important}}
-.labkit-away {{fill-opacity: 0.35 !important; stroke-opacity: 0.35 !important}}
-.stMarkdown table :is(th, td) {{padding: 0.25rem 0.3rem; font-size: 0.78rem}}
-.st-key-reading :is(p, li, [data-testid=stText]) {{font-size: 0.875rem; line-height: 1.4}}
-.st-key-suggested button {{min-height: 1.7rem; padding: 0; text-align: left}}
-.st-key-reading li {{margin: 0 0 0 1.1rem; padding: 0}}
-[class*=st-key-near] li {{display: -webkit-box; -webkit-box-orient: vertical; overflow: hidden; -webkit-line-clamp: 2}}
-[class*=st-key-near] li {{font-size: 0.78rem !important; line-height: 1.3 !important; margin: 0; padding: 0}}
-[class*=st-key-near] li:hover {{-webkit-line-clamp: none}}
-[class*=st-key-near] .stButton button {{min-height: 1.2rem; padding: 0; text-align: left}}
-[class*=st-key-near] .stButton p {{font-size: 0.72rem}}
-:has(> .st-key-narrow) {{display: none}}
-@media (max-width: 640px) {{
-  :is(.st-key-reading, :has(> .st-key-reading)) {{height: auto !important; max-height: none !important}}
-  :has(> .st-key-narrow) {{display: flex}}
-  .stApp:not(:has(.st-key-settings input:checked)) .st-key-choices {{display: none}}
-  .stApp:has(.st-key-pictured [role=radio]:last-child[aria-checked=true]) .stColumn:has(.st-key-side-left):not(
-    :has(.st-key-side-right)),
-  .stApp:has(.st-key-pictured [role=radio]:first-child[aria-checked=true]) .stColumn:has(.st-key-side-right):not(
-    :has(.st-key-side-left)) {{visibility: hidden; height: 0; min-height: 0; flex: 0 0 0; overflow: hidden}}
-}}
-</style>"""
 ABOUT = """\
 Each point is a sentence, and its colour and shape show its class. A method turns every sentence into a vector with many
 dimensions in the **embedding space**. The **picture** shows these vectors in two or three dimensions. It cannot
@@ -137,8 +106,8 @@ MADE = (
 )
 PROBE = "{split} sentences whose nearest neighbour is of the same class"
 PROBE_HELP = (
-    "During training, the vectors of these sentences were saved at every epoch. They are not the test sentences of "
-    "**Before and after**, so the two numbers cannot be compared."
+    "During training, the vectors of these sentences were saved at every epoch. Dev is the split on which settings are "
+    "chosen. **Before and after** shows test sentences, so the two numbers cannot be compared."
 )
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
@@ -240,7 +209,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
             show_title(name, chosen[name])
-            pictures[name] = st.container(gap=None)
+            pictures[name] = st.container(gap=None, key=f"frame-{name}")
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
     marked = marked_class(shown, look)
@@ -315,7 +284,7 @@ def show_verdict(
     else:
         what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
         rows = measured[0].sample
-    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{value:.1%}" for value in values]
+    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{100 * value:.1f} %" for value in values]
     said = " and ".join(
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
@@ -346,7 +315,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     if known := [f"{unit} {at}" for at in kept if at is not None]:
         label += f" (the {'models' if len(known) > 1 else 'model'} you download: {', '.join(known)})"
     with left:
-        epoch = choosing.number_on_slider(label, epochs, "epoch", epochs[0])
+        choose: Any = partial(st.select_slider, label, epochs, epochs[0], key="epoch", **frame.KEEP)
+        epoch = int(choose()) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said = sides[0], []
@@ -422,7 +392,6 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
 
 
 def page() -> None:
-    st.html(LAYOUT)
     frame.head("What did training change, and for which sentences?", ABOUT, *FORMULAS)
     opened = choosing.corpus()
     if opened is None:

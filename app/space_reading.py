@@ -34,18 +34,21 @@ from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import set_apart
-from labkit.figures.clusters import CLASS, Colouring, colouring
+from labkit.figures.clusters import CLASS, SOLID, Colouring, colouring
 from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED = 500  # sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
-GLYPHS = dict(zip(MARKS, "●◆■✚▲★", strict=True))
+GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
 SHARES = "Share of a class's n sentences whose nearest neighbour is of the same class. {sides}"
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
-STAR = "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP"
+STAR = (
+    "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP. This method gives every sentence "
+    "a new vector that its neighbours reconstruct with the same weights as before."
+)
 STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
     "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
@@ -132,12 +135,6 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     }
 
 
-def show_apart(side: Side, rows: Sequence[int]) -> None:
-    """The words, classes and lengths that set the marked sentences apart from the rest, with counts."""
-    if 1 < len(rows) < len(side.shown):
-        st.caption(frame.plain(str(set_apart(words_of(side), rows, side.shown.labels))))
-
-
 def show_list(sides: list[Side], matches: list[int] | None) -> None:
     """The found sentences, or else the marked ones, as a table below the pictures."""
     shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
@@ -187,8 +184,11 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     order = sorted(drawn_as, key=lambda code: (change[code], drawn_as[code], named.names[code]))  # losses come first
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
-    table = pd.DataFrame({" ": [GLYPHS[mark] for _, mark in looks], named.column: names})
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=22), named.column: st.column_config.Column(width=96)}
+    marks = [SOLID.get(mark, mark) if look.dimensions == 3 else mark for _, mark in looks]
+    table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
+    wide = round(96 * (frame.LARGER if st.session_state.get("present") else 1))
+    columns: dict[str, Any] = {" ": st.column_config.Column(width=22)}
+    columns[named.column] = st.column_config.Column(width=wide)
     if by_class:
         table["n"] = [len(rows_of(named, name)) for name in names]
         columns["n"] = st.column_config.Column(width=40)
@@ -208,6 +208,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",
+        height="stretch",
         column_config=columns,
         alt="The classes with their colours. Choose one to mark it in all pictures.",
     )
@@ -269,7 +270,9 @@ def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) ->
         if listed is not None and (name == "Found" or len(listed) > 1):
             more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
             st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
-    show_apart(side, rows or [])
+    marked = rows or []
+    if 1 < len(marked) < len(shown):
+        st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
     row = marking.read_row(len(shown))
     st.session_state[marking.READ] = row
     st.selectbox(

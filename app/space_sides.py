@@ -41,10 +41,14 @@ from labkit.shipped import picture as stored_picture
 NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # approximate pixels of the axes
-TALL = "max(20rem, 100vh - 21rem)"  # of a picture in the window
 WIDTHS = [5, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
+)
+SCORES = (
+    "Inter/intra: the distance between class centres, divided by the width of the classes. Silhouette, from -1 to 1: "
+    "whether sentences are closer to their own class than to another one. Hit@1: the share of sentences whose nearest "
+    "neighbour is of the same class."
 )
 TAKES = "this takes about {time} on an idle core, but only the first time"
 SOON = 5.0  # seconds: a shorter wait is not announced
@@ -178,7 +182,7 @@ def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, 
         {**marks, "count": len(side.shown)},
         words=words_of_map(side, look.labels),
         alt=alt,
-        height=TALL,
+        height="var(--tall)",
         legend=look.in_numbers(side.shown),
         on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
     )
@@ -259,6 +263,7 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
                 notes.append(f"For {side.space.name}, {sampled} are measured on {space.sample:,} sentences.")
         if apart:
             figures_table(st, names, found)
+            st.caption(SCORES)
         st.caption(frame.plain(" ".join(notes)))
     return found[::2]
 

@@ -5,6 +5,13 @@
   const wide = formula => { if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0; };  // for arrow keys
   const formulas = () => document.querySelectorAll('.katex-display:not([tabindex])').forEach(wide);
   new MutationObserver(formulas).observe(document.body, {childList: true, subtree: true});
+  new MutationObserver(() => { // its own label speaks of a sidebar
+    document.querySelector('[data-testid=stExpandSidebarButton]')?.setAttribute('aria-label', 'Pages');
+  }).observe(document.body, {childList: true, subtree: true});
+  addEventListener('mouseover', event => { // a name that is cut
+    const names = event.target.closest?.('.stSelectbox')?.querySelectorAll('input') ?? [];
+    for (const name of names) name.title = name.value;
+  });
   // a file dropped anywhere goes to the uploader for a corpus
   const bring = () => document.querySelector('.st-key-bring-file input[type=file]');
   addEventListener('dragenter', () => {

@@ -102,10 +102,7 @@ def show_all(queue: Queue) -> None:
 
 def page() -> None:
     if not classroom.is_teacher():  # main.py offers it to nobody else
-        raise ValueError(
-            "This page is for the teacher. Open it with the teacher's address, which the app printed when it was "
-            "started."
-        )
+        raise ValueError("This page is for the teacher. Open it with the teacher's address, which the app has printed.")
     frame.head("Teacher: visitors and runs", ABOUT)
     st.fragment(frame.run, run_every=EVERY)(partial(show_all, queue_of(choosing.run_folders()[0])))
 

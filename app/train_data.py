@@ -17,6 +17,7 @@ from keeping import once, room, tried
 
 from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.records import SPLITS
+from labkit.figure_names import meaning
 from labkit.figures import similarity_histogram, similarity_scatter
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -45,8 +46,8 @@ DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
 READ = (
     "Scores of methods that do not learn, on the test split. Each row names its own measure, so compare scores "
     "only within a row. Scores range from chance to 1, and the gap to 1 is what training can still gain. Bars show the "
-    "sizes of the largest classes."
-)
+    "sizes of the largest classes. TF-IDF compares weighted words. "
+) + ". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman", "")))
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
@@ -56,8 +57,7 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     corpora = {name: cached.lab_corpus(name) for name, entry in CORPORA.items() if entry.kind == "embedded"}
     if opened is not None:
         show_chosen(opened, to_train)
-    if opened is not None and opened.own:
-        corpora = {choosing.OWN: opened} | corpora
+        corpora = ({choosing.OWN: opened} if opened.own else {}) | corpora
     table = st.empty()
     keys = {name: ("difficulty", each.key) for name, each in corpora.items()}
     measured = {name: room().value(key, lambda: None) for name, key in keys.items() if room().has(key)}
@@ -67,9 +67,9 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
             label = f"Open **{frame.plain(name)}**"
             st.button(label, key=f"choose-{name}", type="tertiary", on_click=choosing.choose_corpus, args=(name,))
     st.caption(READ)
-    if opened is not None and isinstance(opened.corpus, Pairs):
-        show_pairs(opened, opened.corpus)
     if opened is not None:
+        if isinstance(opened.corpus, Pairs):
+            show_pairs(opened, opened.corpus)
         show_some_rows(opened)
     for name in [name for name in corpora if name not in measured]:  # last: it takes seconds when the app has started
         measured[name] = tried("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))

@@ -29,18 +29,18 @@ REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
-**Data**: each row of the table is a corpus with the sizes of its classes and the scores of three methods that do not
-learn. The gap between these scores and 1 is what training can gain.
+**Data** lists the corpora with the sizes of their classes and the scores of three methods that do not learn. The gap to
+1 is what training can gain.
 
-**Train** starts a run. The method learns from the training split. It is evaluated on the **dev** split after each
-epoch, and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time,
-each in its own process, and give the same results as `labkit train`. If you stop a run and resume it from its last
-checkpoint, its result stays the same. **Compare all methods** gives each method on your data the same number of
-trials.
+**Train** starts a run. The method learns from the training split. After each epoch, it is scored on the **dev** split,
+and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time, each in a
+process of its own, with the same results as `labkit train`. If you stop a run and resume it, its result stays the same.
+**Compare all methods** gives each method the same number of trials on your data.
 
-**Runs**: scores on the test split of the corpus, and the curves of the epochs. Runs that differ only in the seed share
-one line with their mean and, from three seeds, their spread. Each line has the **95 % interval** of its difference from
-the best, over test items and seeds. If the interval contains 0, it is **open** which of the two is better.
+**Runs** shows the scores on the test split and the curves over the epochs. A **seed** fixes all that is random in a
+run. Runs that differ only in the seed share one line with their mean and, from three seeds, their spread. Each line has
+the **95 % interval** of its difference from the best, over seeds and test items. The interval is *paired*: both are
+scored on the same items. If it contains 0, it is **open** which of the two is better.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -74,6 +74,8 @@ def show_jobs(queue: Queue, opened: cached.Opened | None) -> None:
     job, others = train_queue.jobs_shown(queue, opened)
     if job is None:
         st.info("There is no run on this corpus yet. **Train** starts one.")
+        if opened is not None:
+            train_queue.show_start(opened)
     else:
         train_queue.show_head(queue, job)
         if job.is_bench:

@@ -24,7 +24,7 @@ from labkit import figures
 from labkit.arrays import unit
 from labkit.atomic import amount, sentence_of
 from labkit.corpora import Labelled
-from labkit.figure_names import spoken
+from labkit.figure_names import DEV, meaning, spoken
 from labkit.figures.epochs import curve_columns, kept_epoch
 from labkit.locks import is_locked
 from labkit.progress import lasting
@@ -42,7 +42,7 @@ EARLY = (
     "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
     "{patience} epochs. "
 )
-BEST = "The largest mark is epoch {best}, the best on dev so far: the model keeps its weights."
+BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps the weights of this epoch."
 ICONS = {
     "waiting": ":material/hourglass_empty:",
     "running": ":material/play_arrow:",
@@ -147,14 +147,10 @@ def stored_run(opened: Opened) -> Job | None:
     from labkit.methods import METHODS, OF_RUNS
 
     records = {folder: choosing.record_of(folder) for folder in choosing.runs_on(opened, "")[0].values()}
-    done = [
-        folder
-        for folder, record in records.items()
-        if record.get("state") == "finished" and record["method"] in METHODS
-    ]
-    folder = next((each for each in done if each.name not in choosing.lab_runs()), next(iter(done), None))
-    if folder is None:
+    done = [each for each, of in records.items() if of.get("state") == "finished" and of["method"] in METHODS]
+    if not done:
         return None
+    folder = min(done, key=lambda each: each.name in choosing.lab_runs())  # the first that is not bundled
     record, kind = records[folder], OF_RUNS[records[folder]["method"]].Settings
     usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
     changed = {name: value for name, value in settings.items() if value != usual[name]}
@@ -178,7 +174,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
     if job.state == "waiting":
         ahead = [each.id for each in queue.live]
         place = ahead.index(job.id) if job.id in ahead else 0
-        st.caption(f"Waiting for {place} {'run' if place == 1 else 'runs'} ahead in the queue.")
+        st.caption(f"{place} {'run is' if place == 1 else 'runs are'} ahead in the queue.")
     elif job.state not in ENDED:
         what, share, left = progress(job, queue.private(job))
         about = "about" if job.is_bench else "at most"
@@ -200,9 +196,9 @@ def worth(job: Job) -> str:
     try:
         metrics = read_record(job.folder)["metrics"].values()
     except (ValueError, OSError):
-        return "its folder was deleted"
+        return "the folder of this run was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    scores = [f"test: {frame.plain(spoken(name))} {value:.3f}" for name, value in values[:1]]
+    scores = [f"{frame.plain(spoken(name))} on test: {value:.3f}" for name, value in values[:1]]
     return " · ".join([*scores, f"stored as `{job.name}`"])
 
 
@@ -272,23 +268,34 @@ def show_space(job: Job, opened: Opened | None) -> None:
     at, best = len(kept.epochs) - 1, kept_epoch(history(job.folder))
     if job.state == "finished" and best in kept.epochs.tolist():
         at = kept.epochs.tolist().index(best)
-    picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[at]
-    few = len(set(kept.labels)) <= COLOURED
-    shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     epoch = int(kept.epochs[at])
     when = when or (f" after epoch {epoch}" if epoch else " before training")
     weights = ", whose weights are kept" * (job.state == "finished" and epoch == best)
-    origin = ""
-    if opened is not None:
-        split = "dev" if "dev" in opened.corpus.sizes else "train"
-        origin = f" from {split}; all splits have {sum(opened.corpus.sizes.values()):,} rows"
-    st.markdown(f"**Its space{when}**{weights}: {len(kept.texts)} sentences{origin}")
+    draw_space(kept, at, f"**Its space{when}**{weights}", opened)
+
+
+def show_start(opened: Opened) -> None:
+    """A pale picture of where a run on this corpus would start: mean word vectors."""
+    with suppress(ValueError):  # too few words, or no training split
+        if len((start := start_of(opened)).texts) > 2:
+            draw_space(start, 0, "**Where a run would start**, by mean word vectors", opened, opacity=0.35)
+
+
+def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opacity: float = 1.0) -> None:
+    """The vectors of a probe at one of its epochs, below a title."""
+    picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[at]
+    few = len(set(kept.labels)) <= COLOURED
+    shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
+    sizes = opened.corpus.sizes if opened is not None else {}
+    origin = f" from {'dev' if 'dev' in sizes else 'train'}; all splits have {sum(sizes.values()):,} rows" * bool(sizes)
+    st.markdown(f"{said}: {len(kept.texts)} sentences{origin}")
     order = cached.classes_of_corpus(opened)[0] if opened else sorted(set(kept.labels))  # the colours of Space
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
+    figure.update_traces(opacity=opacity)
     names = f" in {len(set(kept.labels))} classes" if few else ""
-    alt = f"The space of {job.name}{when}, by PCA: {len(kept.texts)} sentences of dev{names}."
+    alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
     frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
 
@@ -347,10 +354,7 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     columns = curve_columns({job.name: past})
     if not columns:
         if job.state in ENDED:
-            st.caption(
-                "This run has no curves because it does not learn in epochs or ended before the first epoch was "
-                "complete."
-            )
+            st.caption("This run has no curves because it does not learn in epochs or ended during the first epoch.")
         return
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
     drawn = figures.training_curves({job.name: past}, columns, height=CURVES)
@@ -362,8 +366,9 @@ def show_curves(job: Job, opened: Opened | None) -> None:
         st.markdown(early + BEST.format(best=best))
     if opened is not None and (dev := opened.corpus.sizes.get("dev", 0)):
         test = opened.corpus.sizes.get("test", 0)
-        few = f" and test only {test:,}: one row of dev is {1 / dev:.3f}" if min(dev, test) < FEW else ""
-        st.caption(f"Dev has {dev:,} rows{few}. The score that counts is on test, at the end.")
+        few = f" and test {test:,}, so one dev row changes a score by {1 / dev:.3f}" if min(dev, test) < FEW else ""
+        scores = "".join(f"{meaning(name)}. " for name in columns if name.startswith(DEV))
+        st.caption(f"{scores}Dev, which chooses the epoch, has {dev:,} rows{few}. Test is scored once, at the end.")
 
 
 # --- a visitor's runs ---------------------------------------------------------------------------------------------
@@ -376,10 +381,7 @@ def show_own_runs(queue: Queue) -> None:
     if not runs:
         return
     with st.expander(f"Your runs: {len(runs)}, {amount(sum(run.size for run in runs))}", expanded=True):
-        st.caption(
-            "Only you and the teacher can see your runs. If you share one, others can also see the sentences "
-            "stored in it."
-        )
+        st.caption("Only you and the teacher see your runs. If you share one, others also see its stored sentences.")
         for run in runs:
             name = run.folder.name
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

@@ -16,7 +16,7 @@ from keeping import once
 from train_queue import FEW, see_it_move
 
 from labkit import figures
-from labkit.figure_names import SAW, VERDICTS, ordered, spoken
+from labkit.figure_names import MEANINGS, SAW, VERDICTS, meaning, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
@@ -58,9 +58,8 @@ def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | Non
     if others:  # the selection belongs to the previous corpus
         st.session_state.update({CORPUS: opened.key, "runs": first})
     default = None if others else first
-    names = place.multiselect(
-        "Runs to compare", list(runs), default, max_selections=MOST, help=elsewhere, key="runs", **frame.KEEP
-    )
+    limits: Any = {"max_selections": MOST, "help": elsewhere, **frame.KEEP}
+    names = place.multiselect("Runs to compare", list(runs), default, key="runs", **limits)
     return {name: runs[name] for name in names}
 
 
@@ -78,22 +77,16 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
 
     choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
     runs = chosen_runs(opened, offered, choices)
-    baselines = choices.multiselect(
-        "Baselines, fitted here without labels",
-        list(choosing.VECTORS),
-        BASELINES,
-        format_func=choosing.VECTORS.__getitem__,
-        key="baselines",
-        **frame.KEEP,
-    )
+    named: Any = {"format_func": choosing.VECTORS.__getitem__, "key": "baselines", **frame.KEEP}
+    baselines = choices.multiselect("Baselines, fitted here without labels", list(choosing.VECTORS), BASELINES, **named)
     results = results_of(runs, baselines, opened)
     if not results:
         st.info(NO_RUN)
         return
     names = list(dict.fromkeys(name for result in results for name in result.scores.figures))
-    figure = choices.selectbox(
-        "Metric", names, names.index(results[0].scores.measure), format_func=spoken, key="figure", **frame.KEEP
-    )
+    about = "\n".join(f"* {meaning(name)}" for name in names if name in MEANINGS)
+    metric: Any = {"format_func": spoken, "help": about, "key": "figure", **frame.KEEP}
+    figure = choices.selectbox("Metric", names, names.index(results[0].scores.measure), **metric)
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
     st.markdown(f"##### {frame.plain(verdict_of(lines))}")
@@ -117,19 +110,15 @@ def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened)
     )
     frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=lambda: rows)
     of, count = f"; {lines[0].sample}" if lines[0].sample else "", opened.corpus.sizes.get("test", 0)
-    few = f". It has only {count} rows, so one row is {1 / count:.3f}" if 0 < count < FEW else ""
+    few = f". It has only {count} rows, so one row changes a score by {1 / count:.3f}" if 0 < count < FEW else ""
     judged = INTERVALS * any(line.lead for line in lines)
-    st.caption(f"{judged}Test split of {frame.plain(opened.in_code)}, by {spoken(figure)}{of}{few}.")
+    st.caption(f"{judged}{meaning(figure)}. Measured on the test split of {frame.plain(opened.in_code)}{of}{few}.")
     if saw := [line.name for line in lines if line.saw_test]:
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
     with st.expander("As a table, with every metric"):
-        frame.table(
-            rows,
-            "The same data as a table: all metrics of all lines, with verdicts.",
-            formats={spoken(name): "%.4f" for name in names},
-            widths={"run": "medium"},
-            placeholder="–",
-        )
+        formats = {spoken(name): "%.4f" for name in names}
+        said = "The same data as a table: all metrics of all lines, with verdicts."
+        frame.table(rows, said, formats=formats, placeholder="–")
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:

@@ -98,8 +98,7 @@ def show_row(row: RowOfPair, stability: float, classes: Sequence[tuple[str, floa
     st.markdown(f"**Row {row.number + 1}** {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
     st.markdown(reading(stability, classes))
     alt = f"Bars: the words of a and b that make their numbers {a:+.3f} and {b:+.3f}."
-    bare = {"displayModeBar": False}
-    st.plotly_chart(figures.row_of_pair(row), key=f"row-{row.number}", alt=alt, config=bare)
+    frame.small_picture(figures.row_of_pair(row), f"row-{row.number}", alt)
 
 
 def reading(stability: float, classes: Sequence[tuple[str, float]]) -> str:

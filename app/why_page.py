@@ -41,18 +41,7 @@ FORMULAS = (
 )
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
 VIEWS = [WEIGHT, WORDS, ROWS]
-LAYOUT = """<style>
-.st-key-tall-pair .stElementContainer:has(.stPlotlyChart) {height: max(21rem, 100vh - 29rem); margin-top: 0 !important}
-.st-key-tall-pair .stPlotlyChart .modebar-container {top: 0 !important}
-.st-key-sentences p {font-size: 0.9rem; line-height: 1.4}
-</style>"""
 TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."
-
-
-def show_sentences(batch: Any, pair: tuple[int, int]) -> None:
-    """Both sentences with their classes."""
-    for column, name, row in zip(st.columns(2), "ab", pair, strict=True):
-        column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(batch.texts[row])}")
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
@@ -71,7 +60,6 @@ def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], 
 
 
 def page() -> None:
-    st.html(LAYOUT)
     frame.head("Why this pair?", ABOUT, *FORMULAS)
     with frame.choices_behind("Data"):
         opened = choosing.corpus()
@@ -87,8 +75,8 @@ def page() -> None:
     above = st.container(key="sentences")
     view = frame.view(VIEWS)
     if view != WORDS:  # which shows them with their words marked
-        with above:
-            show_sentences(batch, (anchor, other))
+        for column, name, row in zip(above.columns(2), "ab", (anchor, other), strict=True):
+            column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(batch.texts[row])}")
     if view == WORDS:
         similarity = cached.batch_similarities(chosen, batch.texts)
         wrong = batch.negative[anchor, other]

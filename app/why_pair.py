@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -65,7 +65,7 @@ PINNED = "pinned-settings"  # in the session: those with which the page was open
 SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
 RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
 DIALS = {*SIGNS}  # settings with a slider
-STARTS = {"loss": "Defaults of the loss", "run": "Values of the run"}  # of the sliders
+STARTS = {"loss": "Use the loss's defaults", "run": "Use the run's values"}  # of the sliders
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
 IN_ORDER = (
@@ -180,13 +180,13 @@ def told(pinned: PairSettings, settings: PairSettings) -> str:
 # --- the views ---------------------------------------------------------------------------------------------------
 
 
-def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Callable[[list[int]], None]) -> None:
+def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows) -> None:
     """A picture that reports the rows of a clicked mark; the click does not change how the mark looks."""
 
     def clicked() -> None:
         points = st.session_state[key].selection.points
         rows = points[0].get("customdata") if points else None
-        then([int(row) for row in (rows or [])[:2] if isinstance(row, int | float)])
+        choose_pair([int(row) for row in (rows or [])[:2] if isinstance(row, int | float)])
 
     picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
     picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
@@ -194,16 +194,10 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, then: Cal
     frame.picture(picture, key=key, alt=alt, rows=rows, on_select=clicked, selection_mode="points", **fill)
 
 
-def on_pair(rows: list[int]) -> None:
-    """Handle a click on a cell of the matrix: its row becomes the anchor, its column the other sentence."""
-    if len(rows) == 2 and rows[0] != rows[1]:
-        st.session_state["anchor-choice"], st.session_state["other-choice"] = rows
-
-
-def on_other(rows: list[int]) -> None:
-    """Handle a click on a bar: its sentence becomes the other one."""
-    if rows:
-        st.session_state["other-choice"] = rows[0]
+def choose_pair(rows: list[int]) -> None:
+    """Handle a click: the sentence of a bar becomes the other one, and the row of a cell also becomes the anchor."""
+    if len({*rows}) == len(rows):
+        st.session_state.update(zip(("anchor-choice", "other-choice")[-len(rows) :], rows, strict=False))
 
 
 def show_anchor(
@@ -213,8 +207,8 @@ def show_anchor(
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
-    with st.container(key="tall-pair"):
-        show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], on_other)
+    with st.container(key="high-pair"):
+        show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows])
     code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
 
@@ -309,7 +303,7 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     same_loss = pinned.loss == examined.settings.loss
     picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=then if same_loss else None, kind=kind)
     alt = f"Curve: the weight of this pair over {SIGNS[name]}, with a mark at {now:g}."
-    st.plotly_chart(picture, key="weight_over", alt=alt, config={"displayModeBar": False})
+    frame.small_picture(picture, "weight_over", alt)
     pin = {"on_click": st.session_state.update, "args": ({PINNED: examined.settings},)}
     st.button("Pin these settings to compare with", key="pin", type="tertiary", icon=":material/keep:", **pin)
 
@@ -363,7 +357,7 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
         st.markdown("**Weight**")
         alt = f"Weight: {square}, the weight of every kept pair; blue pulls together, orange pushes apart. {framed}"
         picture = figures.weight_heatmap(examined, anchor=anchor, names=False, clickable=True)
-        show_clickable(picture, "weight_heatmap", alt, rows, on_pair)
+        show_clickable(picture, "weight_heatmap", alt, rows)
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
     st.markdown("**All pairs of this anchor**")
     frame.table(

@@ -64,6 +64,27 @@ SPOKEN = {
     "share": "share of plain TF-IDF",
 }
 
+MEANINGS = {  # of scores that a newcomer meets
+    "accuracy": "the share of pairs on the right side of a threshold",
+    "f1": "the harmonic mean of precision and recall, of the pairs above a threshold",
+    "auc": "how often a pair with the same meaning is closer than one with different meanings; 0.5 is chance",
+    "triplet_accuracy": "the share of triplets whose positive is closer to the anchor than the negative",
+    "knn_accuracy": "the share of sentences that get their class from their three nearest training sentences",
+    "hit@1": "the share of sentences whose nearest neighbour belongs to their class or group",
+    "hit@10": "the share of sentences with one of their class or group among their ten nearest neighbours",
+    "map@r": "how early the sentences of the same class come among the nearest neighbours; 1 is best",
+    "r_precision": "of the R nearest neighbours, the share of the same class, which has R other sentences",
+    "pearson": "the correlation of cosines and scores",
+    "spearman": "the correlation of the ranks of cosines and scores",
+    "inter_intra": "how far classes are apart, divided by how wide they are",
+    "ami": "adjusted mutual information: agreement of clusters and sections, 0 by chance, 1 at best",
+    "ari": "adjusted Rand index: agreement by pairs of sentences, 0 by chance, 1 at best",
+    "mi": "mutual information: what a cluster tells about the section, not corrected for chance",
+    "ri": "Rand index: agreement by pairs of sentences, not corrected for chance",
+    "nmi": "normalised mutual information, from 0 to 1, not corrected for chance",
+    "purity": "the share of sentences in the most frequent section of their cluster",
+}
+
 # Scores that describe a space without saying how good it is: a collapsed space has a coherence of 1 and the best
 # alignment, noise has the best uniformity, and a wide space has wide classes.
 _SPACE = ("alone", "asked", "asked_centres", "inter", "intra", "alignment", "uniformity", "mean_cosine")
@@ -78,6 +99,15 @@ def ordered(name: str) -> bool:
     (True, False)
     """
     return name not in DESCRIBING
+
+
+def meaning(name: str) -> str:
+    """Return what a score means, in a clause after its name; only the name where nothing is to be explained.
+
+    >>> meaning("dev_ami").partition(": ")[0], meaning("loss")
+    ('AMI on dev', 'loss')
+    """
+    return ": ".join(filter(None, (spoken(name), MEANINGS.get(name.removeprefix(DEV), ""))))
 
 
 def written(value: float, form: str = "+.3f") -> str:

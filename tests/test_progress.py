@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,6 +95,30 @@ def test_only_the_first_process_draws_unless_hushed(
     assert told() == ""
     progress.hush(False)
     assert told()
+
+
+def test_a_noted_progress_says_how_long_is_left(
+    clock: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(progress.NOTED, str(tmp_path / "p.json"))
+
+    def told() -> dict:
+        return json.loads((tmp_path / "p.json").read_text())
+
+    with progress.terminal("batch") as draw:
+        draw(40, 100, "epoch 5")  # it was resumed: 40 were not done in no time
+        assert told() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
+        clock[0] += 0.1
+        draw(41, 100, "too soon")
+        assert told()["done"] == 40
+        clock[0] += 9.9
+        draw(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
+        assert told()["left"] == pytest.approx(20)
+        draw(10, 80, "encoding")  # other work, at once
+        assert told() == {"done": 10, "total": 80, "what": "encoding", "left": None}
+        clock[0] += 2
+        draw(0, None, "words")
+        assert told()["total"] is None
 
 
 # --- notes ---------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def _in_rows(
 
 # --- the best on top ---------------------------------------------------------------------------------------------
 
-LEADER_HEIGHT, LEADERS_LEAST = 46, 200  # pixels of a line, and of the whole figure
+LEADER_HEIGHT, LABEL, LEADERS_LEAST = 46, 17, 200  # pixels of a line, of more text beside it, of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
     "tie": (COLOURS[5], "circle"),
@@ -88,13 +88,14 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
-    names = {"tickvals": [place for place, _ in shown], "ticktext": [_said(line) for _, line in shown]}
+    names: Entries = {"tickvals": [place for place, _ in shown], "ticktext": [_said(line) for _, line in shown]}
+    taller = LABEL * max(said.count("<br>") - 1 for said in names["ticktext"])
     return draw.figure_of(
         traces,
         shapes=shapes,
         xaxis={"title": spoken(figure) + cut, "showgrid": False, "range": [low, high]},
         yaxis=names | {"range": [len(lines) - 0.5, -0.5], "automargin": True, "tickfont": {"size": 13}},
-        height=max(LEADERS_LEAST, 90 + LEADER_HEIGHT * len(lines)),
+        height=max(LEADERS_LEAST, 90 + (LEADER_HEIGHT + taller) * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
         showlegend=True,
         margin=draw.margin(30),
@@ -108,9 +109,9 @@ def _ends(line: Line, best: float) -> tuple[float, float]:
 
 
 def _said(line: Line) -> str:
-    """Return the name of a line above its score and its difference from the best."""
-    beside = "saw test" if line.saw_test else line.difference
-    return f"{draw.short(line.name, 26)}<br><b>{line.mean:.3f}</b> {beside}"
+    """Return the name of a line, in up to five lines, above its score and its difference from the best."""
+    beside, name = "saw test" if line.saw_test else line.difference, draw.hover_lines(line.name, width=30, most=5)
+    return f"{name}<br><b>{line.mean:.3f}</b> {beside}"
 
 
 # --- next to the paper -------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     if not ours:  # a trace without points would be missing from the legend
         own = draw.marks([None], [None], {"size": 10, "color": COLOURS[0]}, name="ours: not run here")
     remarked = {figure.row for figure in ours if figure.why}
-    names = [draw.short(row, 42) + " *" * (row in remarked) for row in place]
+    names = [draw.middle(row, 42) + " *" * (row in remarked) for row in place]
     shared: Entries = {"legend": draw.ABOVE, "showlegend": True, "margin": draw.margin(30)}
     traces, height = [theirs, own], max(TABLE_LEAST, AROUND + TABLE_ROW * len(place))
     if len(place) > LONG:
@@ -179,7 +180,7 @@ def leads_beside_paper(table: TableResult, column: str, pairs: Sequence[tuple[st
     theirs, ours, alone, names = [], [], [], []
     for at, (row, other) in enumerate(pairs):
         mine, others = table.at(row, column), table.at(other, column)
-        names.append("<br>".join(draw.short(each, 40) for each in (row, f"over {other}")) + "<br>")
+        names.append("<br>".join(draw.middle(each, 46) for each in (row, f"over {other}")) + "<br>")
         if mine.published is not None and others.published is not None:
             theirs.append((at, times * (mine.published - others.published)))
             names[at] += f"◇ <b>{written(theirs[-1][1], '+.1f')}</b>  "

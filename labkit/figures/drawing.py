@@ -60,10 +60,11 @@ def curve(x: Any, y: Any, colour: str, dash: str | None = None, width: float | N
 
 
 def series(number: int, x: Any, y: Any, name: str, hover: str, **more: Any) -> Entries:
-    """Return a trace: the n-th of a few lines, with its own colour, mark and dash, and its name in the hover label."""
+    """Return a trace: the n-th of a few lines, with its own colour, mark and dash, and its whole name on hover."""
     colour, mark = look(number)
     marker = {"symbol": mark, "size": 8, "color": colour}
-    label = {"name": short(name, 40), "hovertemplate": hover + NAME, "mode": "lines+markers", "marker": marker}
+    whole = f"<extra>{hover_lines(name)}</extra>"
+    label = {"name": middle(name, 40), "hovertemplate": hover + whole, "mode": "lines+markers", "marker": marker}
     return curve(x, y, colour, DASHES[number % len(DASHES)], 2) | label | more
 
 
@@ -200,6 +201,16 @@ def short(text: str, most: int) -> str:
     'one &lt;b&gt;two…'
     """
     return escape(text if len(text) <= most else text[: most - 1].rstrip("</> ") + "…", quote=False)
+
+
+def middle(text: str, most: int) -> str:
+    """Shorten a name to at most `most` characters in the middle, because similar names differ at their ends.
+
+    >>> middle("sentpwnet-questions-seed3", 16)
+    'sentpwne…s-seed3'
+    """
+    cut = text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
+    return short(cut, most)
 
 
 @lru_cache(50_000)  # a picture is redrawn at every move

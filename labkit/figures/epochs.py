@@ -268,8 +268,7 @@ def _end_labels(histories: Mapping[str, History], column: str, panel: int, heigh
     for epoch, value, name in sorted(ends, key=lambda end: -end[1]):
         lowest = min(scale * value, lowest - LINE)
         dot = f'<span style="color:{look(list(histories).index(name))[0]}">●</span>'
-        end = "…" * (len(name) > 20) + name[-20:]  # where the names of runs differ
-        text = f"{value:.3g}" if len(histories) == 1 else f"{dot} {draw.short(end, 21)}"
+        text = f"{value:.3g}" if len(histories) == 1 else f"{dot} {draw.middle(name, 21)}"
         labels.append(draw.annotation(text, epoch, value, size=12, yshift=lowest - scale * value, **where))
     return labels
 

@@ -51,6 +51,7 @@ export class Panel {
   fill() {
     const focused = document.activeElement?.dataset?.keep;
     this.root.replaceChildren(
+      presentButton(this.page),
       this.section("Loss and miner", ...this.loss(0)),
       this.section("Weights of the batch", this.canvas, this.note),
       this.section("Two side by side", ...this.two()),
@@ -58,7 +59,6 @@ export class Panel {
       this.section("What if", ...this.whatIf()),
       this.section("Keys", remark(KEYS)),
       this.section("Terms", terms()),
-      presentButton(this.page),
     );
     if (focused) this.root.querySelector(`[data-keep="${focused}"]`)?.focus();
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -125,18 +126,24 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
     opened("train_page")
     from train_runs import verdict_of
 
-    means = {"a": (1.0, 0.9), "b": (1.0, 0.5), "c": (0.8, 0.4)}
+    means = {"a": (1.0, 0.9, "open"), "b": (1.0, 0.5, "open"), "c": (0.8, 0.4, "behind")}
     lines = [
-        Line(
-            name, (), {"knn_accuracy": first, "hit@1": second}, "knn_accuracy", None, "open" if first == 1 else "behind"
-        )
-        for name, (first, second) in means.items()
+        Line(name, (), {"knn_accuracy": first, "intra": second, "hit@1": second}, "knn_accuracy", None, verdict)
+        for name, (first, second, verdict) in means.items()
     ]
     said = verdict_of(lines)
     assert said.startswith("a and b ")
     assert "1.000" in said
     assert said.endswith("Hit@1 can.")
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
+
+
+def test_each_corpus_has_its_own_scores_of_a_baseline(opened: Opened) -> None:
+    opened("train_page")
+    cached, train_runs = import_module("cached"), import_module("train_runs")
+    for name in ("captions", "topics"):
+        (found,) = train_runs.results_of({}, ["tfidf"], cached.lab_corpus(name))
+        assert found.scores.corpus == name
 
 
 def test_the_verdict_says_why_a_higher_score_does_not_count(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import torch
 from scipy import sparse
 
 from labkit import untrusted
+from labkit.corpora import Labelled
 
 from .conftest import APP, OWN
 
@@ -50,6 +51,33 @@ def test_what_was_made_of_a_file_stays_and_another_file_has_its_own(app: Any) ->
     first, other, again = made(1), made(2), made(1)
     assert all(one is same for one, same in zip(first, again, strict=True))
     assert not any(one is another for one, another in zip(first, other, strict=True))
+
+
+def test_pictures_have_unit_vectors_whatever_their_method_compares_by(app: Any) -> None:
+    def encode(texts: list[str], *, normalize_embeddings: bool) -> np.ndarray:
+        return np.array([[3.0, 4.0]]) / (5 if normalize_embeddings else 1)
+
+    space = SimpleNamespace(key="x", method=SimpleNamespace(similarity_name="manhattan", encode=encode))
+    rows, unit = app("cached").sentence_vectors(space, SimpleNamespace(texts=["a"]), ())
+    assert (rows.tolist(), unit.tolist()) == ([[3, 4]], [[0.6, 0.8]])
+
+
+def test_the_rows_of_film_are_read_only_in_sentences_that_it_was_not_fitted_to(app: Any) -> None:
+    """Classes of training sentences are always apart."""
+    cached, labels = app("cached"), [*"ab"] * 20
+    texts = [f"{label} {number}" for number, label in enumerate(labels)]
+    corpus = Labelled(texts, labels, splits=["train"] * 20 + ["test"] * 20)
+
+    def transform(texts: list[str]) -> np.ndarray:
+        return np.array([[1 if text[0] == "a" else -1, int(text[2:]) % 3] for text in texts])
+
+    method = SimpleNamespace(L=np.eye(2), vectorizer=SimpleNamespace(transform=transform))
+    space = SimpleNamespace(key="film", method=method)
+    (apart, ends), _ = cached.film_read(space, False, cached.Opened(corpus, "with test"))
+    assert {name for name, _ in apart} == {"a", "b"}
+    assert {*sum(ends, ())} <= {*texts[20:]}
+    (apart, _), _ = cached.film_read(space, False, cached.Opened(corpus.part("train"), "without"))
+    assert apart == ()
 
 
 def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,15 +136,14 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
     assert len(read) == 5
 
 
-def test_a_visitor_is_told_that_other_files_are_read_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    cached, File = app("cached"), app("frame").File
-    said: list[str] = []
-    monkeypatch.setattr(st, "spinner", lambda text, **_: nullcontext(said.append(text)))
-    with untrusted._READERS:
-        cached.uploaded_corpus(File("one.csv", a_file(2)))
-        with untrusted._READERS:
-            cached.uploaded_corpus(File("two.csv", a_file(3)))
-    assert len(set(said)) == 2
+def test_your_own_machine_keeps_a_quarter_of_its_memory_and_a_classroom_a_gigabyte(
+    app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeping = app("keeping")
+    monkeypatch.setattr(keeping.os, "sysconf", {"SC_PHYS_PAGES": 2**22, "SC_PAGE_SIZE": 2**12}.__getitem__)
+    assert keeping.most_kept() == 2**32
+    monkeypatch.setattr(keeping.classroom, "is_on", lambda: True)
+    assert keeping.most_kept() == 2**30
 
 
 def test_in_a_classroom_a_file_has_twenty_seconds_of_its_visitor(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:

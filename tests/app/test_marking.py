@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import marking
 import numpy as np
 import pytest
+import streamlit as st
 from marking import CORNERS, Brush, brush_of, brush_on_map, in_polygon, rows_with_same_text
 
 
@@ -22,6 +24,13 @@ def test_points_by_their_rows() -> None:
 )
 def test_nonsense_marks_nothing(event: object) -> None:
     assert not brush_of(event, 5)
+
+
+def test_a_mark_in_the_other_picture_is_shown_in_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = marking.Marked(source="left", now=Brush(rows=(1, 2)))
+    monkeypatch.setattr(st, "session_state", {marking.STATE: state, "picture-right": points(3, 4)})
+    marking.on_marked("right", "picture-right", 5, list)
+    assert state.of("left") == state.of("right") == Brush(rows=(3, 4))
 
 
 # --- polygons ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 
@@ -61,7 +62,10 @@ def test_the_result_of_a_claim_is_its_lead_with_its_sign_and_its_interval_in_one
     fine(opened("papers_page").run())
     from papers_cards import claims_of
 
-    every = [pair for paper in PAPERS for asked in (False, True) for pair in claims_of(paper, asked_here=asked)]
+    every = []
+    for paper, asked in product(PAPERS, (False, True)):
+        every += (mine := claims_of(paper, asked_here=asked))
+        assert all(claim.asked_here is asked for claim, _ in mine)
     for claim, table in every:
         result, lead = result_of(claim, table.table), claim.ours.lead
         assert ("Undecided" in result) == (claim.ours.verdict == "open"), claim.text

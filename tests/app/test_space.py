@@ -11,17 +11,19 @@ import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
 import streamlit as st
-from space_sides import picture_rows
+from space_sides import Side, picture_rows, save_vectors
 from streamlit.testing.v1 import AppTest
 
 from labkit.arrays import unit
 from labkit.corpora import Labelled, load
+from labkit.corpora.records import SPLITS
 from labkit.evaluation.classes import separation
 from labkit.evaluation.neighbours import moved_together, movement, moves
 from labkit.evaluation.regions import counted_words
@@ -106,6 +108,30 @@ def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened
         both = seen[0].keys() & other.keys()
         assert len(both) >= 8
         assert {name: seen[0][name] for name in both} == {name: other[name] for name in both}
+
+
+@pytest.mark.parametrize("solid", ["false", "true"])
+def test_colour_and_shape_tell_all_classes_apart_and_the_list_says_which(opened: Opened, solid: str) -> None:
+    page = fine(opened("space_page", **QUICK | {"solid": solid, "classes": "36", "corpus": "places"}).run())
+    shown = looks(page)
+    assert len(shown) == len(set(shown.values())) > 24  # five shapes and more
+    from space_reading import GLYPHS
+
+    table = next(each.value for each in page.dataframe if "class" in each.value and "left" in each.value)
+    glyphs = dict(zip(table["class"], table[" "], strict=True))
+    assert len(set(GLYPHS.values())) == len(GLYPHS)
+    assert all(glyphs[name] == GLYPHS[mark] for name, (_, mark) in shown.items())
+
+
+def test_a_link_to_a_view_of_a_file_waits_for_the_file(opened: Opened) -> None:
+    linked = {"corpus": "your own file", "view": "Who moved", "left": "TF-IDF", "right": "SIF", "how": "PCA"}
+    page = fine(opened("space_page", **linked).run())
+    assert len(page.info) == 1
+    assert not charts(page)
+    page = fine(with_file(page, HOSTILE.encode()))
+    assert page.segmented_control(key="view").value == "Who moved"
+    assert [page.selectbox(key=key).value for key in ("left", "right")] == ["tfidf", "sif"]
+    has_pictures(page, 1)
 
 
 def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
@@ -193,9 +219,13 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     scores = [METHODS["tfidf"](), load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)]
     scores[0].fit(load("topics"))
     first, second = (score(method, load("topics")).figures["knn_accuracy"] for method in scores)
-    assert f"**{first:.1%}** with TF-IDF and **{second:.1%}** with sentpwnet-topics" in verdict
+    assert f"**{100 * first:.1f} %** with TF-IDF and **{100 * second:.1f} %** with sentpwnet-topics" in verdict
     (notes,) = [text.value for text in page.caption if "better than mean word vectors" in text.value]
     assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
+    few = [f"{kind} {n} in {split},{kind},{split}" for kind in ("car", "cat") for n in range(9) for split in SPLITS]
+    data = "\n".join(["text,label,split", *few]).encode()
+    page = with_file(opened("space_page", corpus="your own file", **QUICK), data)
+    assert re.search(r"On the test split.*\*\*\d+ of 18\*\*", texts(fine(page)))  # a share of few is a count
 
 
 def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: Opened) -> None:
@@ -209,8 +239,9 @@ def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: 
         assert [text["text"] for text in figure(page, number)["layout"].get("annotations", [])] in ([], ["cooking"])
     table = next(each.value for each in page.dataframe if "class" in each.value and "left" in each.value)
     measured = [separation(vectors, shown.labels) for vectors in spaces_of("tfidf", "sif")]
-    (line,) = table[table["class"] == "cooking"][["left", "right"]].to_numpy().tolist()
-    assert line == pytest.approx([100 * each.by_class["cooking"] for each in measured])
+    (line,) = table[table["class"] == "cooking"][["left", "right", "Δ"]].to_numpy().tolist()
+    before, after = (100 * each.by_class["cooking"] for each in measured)
+    assert line == pytest.approx([before, after, after - before])
     (said, *_) = re.findall("[*][*]([0-9]+) of ([0-9]+)[*][*]", texts(page))  # the verdict is that of the class
     assert [*map(int, said)] == [round(measured[0].by_class["cooking"] * len(rows)), len(rows)]
     fine(page.button(key="clear").click().run())
@@ -336,13 +367,12 @@ def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, ru
     assert (run_code(page)[0].data[0].marker.color == shares).mean() > 0.9  # of a picture that is not rounded
 
 
-@pytest.mark.whole
 def test_neighbours_of_too_many_sentences_are_not_compared(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = opened("space_page", **QUICK | {"left": "mean word vectors", "right": "LSA"}).run()
-    monkeypatch.setattr(sys.modules["space_moved"], "AT_ONCE", 100)
-    fine(page.segmented_control(key="view").set_value("Who moved").run())
-    assert not page.get("plotly_chart")
-    assert "at most 100 sentences" in texts(page)
+    for limit, right in (("AT_ONCE", "LSA"), ("SPARSE_AT_ONCE", "TF-IDF")):
+        page = opened("space_page", **QUICK | {"left": "SIF", "right": right}).run()
+        monkeypatch.setattr(sys.modules["space_moved"], limit, 100)
+        fine(page.segmented_control(key="view").set_value("Who moved").run())
+        assert not page.get("plotly_chart")
 
 
 @pytest.mark.whole
@@ -532,11 +562,16 @@ def test_vectors_of_a_visitor(opened: Opened, kind: str) -> None:
     refused(page.text_input(key="typed").set_value("a sentence without a row").run(), "no row")
 
 
-def test_saved_rows_start_no_formula() -> None:
+def test_saved_rows_start_no_formula_and_saved_vectors_are_the_methods_own(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Labelled(["=1+1", "two"], ["@x", "y"], extra={"kind": ["-a", "b"]})
     picture = Projection("PCA", np.array([[-0.5, 1], [2, 3]], np.float32))
     lines = spreadsheet(picture_rows(picture, shown)).lstrip("\ufeff").splitlines()
     assert lines[:2] == ["row,text,label,split,kind,PCA 1,PCA 2", "0,'=1+1,'@x,train,'-a,-0.5,1.0"]
+    kept: list[Any] = []
+    monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **more: kept.append(content))
+    rows = np.array([[3, 4], [0, 2]], np.float32)  # not at unit length, as of a method that compares by distance
+    save_vectors(Side("left", SimpleNamespace(folder=None), shown, (), picture, lambda: (rows, unit(rows))))
+    assert np.load(io.BytesIO(kept[0]()))["vectors"].tolist() == rows.tolist()
 
 
 # --- sentences without labels, and classes that are found ---------------------------------------------------------

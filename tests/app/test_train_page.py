@@ -310,6 +310,19 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
 
 
+def test_where_nothing_was_trained_a_pale_picture_shows_where_a_run_would_start(opened: Opened, waiting: Queue) -> None:
+    page = fine(opened("train_page", view="Train", corpus="relatedness").run())
+    assert page.info
+    drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
+    assert sum(numbers(trace["x"]).size for trace in drawn) == len(probe_of(load("relatedness")).texts)
+    assert all(trace["opacity"] < 0.5 for trace in drawn)
+    fine(page.button(key="train").click().run())
+    assert all(trace.get("opacity", 1) == 1 for trace in figure(page)["data"])
+    page = fine(with_file(opened("train_page", view="Train"), b"text\na b\nc d\n"))  # no words, and no picture
+    assert page.info
+    assert not page.get("plotly_chart")
+
+
 def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +425,10 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     assert "tfidf-topics" not in texts(other)
     fine(other.button(key="train").click().run())
     assert len(keys(fine(other.run()), "stop-")) == 1
+    waiting.submit(Job("tfidf", "secret.csv", own=True), b"text,label\na,x\n")  # before this was a classroom
+    waiting.submit(Job("lsa", "topics"))
+    said = texts(fine(other.run()))
+    assert ("secret" in said, "**lsa**" in said) == (False, True)
     came.name = "a" * 16
     fine(again.button(key=second).click().run())
     assert waiting.job(second.removeprefix("stop-")).state in ("stopped", "stopping")
@@ -520,15 +537,19 @@ def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     came.role = "teacher"
-    for name, owner, shared in (("one", "a" * 16, False), ("two", "a" * 16, True), ("three", "c" * 16, False)):
+    for name, owner, shared in (
+        ("one", "a" * 16, False), ("two", "a" * 16, True), ("three", "c" * 16, False), ("four", "d" * 16, False),
+    ):  # fmt: skip
         (waiting.runs / name).mkdir()
         write_owned(Owned(waiting.runs / name, owner, shared))
+    training = waiting.submit(Job("tfidf", "topics"), visitor="d" * 16)
     page, present = guarded(opened)
     present.came("a" * 16, False)
     present.left("a" * 16)
     fine(page.run())
-    fine(page.button(key=f"delete-{'a' * 16}").click().run())
-    assert [run.folder.name for run in all_owned(waiting.runs)] == ["three", "two"]
+    for owner in "ad":
+        fine(page.button(key=f"delete-{owner * 16}").click().run())
+    assert [run.folder.name for run in all_owned(waiting.runs)] == [training.name, "three", "two"]
     assert not (waiting.runs / "one").exists()
     assert f"delete-{'a' * 16}" not in [button.key for button in page.button]
 

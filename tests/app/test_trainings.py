@@ -5,7 +5,6 @@ Most tests put a small program in the place of `labkit train`; the last ones run
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -33,7 +32,6 @@ from trainings import (
     write_owned,
 )
 
-from labkit import progress as noted
 from labkit.cli.main import main
 from labkit.locks import is_locked, locked
 from labkit.methods import METHODS
@@ -178,6 +176,19 @@ def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
         queue.submit(tfidf(9), visitor="d", each=1)
     assert len(queue.jobs()) == 3
     assert len(read_jobs(queue.folder)) == 3
+    stopped = queue.live[-1]
+    queue.stop(stopped.id)
+    queue.submit(tfidf(9), visitor="d", each=1)
+    with pytest.raises(ValueError, match="3"):
+        queue.resume(stopped.id, visitor="c", each=1)
+
+
+def test_the_oldest_records_are_forgotten_and_their_runs_stay(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT", 1)
+    queue = made()
+    first, *others = [ended(queue, queue.submit(tfidf(0)), "finished") for _ in range(3)]
+    assert {job.id for job in queue.jobs()} == {job.id for job in others}
+    assert (Path(first.folder) / "run.json").is_file()
 
 
 def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,31 +430,6 @@ def test_the_name_of_an_upload_stays_in_its_folder(name: str, kept: str) -> None
 
 
 # --- progress, and why it ended ------------------------------------------------------------------------------------
-
-
-def test_a_noted_progress_says_how_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setenv(noted.NOTED, str(tmp_path / "p.json"))
-
-    def told() -> dict:
-        return json.loads((tmp_path / "p.json").read_text())
-
-    with noted.terminal("batch") as draw:
-        draw(40, 100, "epoch 5")  # it was resumed: 40 were not done in no time
-        assert told() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
-        now[0] = 100.1
-        draw(41, 100, "too soon")
-        assert told()["done"] == 40
-        now[0] = 110.0
-        draw(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
-        assert told()["left"] == pytest.approx(20)
-        draw(10, 80, "encoding")  # other work, at once
-        assert told() == {"done": 10, "total": 80, "what": "encoding", "left": None}
-        now[0] = 112.0
-        draw(0, None, "words")
-        assert told()["total"] is None
 
 
 @pytest.mark.parametrize("content", ["", "[", "[1]", '{"done": 5}', '{"done": 5, "total": 0}'])

@@ -179,6 +179,9 @@ def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(open
     sums = {name: float(table.iloc[:, 1].sum()) for name, table in tables.items()}
     assert sums["word of a"] == pytest.approx(found.difference)
     assert sums["word of b"] + sums["word of c"] == pytest.approx(found.difference)
+    said = next(text.value for text in page.caption if "the difference is" in text.value)
+    near, far, difference = map(float, re.findall(r"[-+]?\d\.\d{3}", said))
+    assert difference == pytest.approx(near - far, abs=1e-9)
     nearer = "b" if found.difference > 0 else "c"
     assert f"**Why {nearer} is nearer**" in [text.value for text in page.markdown]
     assert len(sentences(asked(page, f"why-left-read-{ticked}"))) == 2  # it is right

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import labkit.text
+from labkit import text as labkit_text
 from labkit.adapters.export import FORMS
 from labkit.corpora import load as load_corpus
 from labkit.methods import load_run
@@ -82,9 +82,6 @@ def test_sparse_vectors_in_tables_and_lines(labkit: Labkit, counted: str, monkey
         assert {int(column): np.float32(value) for column, value in pairs} == told
         line = json.loads(lines[row])
         assert {i: np.float32(v) for i, v in zip(line["indices"], line["values"], strict=True)} == told
-
-
-labkit_text = labkit.text
 
 
 def test_a_corpus_file_gives_the_texts_of_its_rows_in_order(labkit: Labkit, dense: str) -> None:

@@ -94,9 +94,7 @@ def test_trials_are_no_runs(labkit: Labkit) -> None:
     ("words", "named"),
     [
         (("tune", "sift", "--corpus", "mine.csv"), "METHOD"),
-        (("tune", "siamese", "--corpus", "mine.csv", "--set", "alpha=2"), "loss=locality"),
         ((*SIF, "--space", "window"), "--space"),
-        ((*SIF, "--space", "windw=1..2"), "'window'"),
         ((*SIF, "--set", "window=3", "--space", "window=1..2"), "window"),
         ((*MINE, "--methods", "tfdif"), "tfdif"),
     ],

@@ -11,6 +11,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.evaluation import geometry, precision_at_r
 from labkit.evaluation.geometry import (
     alignment,
@@ -27,10 +28,6 @@ from labkit.runs import Snapshots
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 SQUARE = np.array([[1.0, 0], [0, 2], [-3, 0], [0, -4]])  # four directions at right angles
-
-
-def unit(rows: np.ndarray) -> np.ndarray:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def rows_of(seed: int, n: int = 40, d: int = 6) -> np.ndarray:

@@ -7,12 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from labkit.arrays import unit
 from labkit.evaluation import clustering_agreement, iclust
 from labkit.evaluation.iclust import _reassigned, far_apart, information, memberships
-
-
-def unit(rows):
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def objective(similarity, labels):

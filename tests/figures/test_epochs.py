@@ -52,6 +52,10 @@ def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> 
     many = training_curves({f"run {number}": histories["low"] for number in range(30)}, ["dev_auc"], height=390)
     assert not [label for label in many.layout.annotations if label.x == 2]  # 30 names would run out of the picture
     assert all(line.showlegend for line in many.data)
+    runs = [f"{name}-questions-of-mine-seed{seed}" for name in ("siamese", "sentpwnet") for seed in (1, 2)]
+    alike = training_curves(dict.fromkeys(runs, histories["low"]), ["dev_auc"], height=390)
+    assert all(name in line.hovertemplate for name, line in zip(runs, alike.data, strict=True))
+    assert len({label.text for label in alike.layout.annotations if label.x == 2}) == 4  # they can be told apart
     alone = training_curves({"high": histories["high"]}, ["dev_auc"]).layout.annotations
     assert [label.text for label in alone if label.x == 2] == ["0.9"]
 

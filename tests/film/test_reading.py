@@ -158,10 +158,6 @@ def test_only_classes_that_are_apart_beyond_chance_are_named(random) -> None:
     assert high[0][1] == pytest.approx(Y[labels == "b", 0].mean() - Y[labels != "b", 0].mean())
     assert none == constant == ()
     assert classes_apart(Y[:9], labels[:9].tolist()) == ((), (), ())  # one class
-    shuffled = [
-        classes_apart(random.standard_normal((120, 10)), random.permutation(labels).tolist()) for _ in range(40)
-    ]
-    assert sum(any(rows) for rows in shuffled) <= 6  # 5 % of such corpora name any class at all
 
 
 def test_classes_apart_as_one_by_one_with_scipy(random) -> None:

@@ -31,7 +31,7 @@ from labkit.pairs import (
 )
 from labkit.sentpwnet.method import loss_of
 from labkit.sentpwnet.settings import PairSettings
-from tests.pairs.triples import cosines, random_masks
+from tests.pairs.test_mining import cosines, random_masks
 
 every_loss = pytest.mark.parametrize("name", LOSSES)
 

@@ -1,4 +1,5 @@
-"""The page's metrics against `labkit.evaluation`, its CSV against hostile files, its links, its explanations."""
+"""The page's training against torch, its metrics against `labkit.evaluation`, its CSV against hostile files, its links,
+its explanations."""
 
 from __future__ import annotations
 
@@ -10,6 +11,9 @@ import pytest
 
 from labkit.evaluation import hit_at, inter_intra
 from labkit.pairs import LOSSES
+
+from . import parity
+from .conftest import HERE
 
 
 def test_metrics_are_those_of_the_library(in_node) -> None:  # type: ignore[no-untyped-def]
@@ -122,3 +126,32 @@ def test_the_numbers_in_an_explanation_make_its_weight(in_node, data: dict[str, 
             text = re.sub(r"\|(.*)\|", r"abs(\1)", pair["numbers"].replace("−", "-").replace("·", "*"))
             value = eval(text, {"σ": lambda x: 1 / (1 + np.exp(-x)), "abs": abs})
             assert value == pytest.approx(pair["weight"], abs=0.02, rel=0.1)
+
+
+# --- training by `labkit.pairs`, autograd and Adam, in float64 -------------------------------------------------------
+
+SCRIPT = 'return (await here("parity")).runCases((await play("training")).Training, job);'
+
+
+@pytest.fixture(scope="module")
+def answers(in_node) -> dict[tuple[str, str], Any]:  # type: ignore[no-untyped-def]
+    return dict(zip(parity.all_cases(), in_node(SCRIPT, parity.job()), strict=True))
+
+
+@pytest.mark.parametrize(("loss", "miner"), parity.all_cases())
+def test_training_repeats_torch(loss: str, miner: str, answers: dict[tuple[str, str], Any]) -> None:
+    found = parity.difference(parity.train(loss, miner), answers[loss, miner])
+    assert found.weights < 1e-9
+    assert found.vectors < 1e-5
+    assert found.switched == 0
+
+
+@pytest.mark.whole
+def test_training_in_the_browser_repeats_torch(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    seen = opened(address)
+    source = (HERE / "parity.mjs").read_text("utf-8").replace("export function", "function")
+    script = f"job => {{ {source} return runCases(play.lab.sides[0].training.constructor, job); }}"
+    for case, answer in zip(parity.all_cases(), seen.view.evaluate(script, parity.job()), strict=True):
+        found = parity.difference(parity.train(*case), answer)
+        assert (found.weights < 1e-9, found.vectors < 1e-5, found.switched) == (True, True, 0), case
+    assert seen.complaints == []

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labkit.corpora import Article, Articles, Corpus, Groups, Labelled, Pairs, Section, Sentences, Triplets, load
+from labkit.corpora import Article, Articles, Corpus, Labelled, Pairs, Section, Triplets, load
 from labkit.trials import suspect_labels
 from labkit.trials.doctor import Finding, examine
+from tests.test_contract import CORPORA
 
 THREE = ("train", "dev", "test")
 
@@ -31,20 +32,9 @@ def found(corpus: Corpus) -> dict[str, Finding]:
     return {finding.kind: finding for finding in examine(corpus)}
 
 
-@pytest.mark.parametrize(
-    "corpus",
-    [
-        Labelled(["a cat", "a dog", "an oak", "an elm"] * 2, list("xxyyxxyy"), splits=["train"] * 8),
-        pairs(("a cat", "one cat", 1), ("a cat", "an oak", 0)),
-        pairs(("a cat", "one cat", 4), ("a cat", "an oak", 1), graded=True),
-        Groups(["a cat", "one cat", "an oak", "one oak"], list("xxyy"), splits="train"),
-        Triplets(["a cat"], ["one cat"], ["an oak"], splits="train"),
-        Articles([Article("Cats", [Section("Food", ["Cats eat mice.", "Mice run."])])], splits="train"),
-        Sentences(["a cat", "an oak"]),
-    ],
-    ids=lambda corpus: f"{type(corpus).__name__} graded" if getattr(corpus, "graded", False) else type(corpus).__name__,
-)
-def test_every_shape_can_be_examined_and_written_as_json(corpus: Corpus) -> None:
+@pytest.mark.parametrize("shape", CORPORA)
+def test_every_shape_can_be_examined_and_written_as_json(shape: str) -> None:
+    corpus = CORPORA[shape]()
     findings = examine(corpus)
     assert findings[0].kind == "sizes"
     assert findings[0].numbers["rows"] == len(corpus)

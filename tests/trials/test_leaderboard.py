@@ -149,19 +149,9 @@ def test_of_runs_with_one_score_none_is_the_best(times: int, verdict: str) -> No
     assert [line.verdict for line in lines] == [verdict] * 4
 
 
-def test_many_lines_widen_the_intervals_and_a_small_test_split_decides_nothing() -> None:
-    """The lead of 5 in 40 is significant for one comparison, but not for ten."""
-    runs = [result("best", 1.0, items=GOOD), *(result(f"m{n}", 0.875, items=[1] * 35 + [0] * 5) for n in range(10))]
-    assert [line.verdict for line in leaderboard(runs[:2])] == ["best", "behind"]
-    assert {line.verdict for line in leaderboard(runs)[1:]} == {"open"}
+def test_a_small_test_split_decides_nothing() -> None:
     few = [result("best", 1.0, items=[1] * 10), result("other", 0.0, items=[0] * 10)]
     assert [(line.verdict, line.lead) for line in leaderboard(few)] == [("best", None), ("open", None)]
-
-
-def test_runs_without_common_seeds_are_paired_in_order() -> None:
-    runs = [result("a", 0.9, seed, items=GOOD) for seed in (0, 1)]
-    runs += [result("b", 0.25, seed, items=POOR) for seed in (5, 6, 7)]
-    assert table(leaderboard(runs)) == [("a", "best"), ("b", "behind")]
 
 
 def test_corpora_of_one_name_are_two_lines() -> None:
