@@ -3,7 +3,7 @@
 Eight multistream parts with 3,000 articles each are generated from a seed: invented articles in wikitext with
 infoboxes, references, links, tables, lists, comments and some markup that is never closed, mixed with redirects, talk
 pages and disambiguation pages. One, two and four processes turn them into shards, in turn, so that all meet the same
-load. Memory is the largest sum of resident bytes of all processes, sampled twenty times a second.
+load. Memory is the largest sum over all processes, sampled twenty times a second.
 
     python -m benchmarks dump
 """
@@ -125,10 +125,10 @@ def measured(parts: list[Path], out: Path, workers: int) -> tuple[float, ...]:
 
 
 def peak_of(running: subprocess.Popen[str]) -> int:
-    """The largest sum of resident bytes of a process and its children, until it ends."""
+    """The most memory of a process and its children together, until it ends; what they share counts once."""
     peak = 0
     while running.poll() is None:
-        peak = max(peak, sum(map(_resident, [running.pid, *_children(running.pid)])))
+        peak = max(peak, sum(map(_memory_of, [running.pid, *_children(running.pid)])))
         time.sleep(0.05)
     return peak
 
@@ -139,10 +139,11 @@ def cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _resident(process: int) -> int:
-    """Bytes in memory of a process, 0 when it is gone; pages that several share are counted for each."""
+def _memory_of(process: int) -> int:
+    """Bytes in memory of a process, 0 when it is gone; a page that n processes share counts 1/n for each (PSS)."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+        return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     except OSError:
         return 0
 

@@ -1,8 +1,9 @@
 """How time and memory of each command grow with the number of rows.
 
 Generates sentences of about forty words in twelve classes (`labkit data make corpus topics`) and runs every command on
-them as a user types it, in its own process. CPU seconds are those of all its processes; memory is the peak sum of their
-resident bytes. Networks train for one epoch. A million rows take hours: LABKIT_GROWTH=1000000 adds them.
+them as a user types it, in its own process. CPU seconds are those of all its processes; memory is their peak sum, and
+memory that they share counts once. Networks train for one epoch. A million rows take hours: LABKIT_GROWTH=1000000 adds
+them.
 """
 
 from __future__ import annotations

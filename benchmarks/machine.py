@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -89,16 +88,11 @@ def threads(count: int) -> Iterator[None]:
 
 
 def peak_bytes(call: Callable[[], Any]) -> int:
-    """How far resident memory rose above its start while `call` ran. Meaningful in a fresh process only."""
-    if _RESET.exists() and sys.platform == "linux":
-        _RESET.write_text("5")  # sets the high-water mark of this process back to what it holds now
-        before = _status_bytes("VmRSS")
-        call()
-        return _status_bytes("VmHWM") - before
-    unit = 1 if sys.platform == "darwin" else 1024
-    earlier = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """How far resident memory rose above its start while `call` ran. Linux only; meaningful in a fresh process only."""
+    _RESET.write_text("5")  # sets the high-water mark of this process back to what it holds now
+    before = _status_bytes("VmRSS")
     call()
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - earlier) * unit
+    return _status_bytes("VmHWM") - before
 
 
 def fresh_process(module: str, *arguments: str, threads: int = 1, gives_back: bool = True) -> str:
@@ -120,7 +114,7 @@ def describe() -> str:
     """One line: processor, memory, system, Python and the versions that matter to the figures."""
     found = [f"{name} {release}" for name in PACKAGES if (release := _version(name))]
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{_processor()}, {_cores()} cores, {_memory():.0f} GB; {system}; {', '.join(found)}"
+    return f"{_processor()}, {os.cpu_count() or 1} cores, {_memory():.0f} GB; {system}; {', '.join(found)}"
 
 
 def _status_bytes(field: str) -> int:
@@ -139,10 +133,6 @@ def _processor() -> str:
     listing = Path("/proc/cpuinfo")
     lines = listing.read_text().splitlines() if listing.exists() else []
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-
-
-def _cores() -> int:
-    return os.cpu_count() or 1
 
 
 def _memory() -> float:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # `scale.one_thread` would import torch: 190 MB in each process
 
 from labkit import scale
 from labkit.arrays import unit, whole
@@ -84,13 +85,13 @@ def write_neighbours(
         search = partial(_approximate, str(file), *question)
         progress(0, None, "measuring the recall")
         numbers = sampled(np.arange(len(asking)), RECALLED)
-        with scale.one_thread():
+        with threadpool_limits(1):
             both = (_exact(*question, numbers)[0][:, :, None] == search(numbers)[0][:, None, :]).any(axis=2)
         results |= {"recall": float(both.mean()), "recalled": len(numbers)}
     elif missing := sum(not path.is_file() for path in files):
         block = np.ones((min(TILE, len(rows)), rows.dimension), np.float32)
         left = len(asking) * missing / len(files)
-        with scale.one_thread():
+        with threadpool_limits(1):
             foreseen(left, block, len(rows), workers=workers, insist=insist, remedy=REMEDY)
     scale.each(partial(_answer, search, len(asking)), files, workers=workers, ray=ray, progress=progress)
     return scale.finish(folder, plan, **results)
@@ -104,7 +105,7 @@ def _answer(search: Search, total: int, start: int, path: Path) -> None:
     import pyarrow as arrow
 
     numbers = np.arange(start, min(start + ASKED, total))
-    with scale.one_thread():
+    with threadpool_limits(1):
         near, cosines = search(numbers)
     lists = (arrow.FixedSizeListArray.from_arrays(each.ravel(), near.shape[1]) for each in (near, cosines))
     table = arrow.table(dict(zip(("row", "neighbours", "cosines"), (arrow.array(numbers), *lists), strict=True)))
@@ -178,7 +179,7 @@ def _build(rows: VectorShards, path: Path, *, progress: Progress) -> None:
     """Learn the centres, add all rows to their lists, and save the index in a file."""
     faiss = _faiss()
     lists = max(1, min(int(2 * len(rows) ** 0.5), len(rows) // LEARNED_FROM))
-    with scale.one_thread():
+    with threadpool_limits(1):
         index = faiss.index_factory(rows.dimension, f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
         index.cp.niter = 10
         progress(0, None, "learning the centres of the index")

@@ -50,10 +50,7 @@ class Words(nn.Module):
 
     def means(self, numbers: Tensor, lengths: Tensor) -> Tensor:
         """The mean of each sentence's word vectors, (n, d), without materialising a row per word."""
-        if len(numbers) == 1:  # a single query, for which the mask below would take a fifth of the time
-            flat = numbers[0, : int(lengths[0])]
-        else:
-            flat = numbers[inside(lengths, numbers.shape[1])]
+        flat = numbers[inside(lengths, numbers.shape[1])]
         if self.table.sparse:
             means: Tensor = _Means.apply(self.table.weight, flat, lengths)
             return means

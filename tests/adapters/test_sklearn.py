@@ -193,7 +193,7 @@ BAD: dict[str, tuple[Any, Any, str]] = {
     "y short": (TEXTS, LABELS[1:], "y"),
     "y NaN": (TEXTS, [float("nan"), *LABELS[1:]], r"y\[0\]"),
     "y NA": (TEXTS, pd.Series([*LABELS[1:], pd.NA], dtype="string"), rf"y\[{N - 1}\]"),
-    "y of pairs": (COUPLES, ["same"] * len(COUPLES), "y of pairs"),
+    "y of pairs": (COUPLES, ["same"] * len(COUPLES), "^y "),
     "y infinite": (COUPLES, [np.inf] * len(COUPLES), "row 1"),
     "one class": (TEXTS, ["x"] * N, "class"),
 }
