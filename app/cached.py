@@ -275,7 +275,7 @@ def film_matrix(space: Space, rotated: bool) -> np.ndarray:
     return readable(film.L.astype(np.float64), film.words) if rotated else film.L
 
 
-@keep("Refitting FILM to see which rows return …")
+@keep("Refitting FILM to see which rows recur …")
 @one_thread()
 def film_stability(space: Space, rotated: bool, opened: Opened) -> np.ndarray:
     """How well each row of L recurs in refits, (d,)."""

@@ -37,7 +37,7 @@ NOT_OFFERED = "The link names {name}, which is missing or was trained on another
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = (
     "Upload a file above, drop one anywhere on this page, or paste sentences. If a link led you here, it does not "
-    "contain its file: upload that file to see the view of the link."
+    "contain its file: upload that file to see the linked view."
 )
 FORMATS = (
     "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
@@ -45,17 +45,17 @@ FORMATS = (
 )
 OWN_FILE = (
     "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run is "
-    "finished. A stopped run keeps it, to resume, until you remove its entry. The run itself keeps the vocabulary and "
+    "finished. A stopped run keeps it for resuming until you remove its entry. The run itself keeps the vocabulary and "
     "some sentences; {} can see them."
 )
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
 CARRIED = "carried"  # in the session: the corpus that was chosen, or named by a link
 VECTORS = {"mean-vectors": "mean word vectors", "sif": "SIF", "lsa": "LSA", "tfidf": "TF-IDF"}
 MEANINGS = {
-    "mean-vectors": "the mean of the vectors of a sentence's words",
+    "mean-vectors": "the mean of a sentence's word vectors",
     "sif": "smooth inverse frequency, a mean of word vectors in which frequent words count less",
     "lsa": "latent semantic analysis, the main directions of TF-IDF",
-    "tfidf": "counts of words, in which words that occur in many sentences count less",
+    "tfidf": "word counts, with less weight for words that occur in many sentences",
 }
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
 IMPORTS = {  # a call in a line of code -> the import that it needs

@@ -43,8 +43,8 @@ HOST = "The app cannot be opened at this address. Use one of the addresses that 
 MISSING = "This app is a classroom, and its address must contain a token. Ask the teacher for the full address."
 WRONG = "The token in this address is wrong. Ask the teacher for the correct address."
 NOT_YOURS = "This file belongs to another visitor, or the page that it was uploaded on is no longer open."
-FULL = "Your files would exceed the memory limit per visitor, {}. Remove a file, or close your other tabs."
-ALL_FULL = "All visitors' files together would exceed the memory limit of {}. Try again when some have left."
+FULL = "Your files would exceed the per-visitor memory limit of {}. Remove a file, or close your other tabs."
+ALL_FULL = "All visitors' files together would exceed the memory limit of {}. Try again when some visitors have left."
 PAGE = """\
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title>labkit</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">

@@ -212,7 +212,7 @@ def picture(
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
         if not tools:  # otherwise the toolbar has a button for each format
-            st.radio("Image format of the camera button", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
+            st.radio("Image format for the camera button", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
     return event
@@ -377,7 +377,7 @@ def address_changed(key: str) -> bool:
 
 
 KEPT_FILE = (
-    "Your file is in the memory of the machine that runs this app, at the latest until the app is stopped. No other "
+    "Your file is kept in the memory of the machine that runs this app, at most until the app is stopped. No other "
     "visitor can see it. Only a training run writes a copy to the disk."
 )
 GONE = "Your file is no longer in the app's memory. Upload it again."

@@ -68,7 +68,8 @@ CARDS = {
         "accuracy",
         (("triplets-sen (the paper's network, smaller)", "mean-vectors"), ("triplets-sen (ours)", "mean-vectors")),
         "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
-        "Our copy of the paper's network is half as wide, and it and its word vectors learn from only some triplets.",
+        "Our copy of the paper's network is half as wide and, like its word vectors, is trained on only some of the "
+        "triplets.",
         papers_thematic,
     ),
     "sbert-lp": Card(
@@ -102,7 +103,7 @@ CARDS = {
         "FILM leads the Siamese networks",
         "accuracy",
         (("FILM", "Siamese CNN"), ("FILM", "Siamese-LSTM"), ("FILM", "TF-IDF")),
-        "Our scores are lower because we train on far fewer pairs, and with smaller Siamese networks.",
+        "Our scores are lower because we train smaller Siamese networks on far fewer pairs.",
         papers_film,
     ),
 }
@@ -189,7 +190,7 @@ def show_explanations() -> None:
     st.markdown("#### Explanations")
     st.caption("Our own questions instead of a paper's claims:")
     show_tally(claims)
-    st.markdown("When one word of a sentence is changed, does the explanation of a method find that word?")
+    st.markdown("When one word of a sentence is changed, does a method's explanation find that word?")
     show_tables_button(EXPLANATIONS, "Explanations")
 
 

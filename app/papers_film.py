@@ -21,8 +21,8 @@ FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k"
 CUT = (
     "The neighbours come from the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no as 0, "
     "so it equals the share of mistakes times 34.5. The other cross-entropy replaces each answer with a share from "
-    "dev: of the pairs with this answer, how many have the same meaning. The dotted line marks the k for which it is "
-    "lowest on dev, {chosen}."
+    "dev: the fraction of pairs with this answer that have the same meaning. The dotted line marks the k for which "
+    "it is lowest on dev, {chosen}."
 )
 DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 

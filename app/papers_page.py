@@ -30,8 +30,8 @@ LOOK = """
 }
 """
 UNITS = (
-    "A point is a hundredth of the best possible score. “95 %” is the range in which a lead lies with 95 % confidence, "
-    "given the chance in seeds (repetitions of training) and test items."
+    "A point is a hundredth of the best possible score. “95 %” is the range in which a lead lies with 95 % "
+    "confidence, given the randomness of seeds (repetitions of training) and test items."
 )
 TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
@@ -39,8 +39,8 @@ TWICE = (
     "latter."
 )
 LEADS = (
-    "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. Right of 0, the claimed method "
-    "is better. Point at a mark to see which two methods and which column it compares."
+    "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. To the right of 0, the "
+    "claimed method is better. Point at a mark to see which two methods and which column it compares."
 )
 ABOUT = """\
 Each card shows the main result of its paper, as leads of one method over another. A lead is positive if the first
@@ -48,7 +48,7 @@ method is better. An open diamond marks the paper's lead, and a disc marks ours.
 reproduce`, which uses public or generated data, not those of the paper.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
-and the settings of both sides are chosen on dev, a part of the corpus that is neither trained nor tested on. If only
+and the settings of both sides are chosen on dev, a part of the corpus used for neither training nor testing. If only
 part of the interval is above 0, the claim is **undecided**: the results are too close to call.
 """
 FORMULAS = (
@@ -111,7 +111,10 @@ def show_tables(paper: str) -> None:
     for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
         st.caption(f"\\* {frame.plain(note)}")
     if not table.evidence:
-        st.caption("Our models were trained less than the paper's, or not at all, so this is no evidence on the paper.")
+        st.caption(
+            "Our models were trained less than the paper's, or not at all, so this is not evidence for or against "
+            "the paper."
+        )
     with st.expander("Data, settings and source of this table"):
         for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
             if line:

@@ -56,7 +56,10 @@ def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperat
 
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, and how far both algorithms agree with the sections."""
-    about = "At 0, each sentence is in one cluster. Higher temperatures give fewer and softer clusters, in the end one."
+    about = (
+        "At 0, each sentence is in one cluster. Higher temperatures give fewer and softer clusters, and eventually "
+        "just one."
+    )
     hot: Any = {"key": "temperature", "help": about, **frame.KEEP}
     temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **hot)
     themes = themes_of(chosen, article, at, temperature)
@@ -74,7 +77,7 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     for column, found in zip(st.columns(2), (themes.kmeans, themes.iclust), strict=True):
         with column:
             st.markdown(f"**{found.name}**: {found.used} of {k} clusters")
-            alt = f"A square of {k} sections and clusters of {found.name}: sentences of each section in each cluster."
+            alt = f"A grid of {k} sections and clusters of {found.name}: the sentences of each section in each cluster."
             picture = figures.section_counts(themes, found, height=min(430, 90 + 34 * k))
             frame.picture(picture, key=f"counts-{found.name}", alt=alt, rows=themes.rows)
     code(CLUSTERS_CODE, temperature=temperature)

@@ -35,16 +35,18 @@ HEIGHT = 520  # in pixels, approximately
 ROW = 76  # pixels of a sentence in four lines; below four times the size of type, Streamlit would not wrap it
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
-VERDICT = "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of another class than before."
+VERDICT = "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of a different class than before."
 JUDGED = "A move is better (✓) if the new class is the sentence's own, and worse (✗) if the old one was."
 WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
-    "Each line leads from the place of a sentence in {before}, which has a mark, to its place in {after}: in colour "
-    "for {coloured:,} ({which}), in grey for the other {others:,} of the list. The points are those of {after}, and "
+    "Each line leads from a sentence's place in {before}, shown by a mark, to its place in {after}: in colour for "
+    "{coloured:,} ({which}), in grey for the other {others:,} in the list. The points are those of {after}, and "
     "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence changed."
 )
-ABOUT_FOUND = "This corpus has no classes, so the groups are clusters of the first picture, named after their words."
+ABOUT_FOUND = (
+    "This corpus has no classes, so the groups are the clusters in the first picture, named by their typical words."
+)
 
 
 # --- what colours a picture --------------------------------------------------------------------------------------
@@ -113,7 +115,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
-    drawn, which = group, "the largest group of the list"
+    drawn, which = group, "the largest group in the list"
     if many or row is not None:
         drawn, which = (rows, "those marked") if many else (np.array([row]), "the one selected")
     coloured = drawn[found.outcome[drawn] != ""]

@@ -65,16 +65,16 @@ first one.
 * **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
   each class.
 
-A sentence **moved** if its nearest neighbour is of another class than before. The move is better if the new neighbour
-is of the sentence's own class, worse if the old one was, and neither if none is.
+A sentence **moved** if its nearest neighbour is of a different class than before. The move is better if the new
+neighbour is of the sentence's own class, worse if the old one was, and neither otherwise.
 
 Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
 space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
-neighbours that are other ones in the right space than in the left one, or than at the first epoch.
+neighbours that differ in the right space from those in the left one, or from those at the first epoch.
 
 **PCA** is linear: points that are far apart in the picture are far apart in the space. **t-SNE**, **UMAP** and **LLE**
-keep neighbours together, but the sizes of clusters and the gaps between them mean little. All vectors have length one,
-so close vectors have a large cosine.
+keep neighbours together, but the sizes of clusters and the gaps between them mean little. All vectors have unit length,
+so nearby vectors have a large cosine.
 """
 FORMULAS = (
     r"\frac{\text{inter}}{\text{intra}} = \frac{\frac1C \sum_c \min_{c' \neq c} \|\mu_c - \mu_{c'}\|}"
@@ -116,9 +116,9 @@ NO_EPOCHS = (
 PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "Every epoch shows the same sentences on the same axes. {how} **Play** shows all epochs, starting before training. "
-    "A single run then returns to the epoch that it kept. **Stop** stays at the current epoch. The arrow keys move the "
-    "slider. While the pictures play, scores and classes are hidden."
+    "Every epoch shows the same sentences on the same axes. {how} **Play** steps through all epochs, from before "
+    "training on. A single run then returns to the epoch that it kept. **Stop** halts at the current epoch. The "
+    "arrow keys move the slider. While the pictures play, scores and classes are hidden."
 )
 STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
 HOW_EPOCHS = {

@@ -56,8 +56,8 @@ STARS = (
 )
 GROUPS = (
     "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
-    "which has a ring. The other groups are random. A plane shows only part of the space, but the cosines in the "
-    "table are those of the whole space."
+    "which is ringed. The other groups are chosen at random. A plane shows only part of the space, but the cosines "
+    "in the table are those of the whole space."
 )
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. The sentence has no meaningful vector, and therefore no place in the "

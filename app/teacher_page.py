@@ -19,8 +19,8 @@ from labkit.progress import lasting
 
 EVERY = 5.0  # seconds between updates
 ABOUT = """\
-This page shows who is in the classroom and how much of this machine their runs use. A **visitor** is a browser.
-Visitors are numbered in the order of their arrival and keep their number when they reload the page. They see each
+This page shows who is in the classroom and how much of this machine their runs use. Each browser counts as one
+**visitor**. Visitors are numbered in order of arrival and keep their numbers when they reload the page. They see each
 other's runs only if these are shared. You see all runs.
 """
 

@@ -30,17 +30,17 @@ REPORT_HEIGHT = 900  # pixels
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
 **Data** lists the corpora with the sizes of their classes and the scores of three methods that do not learn. The gap to
-1 is what training can gain.
+1 is the room for improvement.
 
 **Train** starts a run. The method learns from the training split. After each epoch, it is scored on the **dev** split,
 and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time, each in a
 process of its own, with the same results as `labkit train`. If you stop a run and resume it, its result stays the same.
 **Compare all methods** gives each method the same number of trials on your data.
 
-**Runs** shows the scores on the test split and the curves over the epochs. A **seed** fixes all that is random in a
-run. Runs that differ only in the seed share one line with their mean and, from three seeds, their spread. Each line has
-the **95 % interval** of its difference from the best, over seeds and test items. The interval is *paired*: both are
-scored on the same items. If it contains 0, it is **open** which of the two is better.
+**Runs** shows the scores on the test split and the curves over the epochs. A **seed** fixes all randomness in a run.
+Runs that differ only in the seed share one line with their mean and, with three or more seeds, their spread. Each line
+has the **95 % interval** of its difference from the best, over seeds and test items. The interval is *paired*: both are
+scored on the same items. If it contains 0, the comparison is **open**: either could be better.
 """
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
@@ -73,7 +73,7 @@ def show_jobs(queue: Queue, opened: cached.Opened | None) -> None:
     """One run or comparison, with its progress and results; then the other jobs."""
     job, others = train_queue.jobs_shown(queue, opened)
     if job is None:
-        st.info("There is no run on this corpus yet. **Train** starts one.")
+        st.info("There are no runs on this corpus yet. **Train** starts one.")
         if opened is not None:
             train_queue.show_start(opened)
     else:

@@ -260,7 +260,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
     kept, when = space_so_far(job, opened), ""
     if kept is None and opened is not None and job.state not in ENDED and planned(job)[0]:
         with suppress(ValueError):  # too few words: the run will say so
-            kept, when = start_of(opened), " before training, by mean word vectors"
+            kept, when = start_of(opened), " before training, using mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
         if job.state in ENDED:
             st.caption("This run has no picture because it does not learn in epochs or ended too early.")
@@ -278,7 +278,7 @@ def show_start(opened: Opened) -> None:
     """A pale picture of where a run on this corpus would start: mean word vectors."""
     with suppress(ValueError):  # too few words, or no training split
         if len((start := start_of(opened)).texts) > 2:
-            draw_space(start, 0, "**Where a run would start**, by mean word vectors", opened, opacity=0.35)
+            draw_space(start, 0, "**Where a run would start**, using mean word vectors", opened, opacity=0.35)
 
 
 def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opacity: float = 1.0) -> None:
@@ -368,7 +368,9 @@ def show_curves(job: Job, opened: Opened | None) -> None:
         test = opened.corpus.sizes.get("test", 0)
         few = f" and test {test:,}, so one dev row changes a score by {1 / dev:.3f}" if min(dev, test) < FEW else ""
         scores = "".join(f"{meaning(name)}. " for name in columns if name.startswith(DEV))
-        st.caption(f"{scores}Dev, which chooses the epoch, has {dev:,} rows{few}. Test is scored once, at the end.")
+        st.caption(
+            f"{scores}Dev, which chooses the epoch, has {dev:,} rows{few}. The test split is scored once, at the end."
+        )
 
 
 # --- a visitor's runs ---------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ OTHER_MEASURE = (
 )
 INTERVALS = (
     "Each line is the 95 % interval of the difference from the best; a negative difference is worse. If the line "
-    "reaches the dotted line at the best score, it is open which of the two is better. "
+    "reaches the dotted line at the best score, either of the two could be better. "
 )
 
 
@@ -117,7 +117,7 @@ def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened)
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
     with st.expander("As a table, with every metric"):
         formats = {spoken(name): "%.4f" for name in names}
-        said = "The same data as a table: all metrics of all lines, with verdicts."
+        said = "The same data as a table: all metrics for every line, with verdicts."
         frame.table(rows, said, formats=formats, placeholder="–")
 
 
@@ -170,7 +170,7 @@ def verdict_of(lines: Sequence[Line]) -> str:
     ]:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         worse = f"{listed(named)} {'is' if len(unsure) == 1 else 'are'} worse"
-        return f"{best.name} has the highest {figure}{unseen}, {best.mean:.3f}. It is open whether {worse}."
+        return f"{best.name} has the highest {figure}{unseen}, {best.mean:.3f}. It remains open whether {worse}."
     if ties := [line.name for line in others if line.verdict == "tie"]:
         return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
     return f"{best.name} is best{unseen}: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."

@@ -447,7 +447,7 @@ class Queue:
                 f"you already have {each} runs in the queue, the limit for one visitor; wait until one ends"
             )
         if len(live) >= self.most:
-            raise ValueError(f"the queue is full: {len(live)} runs are in it; try again when one has ended")
+            raise ValueError(f"the queue is full ({len(live)} runs); try again when one has ended")
         sizes = [(run.owner, run.size) for run in all_owned(self.runs)] if disk else []
         own, every = sum(size for owner, size in sizes if owner == visitor), sum(size for _, size in sizes)
         if disk and own >= disk:

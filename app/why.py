@@ -24,8 +24,8 @@ from labkit.text import spans
 SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
 READ = (
-    "Point at a word to see its part: {what}. Blue words with a line below make the sentences more similar, orange "
-    "words with dots below less. Grey words are unknown to {name}."
+    "Point at a word to see its part: {what}. Blue words with solid underlines make the sentences more similar; "
+    "orange words with dotted underlines make them less similar. Grey words are unknown to {name}."
 )
 OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the similarity lost without the word"
 NAMED = 6  # words in the headline

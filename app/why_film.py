@@ -20,7 +20,7 @@ from labkit.shipped import DEMONSTRATIONS
 CARDS = 3  # rows that are shown
 ROWS_WITHOUT_CLASSES = 30
 RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
-VARIMAX = "Rotates the rows so that each depends on few words. All similarities stay as they are."
+VARIMAX = "Rotates the rows so that each depends on few words. All similarities remain unchanged."
 ROW = (
     "**FILM: the similarity is {similarity}.** FILM learns a linear map L of word counts. Each row of L gives every "
     "sentence one number, and the product of two numbers is the row's part of the similarity. Row {number} {pulls} "
@@ -32,11 +32,11 @@ SUM = (
 )
 UNKNOWN = "FILM does not know these words, so they have no effect: {}."
 NO_RETURN = (
-    "**No safe reading:** the row does not return when FILM is fitted again ({stability:.2f}). The words explain only "
+    "**No safe reading:** the row does not recur when FILM is refitted ({stability:.2f}). The words explain only "
     "this fit."
 )
-NONE_APART = "**No safe reading:** on this row, no class is apart from the others. "
-IT_RETURNS = "It returns when FILM is fitted again ({stability:.2f})."
+NONE_APART = "**No safe reading:** on this row, no class stands apart from the others. "
+IT_RETURNS = "It recurs when FILM is refitted ({stability:.2f})."
 
 
 def film_of(chosen: choosing.Space, opened: cached.Opened) -> choosing.Space:
@@ -97,7 +97,7 @@ def show_row(row: RowOfPair, stability: float, classes: Sequence[tuple[str, floa
     pulls = "pulls together" if row.part > 0 else "pushes apart"
     st.markdown(f"**Row {row.number + 1}** {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
     st.markdown(reading(stability, classes))
-    alt = f"Bars: the words of a and b that make their numbers {a:+.3f} and {b:+.3f}."
+    alt = f"Bars: the words of a and b that make up their numbers {a:+.3f} and {b:+.3f}."
     frame.small_picture(figures.row_of_pair(row), f"row-{row.number}", alt)
 
 

@@ -22,8 +22,8 @@ compares with *the anchor's other pairs*. With the informative miner, this is th
 2019).
 
 **The words.** This view shows which words make the two sentences similar in the chosen vectors. For some methods, the
-parts add up to the similarity. The grid has a row for each of the words of a that contribute most, and a column for
-each of those of b.
+parts add up to the similarity. The grid has a row for each of the words in a that contribute most, and a column for
+each such word in b.
 
 **FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. If the corpus has no FILM model, one is fitted when
 you open this view. Each **row** of L gives a sentence one number, to which each word adds its share. The similarity of

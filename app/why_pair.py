@@ -221,7 +221,7 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
         return "this pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
     row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
     pulled = row.kind == "positive"
-    moves = "pulls this pair of the same class together" if pulled else "pushes this pair of two classes apart"
+    moves = "pulls this pair of the same class together" if pulled else "pushes this pair of different classes apart"
     share = percent(row.weight / whole)
     said = f"the loss {moves}. The pair has {share} of this anchor's weight ({written(row.weight)})"
     negatives = [each for each in rows if each.kind == "negative"]
@@ -302,10 +302,10 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     weights = weights_over(examined, anchor, other, name, values)
     same_loss = pinned.loss == examined.settings.loss
     picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=then if same_loss else None, kind=kind)
-    alt = f"Curve: the weight of this pair over {SIGNS[name]}, with a mark at {now:g}."
+    alt = f"Curve: the weight of this pair as a function of {SIGNS[name]}, with a mark at {now:g}."
     frame.small_picture(picture, "weight_over", alt)
     pin = {"on_click": st.session_state.update, "args": ({PINNED: examined.settings},)}
-    st.button("Pin these settings to compare with", key="pin", type="tertiary", icon=":material/keep:", **pin)
+    st.button("Pin these settings for comparison", key="pin", type="tertiary", icon=":material/keep:", **pin)
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
@@ -362,7 +362,7 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
     st.markdown("**All pairs of this anchor**")
     frame.table(
         [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
-        f"Anchor {anchor} with each other sentence: class, similarity, kind, kept or dropped, weight.",
+        f"Anchor {anchor} paired with every other sentence: class, similarity, kind, kept or dropped, weight.",
         formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
         widths={"sentence": "medium", "kept or dropped": "medium"},
     )

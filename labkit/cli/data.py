@@ -303,7 +303,7 @@ def shipped_runs(
     out: Annotated[Path | None, Option(help="Folder for runs/ and pictures/. Default: the package's own.")] = None,
     force: Force = False,
 ) -> Shown:
-    """Train the bundled runs again from their seeds, and draw their pictures."""
+    """Retrain the bundled runs from their seeds, and redraw their pictures."""
     from labkit.shipped.making import draw_all, standing_of, write_standings  # takes a second
 
     runs, pictures = (out or DATA) / "runs", (out or DATA) / "pictures"

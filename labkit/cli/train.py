@@ -302,7 +302,7 @@ def _finished(method: Method, corpus: Corpus, seed: int, folder: Path) -> bool:
 
 
 def _learn(method: Method, corpus: Corpus, seed: int, folder: Path | None, log: str | None) -> None:
-    """Fit, print each epoch's metrics (except the probe's) on a line, and send all of them to the tracker."""
+    """Fit, print each epoch's metrics (except the probe's) on one line, and send them all to the tracker."""
     if not first_process():
         method.fit(corpus, seed=seed, folder=folder)
         return

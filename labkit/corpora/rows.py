@@ -1,4 +1,4 @@
-"""Build a corpus from rows: the columns determine which shape it has.
+"""Build a corpus from rows; the columns determine its shape.
 
     text, label                          sentences with classes      -> Labelled
     text_a, text_b, label | score        pairs, 0/1 or graded        -> Pairs

@@ -118,7 +118,7 @@ def words_on_map(
     """Name the regions of a map (n, 2) as a whole and at close range, the largest regions first.
 
     The whole map has the `regions` of a picture; at close range, it has at most CLOSE clusters of about EACH points.
-    Above LOOKED_AT sentences, a fixed sample of them is used.
+    If there are more than LOOKED_AT sentences, a fixed sample is used.
     """
     same_length("points", points, len(texts))
     rows = sampled(np.arange(len(texts)), LOOKED_AT).tolist()

@@ -156,7 +156,7 @@ LINE_OF = {"pca": ("dash", "x"), "whitening": ("dashdot", "triangle-up-open")}
 
 
 def tried_curves(trial: Tried) -> go.Figure:
-    """Draw the score on dev against p: a line for each k, for PCA and whitening.
+    """Draw the dev score against p, with one line for each k, for PCA and for whitening.
 
     Raw and all-but-the-top are horizontal lines.
     """

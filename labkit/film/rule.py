@@ -85,7 +85,7 @@ def curves(ranks: np.ndarray, labels: np.ndarray, *, most: int = MOST) -> Curves
 
 
 def hard_log_loss(scored: Curves, *, clip: float = 1e-15) -> np.ndarray:
-    """The cross-entropy of figure 4, (k,): yes is 1 - clip, no is clip. It is the error times `|log clip|`."""
+    """The cross-entropy of figure 4, (k,): 1 - clip for yes, clip for no. It is the error times `|log clip|`."""
     accuracy = scored.rates["accuracy"]
     return -(accuracy * np.log1p(-clip) + (1 - accuracy) * np.log(clip))
 

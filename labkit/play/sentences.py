@@ -60,7 +60,7 @@ def from_corpus(corpus: Corpus) -> PlaySentences:
     largest = {label for label, size in sizes.most_common(CLASSES) if size > 1}
     if len(largest) < 2:
         raise ValueError(
-            f"the corpus has {len(largest)} classes of two or more sentences, but needs 2; add labelled rows"
+            f"the corpus has {len(largest)} classes with two or more sentences, but needs at least 2; add labelled rows"
         )
     splits: Sequence[str | None] = corpus.splits or [None] * len(corpus.texts)
     rows = sorted(zip(corpus.texts, corpus.labels, splits, strict=True), key=lambda row: len(row[0].split()))

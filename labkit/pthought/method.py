@@ -165,7 +165,7 @@ class PThought(TrainedReader):
         return paraphrases
 
     def _written(self, name: str, vectors: Tensor, search: Search | None) -> list[tuple[Written, ...]]:
-        """The sentences that one decoder writes from each of these vectors (n, size)."""
+        """The sentences that one decoder generates from each of these vectors (n, size)."""
         decoder, table = self.network.decoder(name), self.network.encoder.words.table.weight
         if search is None:
             plain = Search(max_length=self.reader.max_length)

@@ -162,7 +162,7 @@ pd.DataFrame(rows, columns=["method", "AUC", "against the best"]).round(3)
 #
 # *8 minutes, hard. Why it matters: a method cannot pass your test by learning sentences by heart.*
 #
-# hint: The part of a row must depend on the name of its group and on nothing else.
+# hint: A row's part must depend only on the name of its group.
 # hint: A hash turns a name into a number. `zlib.crc32(name.encode())` is the same on every machine and every day.
 # hint: A group is in test if that number, modulo 5, is 0.
 # right: each group stays in its part, whatever rows you add

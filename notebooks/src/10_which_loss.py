@@ -10,8 +10,8 @@
 #
 # **Which of nine losses should you use?** Lesson 1 took three losses apart. Here you look at how each of them divides
 # its weight among the pairs, write a training loop that accepts any of them, and let them race. Then you change what
-# the race kept fixed: the temperature, the size of the batch, the learning rate. Watch how much of the result was due
-# to the loss.
+# the race kept fixed: the temperature, the batch size and the learning rate. Watch how much of the result was due to
+# the loss.
 #
 # *60 minutes, 38 of them for five exercises. You need notebook 1, where a weight is the slope of a loss, and a little PyTorch.*
 #
@@ -329,8 +329,9 @@ shown({f"τ = {tau}": scores for tau, scores in heat.items()})
 recall("10.c", max(heat, key=lambda tau: heat[tau].mean()))
 
 # %% [markdown]
-# The best temperature is not the usual one, which is 0.05. The worst and the best are 0.04 apart, with one and the same loss.
-# (At 0.05 you get 0.817 and not 0.816 as in section 2, because the loss of the package averages over each anchor first.)
+# The best temperature is not the usual one, which is 0.05. The worst and the best differ by 0.04, although the loss is
+# the same. (At 0.05 you get 0.817 and not 0.816 as in section 2, because the package's loss averages over each anchor
+# first.)
 #
 # ## 4. The size of the batch
 #

@@ -188,9 +188,9 @@ FIGURE_4 = Table(
     ),
     tuple(Row(f"k = {k}", (), Recipe(neighbour_curves, "film", FULL), figure=f"{k} ") for k in PLACES),
     note="The paper's figure is a picture. A yes or no has no probability, so its cross-entropy is the share of errors "
-    "times a constant, and the most accurate k is best. Our log loss gives yes and no a probability: the share of "
-    "duplicates among such answers on dev. The text also gives a log loss of 0.32141 on Quora's own unpublished test "
-    "pairs.",
+    "times a constant, and the most accurate k is best. Our log loss assigns a probability to each yes and no: the "
+    "share of duplicates among such answers on dev. The text also gives a log loss of 0.32141 on Quora's own "
+    "unpublished test pairs.",
     claims=(
         Claim("k = 1 has the lowest cross-entropy", ("k = 1",), tuple(f"k = {k}" for k in PLACES[1:]),
               ("the paper's cross-entropy",), larger=False),

@@ -81,7 +81,7 @@ TABLE_3 = Table(
     note=(
         "An encoder that gives all sentences the same vector has P-coherence 1, so read it together with the cosine "
         "between groups, their difference (lift) and retrieval. The paper scores captions of pictures that it trained "
-        f"on (see below); here the pictures are different ones. {MADE_HERE}"
+        f"on (see below); here, the pictures are different. {MADE_HERE}"
     ),
     claims=(
         Claim("both two-layer forms lead all other methods", OURS[1:], _BASELINES, ("P-coherence",)),

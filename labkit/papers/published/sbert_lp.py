@@ -149,8 +149,10 @@ TABLE_3 = Table(
     tuple(Column(name, name.lower(), "20news", printed=".4f") for name in _AGREEMENT),
     _rows(transformed_clusters, NEWS),
     seeds=FEW_SEEDS,
-    note=f"Of the test texts, {2 * MOST['test']:,} are drawn. One half chooses the number of neighbours and the "
-    "dimension; the scores come from the other half.",
+    note=(
+        f"Of the test texts, {2 * MOST['test']:,} are drawn. One half is used to choose the number of neighbours and "
+        "the dimension; the scores come from the other half."
+    ),
     claims=(
         *_lead(_AGREEMENT, "clusters"),
         Claim("the Universal Sentence Encoder leads all other methods", ("Universal Sentence Encoder",),
