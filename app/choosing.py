@@ -202,7 +202,8 @@ def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Spac
 
 def runs_on(opened: cached.Opened, before: str = RUN) -> tuple[dict[str, Path], str | None]:
     """Name -> folder of the runs trained on this corpus, each name prefixed with `before`; and a note on which of the
-    visitor's runs are not offered, and why."""
+    visitor's runs are not offered, and why.
+    """
     here, others, lab, own = {}, [], lab_runs(), opened.corpus.name
     for name, folder in every_run(first=own).items():
         record = record_of(folder)  # of these rows, or of some rows of this bundled corpus
@@ -317,7 +318,8 @@ def every_run(method: str = "", *, first: str) -> dict[str, Path]:
 
 def runs_in(method: str = "", *, training: bool = False) -> dict[str, Path]:
     """name -> folder of the runs in the folders, newest first: those at rest, or those that are still `training`. The
-    page says which runs cannot be read, and why. In a classroom, other visitors' runs are left out unless shared."""
+    page says which runs cannot be read, and why. In a classroom, other visitors' runs are left out unless shared.
+    """
     runs: dict[Path, int] = {}
     bad: dict[str, Exception] = {}
     files = [file for folder in run_folders() for file in sorted(Path(folder).expanduser().glob("*/run.json"))]

@@ -369,7 +369,8 @@ def lost(method: Method, a: str, b: str, *, way: str = "") -> tuple[list[tuple[s
     """Return the parts of `1 - cos(a, b)` by the words of a and of b, in order: why the two are not equal.
 
     `1 - cos = ½ (a/|a| - b/|b|)²` is a sum over the words of both: the part of a word is its own part of the similarity
-    of its sentence to itself, minus its own part of cos. Left-out: the gain in similarity when the word is removed."""
+    of its sentence to itself, minus its own part of cos. Left-out: the gain in similarity when the word is removed.
+    """
     way = way or method.ways[0]
     if way == LEFT_OUT:
         found = left_out(method, a, b)

@@ -22,7 +22,8 @@ tokens count as one sentence:
 
 In: the tokens of each column, and labels (B,) or none. Out: a scalar, the mean over the sentences with a known pair.
 Our own training divides by the total number of sentences. The two differ only for triplets, by a constant factor, and
-when a row pairs a sentence with itself."""
+when a row pairs a sentence with itself.
+"""
 
 from __future__ import annotations
 

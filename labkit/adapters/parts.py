@@ -9,7 +9,8 @@ In: a fitted method. Out: `ExportParts`, which `labkit.adapters.export` writes i
 A vocabulary becomes a tokenizer of the library `tokenizers`, which gives the same tokens for the same text. Tests with
 all 1,112,064 characters show a few differences among those added to Unicode since 2019, because Python and the library
 use different versions (127 differences with Python 3.11). A Greek capital sigma next to a symbol or digit may also
-differ, and an empty text has no token."""
+differ, and an empty text has no token.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def tokenizer_of(vocabulary: Vocabulary, cut: str, *, counted: bool = True) -> t
     last one. Words are marked by a character that no word contains, and a model without merges looks them up as a
     whole. For an unknown word, it finds only the mark, which stands for the unknown word. No token is therefore
     declared unknown; model2vec would skip such a token. Pieces are cut as in `in_pieces`; words that are too long or
-    contain an unknown character are first replaced by the mark."""
+    contain an unknown character are first replaced by the mark.
+    """
     words = vocabulary.words
     known = set("".join(word.removeprefix(INSIDE) for word in words[2:]))
     mark = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in known)

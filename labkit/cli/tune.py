@@ -2,7 +2,8 @@
 
 tune    in: a corpus, a search space. Out: the trials, best first, and the command that trains with the best settings
 bench   in: a corpus, a number of minutes. Out: the verdict, the table, and a folder with the report and the winning
-model"""
+model
+"""
 
 from __future__ import annotations
 

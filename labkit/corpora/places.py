@@ -6,7 +6,8 @@ In: the fields of a place. Out: its S2 code, its text, and the characters of the
 printed codes are cells of level 18, about 35 m wide. The id counts along a curve that fills the sphere, so neighbours
 mostly have similar ids. Cells in one larger cell share the first bits, not the first decimal digits. The code in table
 5 is 590 m from the printed position, which is the local offset between the Chinese datum (GCJ-02) and WGS 84. The code
-and the position must use the same datum."""
+and the position must use the same datum.
+"""
 
 from __future__ import annotations
 

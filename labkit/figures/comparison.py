@@ -226,7 +226,8 @@ def seed_dots(ablation: Figures, measure: str) -> go.Figure:
     """Draw a line for each variant, by `measure`: a dot for each seed, and the mean and spread of all seeds.
 
     A deterministic variant was measured once and shows only its mean. A mean with an open mark is behind the best one
-    by an interval over seeds; one with a filled mark has not been shown to be behind."""
+    by an interval over seeds; one with a filled mark has not been shown to be behind.
+    """
     names = list(ablation.figures)
     if not names or measure not in next(iter(ablation.figures[names[0]].values())):
         raise ValueError(f"ablation {ablation.name!r} has no metric {measure!r}; choose one of its metrics")

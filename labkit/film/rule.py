@@ -27,7 +27,8 @@ def mutual_ranks(rows: np.ndarray | sparse.spmatrix, pairs: np.ndarray, *, most:
     """The rank R of each pair (p,), 1 to `most`, or `most` + 1 if farther away: rows (n, d), row numbers (p, 2).
 
     Neighbours are ranked by cosine among all other rows, ties by row order. A row paired with itself has R = 1. A row
-    of zeros is near no row, not even another row of zeros."""
+    of zeros is near no row, not even another row of zeros.
+    """
     rows = vectors("rows", rows, keep_single=True)
     known = np.flatnonzero(not_zero(rows))
     place = np.full(rows.shape[0], -1)

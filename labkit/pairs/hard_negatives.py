@@ -96,7 +96,8 @@ def mine_negatives(
 
     A negative is never a sentence of the anchor's class, in any spelling, and an anchor never gets the same negative
     twice. Positives come from pairs labelled 1 and from triplets; with classes, each sentence is paired with another of
-    its class, drawn from `seed`."""
+    its class, drawn from `seed`.
+    """
     low, high = ranks
     whole("ranks[0]", low, 0, 2**31, "number of nearest sentences to skip")
     whole("ranks[1]", high, low + 1, 2**31, "last rank searched for candidates")

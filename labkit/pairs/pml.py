@@ -1,7 +1,8 @@
 """Use our losses in pytorch-metric-learning, and in its wrappers, such as `CrossBatchMemory`.
 
 In: a loss (S, P, N) -> scalar. Out: a module that is called in the same way as that library's losses, (embeddings,
-labels, indices_tuple, ref_emb, ref_labels) -> scalar."""
+labels, indices_tuple, ref_emb, ref_labels) -> scalar.
+"""
 
 from __future__ import annotations
 

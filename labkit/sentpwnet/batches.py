@@ -10,7 +10,8 @@
 
 `batch_source` makes the source of a training split, which gives the batches of any epoch from a seed alone. Except for
 the last kind, no batch holds a sentence twice, even in different spellings: "Why is it?" and "why is it?" would be
-false negatives."""
+false negatives.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ _CODE = re.compile(r"e\d|\w*oilbbl")  # units that are not shown
 def article_of(title: str, wikitext: str, namespaces: Iterable[str] = ()) -> tuple[Article, int]:
     """Make the article, and count the skipped paragraphs with unclosed markup.
 
-    It is unknown where unclosed markup ends. `namespaces` are the wiki's names for files and the like."""
+    It is unknown where unclosed markup ends. `namespaces` are the wiki's names for files and the like.
+    """
     silent = FILES | {name.lower() for name in namespaces}
     sections: list[Section] = []
     lost, top = 0, ""

@@ -383,7 +383,8 @@ def integrated(
 
     Returns `∫ J(start + α Σ moves) moves_i dα` for each move (m, size), and f at the start and the end (size,). The
     integrals sum to the difference of the two, up to the error of the steps: Gauss-Legendre, with an equal change in f
-    between steps, because a transformer changes mostly over a third of the path."""
+    between steps, because a transformer changes mostly over a third of the path.
+    """
     with torch.no_grad(), _without_onednn(), sdpa_kernel(SDPBackend.MATH):
         way, shape = moves.sum(0, keepdim=True), (-1, *[1] * (start.dim() - 1))
         along = f(start + torch.linspace(0, 1, PROBES).to(start).view(shape) * way)

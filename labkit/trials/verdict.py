@@ -18,7 +18,8 @@ If all n units agree, for example because every answer is right, their spread is
 were not drawn: the interval then reaches 3 / n to each side, by the rule of three.
 
 Scores that are not split over test units are compared over `seeds_alone`, because nothing is known about other test
-rows. Then there are no ties, and the comparison of two deterministic methods is open."""
+rows. Then there are no ties, and the comparison of two deterministic methods is open.
+"""
 
 from __future__ import annotations
 

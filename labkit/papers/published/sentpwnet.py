@@ -34,8 +34,7 @@ PER_SEED = ("quora",)
 CHOSEN_ANEW = (
     "On Quora's pairs, the settings of a row are chosen again for each seed: models with the settings of the three "
     "best trials and with the printed ones are trained on all rows, and the best on dev is kept. The intervals of "
-    "these rows include the uncertainty of this choice. FILM at full rank, its mix with TF-IDF, its deep twin and "
-    "MiniLM's last layer are tuned once. "
+    "these rows include the uncertainty of this choice. MiniLM's last layer is tuned once. "
 )
 #: the printed values or, where the papers give none, the usual ones: the settings of the rows "as printed"
 PRINTED: Mapping[str, dict[str, object]] = {
