@@ -184,7 +184,7 @@ print(f"inter/intra of the plain means: {ratio(V, labels):.3f}")
 #
 # *5 minutes, easy. Why it matters: you find out what a mean of word vectors picks up from a sentence.*
 #
-# hint: What would somebody in a kitchen who needs advice write?
+# hint: Imagine somebody in a kitchen who needs advice. What would they write?
 # hint: The words that count most are those that many posts about cooking share: soup, oven, sauce.
 # hint: For example: Why does my sauce burn in the pan every time?
 # right: where a sentence lands depends on its words
