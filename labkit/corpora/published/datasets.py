@@ -75,9 +75,7 @@ _RECORDS = (
         licence=_QUORA, parse=quora_bimpm,
         citation=f"{_QUORA_CITATION}; Wang, Hamza and Florian (2017): Bilateral Multi-Perspective Matching, IJCAI",
         sources=tuple(
-            Source(_WANG, file=f"{part}.tsv", by_hand=(
-                "the authors host it on a page that needs a browser; unpack it after downloading"
-            ))
+            Source(_WANG, file=f"{part}.tsv", by_hand="it is on a page that needs a browser; unpack it afterwards")
             for part in PARTS
         ),
         files={"train.tsv": 384_348, "dev.tsv": 10_000, "test.tsv": 10_000},
