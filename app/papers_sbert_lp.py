@@ -71,8 +71,8 @@ def show(opened: cached.Opened) -> None:
     counts = changes.found
     st.markdown(
         f"In {counts.comparisons:,} comparisons of two pairs with different grades, the embedding **fixes "
-        f"{counts.fixed:,}** orders ({counts.fixed / counts.comparisons:.1%}) and **breaks {counts.broken:,}** "
-        f"({counts.broken / counts.comparisons:.1%}). Spearman's rank correlation between cosine and grade changes "
+        f"{counts.fixed:,}** orders ({100 * counts.fixed / counts.comparisons:.1f} %) and **breaks {counts.broken:,}** "
+        f"({100 * counts.broken / counts.comparisons:.1f} %). Spearman's correlation of cosine and grade changes "
         f"from {changes.spearman[0]:.3f} to {changes.spearman[1]:.3f}."
     )
     numbers = {name: getattr(counts, name) for name in ("kept", "fixed", "broken", "wrong")}

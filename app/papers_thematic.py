@@ -64,8 +64,8 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **hot)
     themes = themes_of(chosen, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
-    right_ones = f"k-means puts {themes.kmeans.right:.0%} of them into the cluster of their section, Iclust "
-    said = f"{n} sentences in {k} sections; {right_ones}{themes.iclust.right:.0%}."
+    right_ones = f"k-means puts {100 * themes.kmeans.right:.0f} % of them into the cluster of their section, Iclust "
+    said = f"{n} sentences in {k} sections; {right_ones}{100 * themes.iclust.right:.0f} %."
     st.markdown(said)
     frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=said, rows=themes.rows)
     st.caption(RIBBON)

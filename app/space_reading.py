@@ -345,7 +345,7 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
         cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
         with column:
             st.markdown(
-                f"**{frame.plain(side.space.name)}**: the plane shows {plane.quality.shown:.0%} of the variance"
+                f"**{frame.plain(side.space.name)}**: the plane shows {100 * plane.quality.shown:.0f} % of the variance"
             )
             alt = f"Groups of paraphrases in a plane of {side.space.name}. Group A contains the selected sentence."
             frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))

@@ -174,7 +174,7 @@ def mine(
         lines.append(str(mined))
         if meanings is not None:
             splits[split]["false"] = share = float(false_negatives(mined, meanings).mean())
-            lines[-1] += f"; {share:.1%} are false negatives according to the generator"
+            lines[-1] += f"; {100 * share:.1f} % are false negatives according to the generator"
     write_rows(rows, out)
     lines.append(f"{out}: {len(rows):,} triplets")
     return {"file": out, "splits": splits}, "\n".join(lines)

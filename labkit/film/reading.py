@@ -57,7 +57,7 @@ class WordRow:
     def __str__(self) -> str:
         ends = [" ".join(word for word, _ in end) or "-" for end in (self.positive, self.negative)]
         stable = "" if np.isnan(self.stability) else f", stability {self.stability:.2f}"
-        size = f"{self.share:.1%}, about {self.effective_words:.0f} words{stable}"
+        size = f"{100 * self.share:.1f} %, about {self.effective_words:.0f} words{stable}"
         return f"row {self.number} ({size}): + {ends[0]} | - {ends[1]}"
 
 

@@ -41,12 +41,12 @@ class Quality:
     def __str__(self) -> str:
         parts = [
             f"trustworthiness {self.trustworthiness:.3f}",
-            f"{self.preserved:.0%} of the {self.k} nearest neighbours preserved",
+            f"{100 * self.preserved:.0f} % of the {self.k} nearest neighbours preserved",
         ]
         if self.kl is not None:
             parts.append(f"KL {self.kl:.3f}")
         if self.shown is not None:
-            parts.append(f"{self.shown:.0%} of the variance")
+            parts.append(f"{100 * self.shown:.0f} % of the variance")
         if self.points < self.of:
             parts.append(f"measured on a sample of {self.points:,} of {self.of:,} points")
         return ", ".join(parts)

@@ -213,7 +213,7 @@ def note_few_kept(settings: PairSettings, share: float, when: str) -> None:
     """Add a note if an informative miner keeps only a small share of the positive pairs."""
     chosen = settings.miner == "informative" or (settings.miner == "hardest" and settings.labelled)
     if chosen and share < FEW_KEPT:
-        note(f"only {share:.0%} of the positive pairs were kept in {when}: {settings.if_idle}", stacklevel=2)
+        note(f"only {100 * share:.0f} % of the positive pairs were kept in {when}: {settings.if_idle}", stacklevel=2)
 
 
 def loss_of(settings: PairSettings) -> partial[Tensor]:

@@ -82,7 +82,7 @@ def _unit(corpus: Corpus) -> str:
     assert isinstance(corpus, Pairs)
     if corpus.graded:
         return f"mean score | {corpus.scores.mean():.2f}, spread {corpus.scores.std():.2f}"
-    return f"pairs that are the same | {corpus.labels.mean():.1%}"
+    return f"pairs that are the same | {100 * corpus.labels.mean():.1f} %"
 
 
 def between_marks(card: str, block: str) -> str:

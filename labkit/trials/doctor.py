@@ -346,7 +346,7 @@ def false_negatives(corpus: Corpus) -> Finding | None:
         expected = (batch - 1) * float((counts * (counts - 1.0)).sum()) / (rows * (rows - 1))
         hit = 1 - float((counts / rows) @ hypergeom.pmf(0, rows - 1, np.maximum(counts - 1, 0), batch - 1))
         numbers |= {f"expected_{batch}": expected, f"hit_{batch}": hit}
-        said.append(f"{expected:.2g} of {batch - 1} in a random batch of {batch} ({hit:.0%} of anchors have any)")
+        said.append(f"{expected:.2g} of {batch - 1} in a batch of {batch} ({100 * hit:.0f} % of anchors have any)")
     own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "labelled as the same")
     sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
     if hit > MANY_FALSE:

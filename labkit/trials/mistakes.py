@@ -71,8 +71,8 @@ def _graded(method: Method, test: Pairs) -> _Found:
     scores, grades = pair_similarities(method, test), test.scores
     ranks, wanted = (rankdata(each) / len(test) for each in (scores, grades))
     for row in np.argsort(-abs(ranks - wanted), kind="stable"):
-        said = f"{scores[row]:.2f}, above {ranks[row]:.0%} of the pairs"
-        yield test.text_a[row], test.text_b[row], f"{grades[row]:g}, above {wanted[row]:.0%}", said
+        said = f"{scores[row]:.2f}, above {100 * ranks[row]:.0f} % of the pairs"
+        yield test.text_a[row], test.text_b[row], f"{grades[row]:g}, above {100 * wanted[row]:.0f} %", said
 
 
 def _triplets(method: Method, test: Triplets) -> _Found:

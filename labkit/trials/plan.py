@@ -116,7 +116,7 @@ class Plan:
     @property
     def seen(self) -> str:
         """The rows that trials learn from, in words."""
-        return "all training rows" if self.part == 1 else f"{self.part:.0%} of the training rows"
+        return "all training rows" if self.part == 1 else f"{100 * self.part:.0f} % of the training rows"
 
 
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:

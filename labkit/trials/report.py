@@ -198,7 +198,7 @@ def curve_svg(report: Report) -> str:
     def y(value: float) -> float:
         return 10 + (height - 70) * (high - value) / (high - low)
 
-    drawn = [_text(x(share), height - 30, f"{share:.0%}", "middle") for share in (0.25, 0.5, 1.0)]
+    drawn = [_text(x(share), height - 30, f"{100 * share:.0f} %", "middle") for share in (0.25, 0.5, 1.0)]
     for value in _ticks(low, high):
         drawn.append(f'<path class="grid" d="M{LEFT - 16} {y(value):.1f}H{WIDTH - LEFT + 16}"/>')
         drawn.append(_text(LEFT - 24, y(value) + 4, f"{value:.2f}", "end"))
@@ -211,7 +211,8 @@ def curve_svg(report: Report) -> str:
         drawn += [f'<path d="M{place:.1f} {least:.1f}V{most:.1f}" {look}/>' for place, _, least, most in places]
         label = places[-1][1] + (13 if name == ends[0] else -5)  # so that two labels at one height stay apart
         drawn.append(_text(places[-1][0] + 8, label, name, "start"))
-        said.append(f"{name}: " + ", ".join(f"{float(share):.0%} {score[0]:.3f}" for share, score in curve.items()))
+        scores = [f"{100 * float(share):.0f} % {score[0]:.3f}" for share, score in curve.items()]
+        said.append(f"{name}: {', '.join(scores)}")
     drawn.append(_text(WIDTH / 2, height - 8, "share of the training rows", "middle"))
     return _picture(height, drawn, f"{NAMES[report.metric]} by share of the training rows. {'; '.join(said)}")
 

@@ -363,7 +363,7 @@ def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, ru
     assert "neighbours changed" not in page.selectbox(key="colour").options
     (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     shares = numbers(points["marker"]["color"])
-    assert f"{shares.mean():.0%} of the 5 nearest" in texts(page)
+    assert f"{100 * shares.mean():.0f} % of the 5 nearest" in texts(page)
     assert (run_code(page)[0].data[0].marker.color == shares).mean() > 0.9  # of a picture that is not rounded
 
 

@@ -155,7 +155,7 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert [len(line.split()) for line in lines] == [3]
     assert [*report.curve] == [report.lines[0].ranked.name]  # the best simple method is the winner
     for name, curve in report.curve.items():
-        assert f"{name}: " + ", ".join(f"{share:.0%} {score[0]:.3f}" for share, score in curve.items()) in page
+        assert f"{name}: " + ", ".join(f"{100 * share:.0f} % {score[0]:.3f}" for share, score in curve.items()) in page
     assert "There are few." in page
     assert "There are few." in str(report)
 

@@ -115,9 +115,9 @@ def check_split(answer: Callable[..., Any], random: np.random.Generator) -> str 
                 )
         share = list(parts.values()).count("test") / len(parts)
         if 0.7 <= share <= 0.9:
-            return f"train and test are swapped: {share:.0%} of the groups are in test"
+            return f"train and test are swapped: {100 * share:.0f} % of the groups are in test"
         if not 0.12 <= share <= 0.3:
-            return f"{share:.0%} of the groups are in test if they have names such as {rows[0]!r}: aim for a fifth"
+            return f"{100 * share:.0f} % of the groups are in test if their names are like {rows[0]!r}: aim for a fifth"
     return None
 
 
