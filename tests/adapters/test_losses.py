@@ -142,7 +142,7 @@ def test_a_gradient_in_the_first_steps_is_enough() -> None:
 def test_first_steps_that_keep_few_pairs_say_so() -> None:
     loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True, epsilon=2.0)
     columns = [[*A, 0], [*B, 20]]  # of eight pairs' sentences only the first has a positive and a negative
-    with pytest.warns(UserWarning, match="only [0-9]+% of the positive pairs.*labelled=no"):
+    with pytest.warns(UserWarning, match="labelled=no"):
         steps(loss, columns, torch.tensor([1] * 8 + [0]), 10)
 
 

@@ -187,7 +187,7 @@ def test_any_columns_are_taken_when_they_are_named(tmp_path: Path) -> None:
     for found in (from_frame(frame, columns=named), load(tmp_path / "mine.csv", columns=named)):
         assert isinstance(found, Labelled)
         assert (found.texts, found.labels) == (("a", "c"), ("b", "d"))
-        assert list(found.extra) == ["text of the file"]
+        assert list(found.extra.values()) == [("x", "y")]
     with pytest.raises(ValueError, match="'no'"):
         from_frame(frame, columns={"text": "no"})
 
