@@ -55,10 +55,10 @@ trained.train = one_epoch
 
 
 def short(notebook: Any) -> Any:
-    """The notebook with trainings of one epoch, in its own cells too, and one trial: `make notebooks` runs it whole."""
+    """The notebook with trainings of one epoch or step, in its own cells too, and one trial: `make notebooks` runs all."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.source = re.sub(r'(\bepochs=|"trials": )\d+', r"\g<1>1", cell.source)
+            cell.source = re.sub(r'(\bepochs ?= ?|\bsteps=(?=\d{3})|"trials": )\d+', r"\g<1>1", cell.source)
     before, after = (nbformat.v4.new_code_cell(code) for code in (ONE_EPOCH, SPENT))
     notebook.cells = [before, *notebook.cells, after]
     return notebook
