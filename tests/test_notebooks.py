@@ -55,7 +55,7 @@ trained.train = one_epoch
 
 
 def short(notebook: Any) -> Any:
-    """The notebook with trainings of one epoch or step, in its own cells too, and one trial: `make notebooks` runs all."""
+    """The notebook with trainings of one epoch or step and one trial, also in its cells: `make notebooks` runs all."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.source = re.sub(r'(\bepochs ?= ?|\bsteps=(?=\d{3})|"trials": )\d+', r"\g<1>1", cell.source)
