@@ -174,19 +174,20 @@ def test_near_and_far_by_grade() -> None:
 
 
 def test_graded_pairs_keep_every_grade() -> None:
-    grades = [0.0, 1.0, 2.5, 4.0, 5.0, 3.0]
+    grades = [0.0, 1.0, 3.0, 4.0, 5.0, 3.0]  # the third is in the middle
     corpus = Pairs(list("abcdea"), list("ghijkg"), grades, graded=True, name="mine", splits="train")
     source = batch_source(corpus, per_class=2, needs="grades")
     (batch,) = source.batches([1] * len(source.texts), 9, 0)
     P, N = batch.masks(CPU)
     found = batch.graded(CPU)
     name = [source.texts[number] for number in batch.sentences]
-    expected = {("a", "g"): 1.5, ("b", "h"): 1.0, ("c", "i"): 2.5, ("d", "j"): 4.0, ("e", "k"): 5.0}  # a g: the mean
+    expected = {("a", "g"): 1.5, ("b", "h"): 1.0, ("c", "i"): 3.0, ("d", "j"): 4.0, ("e", "k"): 5.0}  # a g: the mean
     at = {(name[i], name[j]): float(found[i, j]) for i, j in (P | N).nonzero().tolist()}
     assert at == expected
     assert {pair for pair, grade in expected.items() if grade >= 3} == {
         (name[i], name[j]) for i, j in P.nonzero().tolist()
     }
+    assert not (P & N).any()
     assert not found[~(P | N)].any()
     assert isinstance(batch_source(corpus, per_class=2), RowSource)
 

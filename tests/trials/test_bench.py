@@ -144,6 +144,14 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     for line in report.lines:
         assert f"<td>{line.ranked.score:.3f}</td>" in page
         assert f"<td>{line.dev:.3f}</td>" in page
+        best = line.ranked.against_best == "best"
+        (row,) = (
+            each for each in page.split("<tr>") if each.startswith(f"<td>{line.ranked.name}</td>") and "MB" in each
+        )
+        assert (f"<td>{line.ranked.against_best}</td>" in row, f"<td>{line.ranked.lead:.3f} [" in row) == (
+            not best,
+            not best,
+        )
     assert [line["ranked"]["score"] for line in record["lines"]] == [line.ranked.score for line in report.lines]
     assert not re.search(r'(src|href)="https?:', page)  # it opens without a network
     assert report.lines[0].ranked.name in str(report)
