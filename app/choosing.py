@@ -34,11 +34,10 @@ WIDTH, WIDEST = 210, 420  # of a control in the row at the top, in pixels
 RUN = "run "  # prefix of a run's name in the list of vectors
 NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
+LINKED_MOST = 80  # letters of a name in a link
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
-NO_FILE = (
-    "Upload a file above, drop one anywhere on this page, or paste sentences. If a link led you here, it does not "
-    "contain its file: upload that file to see the linked view."
-)
+NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences."
+LINKED = " The link that you opened does not contain what it shows: the file **{}**{}."
 FORMATS = (
     "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
@@ -85,12 +84,10 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     index = options.index(wished if wished in options else default)
     if frame.address_changed("corpus"):
         st.session_state["corpus"], index = options[index], 0
-    own = st.session_state.get("file")
     chosen = frame.choices().selectbox(
         "Corpus",
         options,
         index=index,
-        format_func=lambda name: own.name if own and name == OWN else name,
         key="corpus",
         on_change=lambda: st.session_state.update({CARRIED: st.session_state["corpus"]}),
         help="\n".join(f"* **{name}**: {summary}" for name, summary in summaries.items()),
@@ -101,12 +98,19 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     if chosen != OWN:
         return cached.lab_corpus(chosen)
     if file is None:
-        st.info(NO_FILE)
+        st.info(NO_FILE + needs_of_link())
         return None
     opened = cached.uploaded_corpus(file)
     for note in opened.notes:
         st.warning(frame.plain(note))
     return opened
+
+
+def needs_of_link() -> str:
+    """The file of the link that led here, if one did, and the runs."""
+    wanted = {name: frame.plain(value[:LINKED_MOST]) for name, value in st.query_params.to_dict().items()}
+    runs = dict.fromkeys(value.removeprefix(RUN) for value in wanted.values() if value.startswith(RUN))
+    return LINKED.format(wanted["file"], "".join(f" and the run **{run}**" for run in runs)) if "file" in wanted else ""
 
 
 def choose_corpus(name: str) -> None:

@@ -171,7 +171,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
         alt = "Sentences that moved: their class, and the class of their nearest neighbour before and now."
         widths = dict(zip(lines[0], (250, 100, 110, 100), strict=True))
         tall = round(frame.LARGER * ROW) if st.session_state.get("present") else ROW
-        frame.table(lines, alt, widths=widths, row_height=tall, height=min(5 * tall, tall * len(lines) + 40), **selects)
+        frame.table(lines, alt, widths=widths, row_height=tall, height=5 * tall, **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:

@@ -82,8 +82,9 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. To show more, open **Picture**."
-FEW = 100  # sentences of which a share is said as a count
+THINNED = "The sentences shown are a random sample with a fixed seed. To show more, open **Picture**."
+FEW, FEWEST = 100, 30  # sentences of which a share is said as a count; and below which it decides nothing
+TOO_FEW_TO_DECIDE = " So few decide nothing."
 COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
@@ -113,6 +114,7 @@ NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
+SHOWN, TESTED = " · {shown:,} of {all:,} sentences, from all splits", " · {shown:,} test sentences"
 PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
@@ -200,7 +202,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             st.caption(MADE)
         every = cached.classes_of_corpus(opened)[1]
         if key[1] != "test" and len(shown) != every:
-            st.caption(THINNED.format(shown=len(shown), all=every))
+            st.caption(THINNED)
         columns = st.columns(len(chosen) + offer)
         below, saves = st.container(), st.container(horizontal=True)
     if offer:
@@ -208,7 +210,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     pictures = {}
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
-            show_title(name, chosen[name])
+            about = (TESTED if key[1] == "test" else SHOWN).format(shown=len(shown), all=every)
+            show_title(name, chosen[name], about)
             pictures[name] = st.container(gap=None, key=f"frame-{name}")
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
@@ -269,9 +272,10 @@ def show_verdict(
     """What training changed, in a sentence: for the marked class, for the test split, or for the sentences shown."""
     if isinstance(opened.corpus, Sentences) or not measured:
         return
+    counted = True
     if marked and all(marked in each.by_class for each in measured):
-        what, values = f"**{frame.plain(marked)}**: Hit@1", [each.by_class[marked] for each in measured]
-        rows = sides[0].shown.labels.count(marked)
+        values, rows = [each.by_class[marked] for each in measured], sides[0].shown.labels.count(marked)
+        what = f"Of the {rows:,} sentences of **{frame.plain(marked)}** shown, Hit@1"
     elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 
@@ -279,17 +283,19 @@ def show_verdict(
             once("", ("score", side.space.key, opened.key), partial(score, side.space.method, opened.corpus))
             for side in sides
         ]
-        what, values = f"On the test split, {spoken(scores[0].measure)}", [each.headline for each in scores]
-        rows = opened.corpus.sizes["test"] if scores[0].measure in COUNTED else 0
+        values, rows = [each.headline for each in scores], opened.corpus.sizes["test"]
+        counted = scores[0].measure in COUNTED
+        what = f"On the test split ({rows:,} {'sentences' if counted else 'rows'}), {spoken(scores[0].measure)}"
     else:
-        what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
-        rows = measured[0].sample
-    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{100 * value:.1f} %" for value in values]
+        values, rows = [each.hit for each in measured], measured[0].sample
+        what = f"On {rows:,} of the sentences shown, Hit@1"
+    few = counted and rows <= FEW
+    shares = [f"{value * rows:.0f} of {rows}" if few else f"{100 * value:.1f} %" for value in values]
     said = " and ".join(
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
     )
-    place.markdown(f"{what} is {said}.", help=WORTH)
+    place.markdown(f"{what} is {said}.{TOO_FEW_TO_DECIDE * (rows < FEWEST)}", help=WORTH)
 
 
 # --- the view of the epochs ---------------------------------------------------------------------------------------
@@ -329,7 +335,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             + (f" of {name}" if len(sides) > 1 else "")
         )
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
-    verdict.markdown(f"{PROBE.format(split=split.capitalize())}: {'; '.join(said)}.", help=PROBE_HELP)
+    weak = TOO_FEW_TO_DECIDE * (count < FEWEST)
+    verdict.markdown(f"{PROBE.format(split=split.capitalize())}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     marked_class(first.shown, look)

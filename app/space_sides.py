@@ -46,9 +46,9 @@ AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
 SCORES = (
-    "Inter/intra: the distance between class centres, divided by the width of the classes. Silhouette, from -1 to 1: "
-    "whether sentences are closer to their own class than to another one. Hit@1: the share of sentences whose nearest "
-    "neighbour is of the same class."
+    "All are measured on the sentences shown. Inter/intra: the distance between class centres, divided by the width of "
+    "the classes. Silhouette, from -1 to 1: whether sentences are closer to their own class than to another. Hit@1: "
+    "the share of sentences whose nearest neighbour is of the same class."
 )
 TAKES = "this takes about {time} on an idle core, but only the first time"
 SOON = 5.0  # seconds: a shorter wait is not announced

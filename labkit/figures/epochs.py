@@ -243,11 +243,12 @@ def training_curves(
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     gap = (0.3 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
+    layout["annotations"] = [title | {"yshift": KEPT / 2} for title in layout["annotations"]]  # above a mark at 1
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
             layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1}}
-    legend, around = draw.below(-0.3 / rows), draw.margin(34 if rows == 1 else 44)
+    legend, around = draw.below(-0.3 / rows), draw.margin(40 if rows == 1 else 50)
     if labels and rows == 1:
         around |= {"r": 42 if alone else 150}
         layout["annotations"] += [

@@ -8,7 +8,6 @@ has a frame. Cells are labelled with the numbers of row and column; a table list
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -232,22 +231,18 @@ def weight_over(
         marked.insert(0, (pinned, ring, "pinned"))
     hover = f"{sign} %{{x:.3g}}: weight %{{y:.3f}}<extra></extra>"
     traces = [draw.curve(values, weights, colour, hovertemplate=hover)]
-    notes = []
+    said = []
     for value, marker, name in marked:
-        place = list(values).index(value)
-        high = float(weights[place])
+        high = float(weights[list(values).index(value)])
         traces.append(draw.marks([value], [high], marker, hovertemplate=hover))
-        falls = place < 0.75 * len(values) and weights[place + 1] < high  # then there is room on its right
-        where: Entries = {"xanchor": "left" if falls else "right", "xshift": 6, "yshift": 13}
-        where |= {"x": math.log10(value)} if log else {}
-        said = name if name == "pinned" else f"now {written(high)}"
-        font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
-        notes.append(draw.annotation(said, value, high, font=font) | where)
+        said.insert(0, f"{name} {written(high)}")
+    corner: Entries = {"xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "top"}
+    font = {"color": INK, "size": 12, "weight": 600}
     most = float(weights.max()) or 1.0
     small = {"tickfont": {"size": 12}}
     return draw.figure_of(
         traces,
-        annotations=notes,
+        annotations=[draw.annotation(", ".join(said), 1, 1, font=font, **corner)],  # where no mark is
         height=height,
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 4, "b": 4},

@@ -93,9 +93,9 @@ export const SCENES = [
     name: "batch",
     title: "A batch of 8 against 96",
     sentences: [
-      "After 40 steps from the same start, batches of 8 (left, 28 pairs per step) have brought one sentence in three " +
-        "next to its topic. Batches of 96 (right, 4,560 pairs) have brought nearly all.",
-      "Press Play again. The small batches get there, too, but need ten times as many steps.",
+      "Watch 40 steps from the same start. Batches of 8 (left, 28 pairs per step) bring one sentence in three next to " +
+        "its topic, and batches of 96 (right, 4,560 pairs) bring nearly all.",
+      "Then press Play. The small batches get there, too, but need ten times as many steps.",
     ],
     control: "batch",
     readout: "hits",
