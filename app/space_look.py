@@ -25,6 +25,7 @@ UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
 NEAREST = 10  # neighbours that are listed, and that determine which sentences moved
 SOLID = ("pca", "umap")
+SAMPLED = "Above this number, a random sample with a fixed seed is shown."
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 PROJECTIONS = (
     "PCA, principal component analysis, shows the directions in which the vectors vary most. t-SNE, UMAP and LLE "
@@ -45,7 +46,7 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
     if part == TEST:
         return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
     most = box.select_slider(
-        "Maximum number of sentences", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
+        "Maximum number of sentences", AMOUNTS, 1_000, "{:,}".format, "amount", SAMPLED, **frame.KEEP
     )
     if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
         most = UNDRAWN

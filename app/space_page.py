@@ -82,7 +82,6 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "The sentences shown are a random sample with a fixed seed. To show more, open **Picture**."
 FEW, FEWEST = 100, 30  # sentences of which a share is said as a count; and below which it decides nothing
 TOO_FEW_TO_DECIDE = " So few decide nothing."
 COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
@@ -114,8 +113,6 @@ NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
-SHOWN, TESTED = " · {shown:,} of {all:,} sentences, from all splits", " · {shown:,} test sentences"
-PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
     "Every epoch shows the same sentences on the same axes. {how} **Play** steps through all epochs, from before "
@@ -200,9 +197,6 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with left:
         if isinstance(opened.corpus, Pairs):
             st.caption(MADE)
-        every = cached.classes_of_corpus(opened)[1]
-        if key[1] != "test" and len(shown) != every:
-            st.caption(THINNED)
         columns = st.columns(len(chosen) + offer)
         below, saves = st.container(), st.container(horizontal=True)
     if offer:
@@ -210,8 +204,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     pictures = {}
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
-            about = (TESTED if key[1] == "test" else SHOWN).format(shown=len(shown), all=every)
-            show_title(name, chosen[name], about)
+            show_title(name, chosen[name], opened, len(shown), key[1])
             pictures[name] = st.container(gap=None, key=f"frame-{name}")
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
@@ -342,11 +335,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     marked_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
-    every = cached.classes_of_corpus(opened)[1]
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
-            show_title(side.name, side.space, PROBED.format(count=len(side.shown), all=every, split=split))
+            show_title(side.name, side.space, opened, len(side.shown), split)
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
     for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
