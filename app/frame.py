@@ -31,7 +31,7 @@ from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
-LONGEST, LINE = 80, 35  # letters of a file's name; pixels of a line of a table
+LONGEST, LINE = 80, 35  # letters of a name; pixels of a line of a table
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
@@ -341,9 +341,7 @@ def show_link(*, own_file: bool, **shown: Any) -> None:
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         said = "The link contains your settings and the selected row, but no searches, typed sentences or marks."
         if own_file:
-            said = (
-                "The link contains your settings and your file's name, but not the file: whoever opens it uploads it."
-            )
+            said = "The link contains your settings and your file's name. Anyone who opens it has to upload the file."
         st.caption(said)
         if urlsplit(where).hostname in HERE:
             st.caption("**It opens on this machine only.** For others: *Picture as HTML*, under *Save*, is one file.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,6 @@ import marking
 import streamlit as st
 
 from labkit.corpora import Labelled
-from labkit.corpora.relations import UNLABELLED
-from labkit.evaluation.classes import NO_CLASS
 from labkit.figures.clusters import CLASS, MOVED, TRUST, Colouring, colouring, columns
 from labkit.projection import NAMES
 
@@ -111,8 +108,4 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
             f"{NAMES[how]} would take minutes for {count:,} sentences, so PCA is shown instead. Choose fewer sentences."
         )
         how = "pca"
-    order = cached.classes_of_corpus(opened)[0]
-    if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
-        sizes = Counter(shown.labels)
-        order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
-    return Look(how, 3 if solid else 2, by, most, order, labels, as_map)
+    return Look(how, 3 if solid else 2, by, most, cached.classes_of_corpus(opened)[0], labels, as_map)

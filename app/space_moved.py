@@ -204,6 +204,7 @@ first, now = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
 share = {share}
 epochs = replace(epochs, shown=with_column(epochs.shown, {by!r}, share))"""
 SHARES = {TRUST: "trust(now, epochs.pictures[{at}].points)", MOVED: "movement(first, now).change"}
+WORDS_IMPORT = "\nfrom labkit.evaluation.regions import counted_words, regions"
 WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
 CODE_OF_LABELS = {
     OF_CLASSES: ", named=True",
@@ -240,5 +241,6 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, lo
             measured = MOVED_CODE
             before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
     space = replace(space, code=f"{before}\n{space.code}".strip())
+    measured += WORDS_IMPORT * (look.labels in (COARSE, FINE))
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)

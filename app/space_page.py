@@ -104,26 +104,20 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-PROBE = "{split} sentences whose nearest neighbour is of the same class"
-PROBE_HELP = (
-    "During training, the vectors of these sentences were saved at every epoch. Dev is the split on which settings are "
-    "chosen. **Before and after** shows test sentences, so the two numbers cannot be compared."
-)
+PROBE = "sentences whose nearest neighbour is of the same class"
+PROBE_HELP = "Settings are chosen on dev, so its numbers cannot be compared with those of test sentences."
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "Every epoch shows the same sentences on the same axes. {how} **Play** steps through all epochs, from before "
-    "training on. A single run then returns to the epoch that it kept. **Stop** halts at the current epoch. The "
-    "arrow keys move the slider. While the pictures play, scores and classes are hidden."
+    "At every epoch, a run saves the vectors of these {split} sentences only; **Before and after** shows others, too. "
+    "{how} **Play** steps through all epochs. A single run then returns to the epoch that it kept. **Stop** halts at "
+    "the current epoch. The arrow keys move the slider. While the pictures play, scores and classes are hidden."
 )
-STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
-HOW_EPOCHS = {
-    "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
-    "lle": "For each epoch, LLE is rotated to match the previous picture; the scale is that of the first one.",
-}
+SHARED = "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture."
+FOLLOWED = "Each epoch is arranged or rotated to match the previous picture; the scale is that of the first one."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -167,16 +161,16 @@ def save_found(shown: Labelled) -> None:
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
-    """The code that finds the classes again, if there are any, and the order of their colours.
+    """The code that finds the classes again, if there are any.
 
     Classes are found in the vectors of the first picture, so the code of another picture computes these first.
     """
     if found is None:
-        return {"found": "", "order": ORDER}
+        return {"found": ""}
     rows = "vectors" if side is first else "first.encode(shown.texts, normalize_embeddings=True)"
     before = {} if side is first else {"before": f"{first.space.code}\nfirst = method"}
     way, count = found
-    return {"found": FOUND_CODE.format(rows=rows, way=way, count=count), "order": ORDER_FOUND} | before
+    return {"found": FOUND_CODE.format(rows=rows, way=way, count=count)} | before
 
 
 # --- the view of now ---------------------------------------------------------------------------------------------
@@ -268,7 +262,7 @@ def show_verdict(
     counted = True
     if marked and all(marked in each.by_class for each in measured):
         values, rows = [each.by_class[marked] for each in measured], sides[0].shown.labels.count(marked)
-        what = f"Of the {rows:,} sentences of **{frame.plain(marked)}** shown, Hit@1"
+        what = f"For the {rows:,} sentences of **{frame.plain(marked)}** shown, Hit@1"
     elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 
@@ -278,10 +272,10 @@ def show_verdict(
         ]
         values, rows = [each.headline for each in scores], opened.corpus.sizes["test"]
         counted = scores[0].measure in COUNTED
-        what = f"On the test split ({rows:,} {'sentences' if counted else 'rows'}), {spoken(scores[0].measure)}"
+        what = f"On the {rows:,} test {'sentences' if counted else 'rows'}, {spoken(scores[0].measure)}"
     else:
         values, rows = [each.hit for each in measured], measured[0].sample
-        what = f"On {rows:,} of the sentences shown, Hit@1"
+        what = f"Among {rows:,} sentences shown, Hit@1"
     few = counted and rows <= FEW
     shares = [f"{value * rows:.0f} of {rows}" if few else f"{100 * value:.1f} %" for value in values]
     said = " and ".join(
@@ -329,7 +323,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         )
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
     weak = TOO_FEW_TO_DECIDE * (count < FEWEST)
-    verdict.markdown(f"{PROBE.format(split=split.capitalize())}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
+    verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     marked_class(first.shown, look)
@@ -351,7 +345,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
         show_reading(read, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
-        st.caption(EPOCHS_SHOWN.format(how=HOW_EPOCHS.get(look.how, STARTED)))
+        st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
@@ -423,6 +417,7 @@ def page() -> None:
 
 
 CODE = """\
+from labkit.corpora.relations import class_order
 from labkit.figures import clusters
 from labkit.projection import project
 {shown}
@@ -430,10 +425,8 @@ vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions}{landmarks})
 {found}
 {measured}
-clusters(picture, shown, by={by!r}, most={most}, order={order}{labels}).show()
+clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
 """
-ORDER = "class_order(corpus)"
-ORDER_FOUND = 'sorted(set(found), key=lambda name: (name == "none", -found.count(name), name))'
 FOUND_CODE = """\
 from dataclasses import replace
 from labkit.evaluation.classes import found_clusters

@@ -39,7 +39,7 @@ from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
-LISTED, TALL = 500, 10  # sentences; classes above which their table fills its place
+LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
 SHARES = "Share of a class's n sentences shown whose nearest neighbour is of the same class. {sides}"

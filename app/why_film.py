@@ -69,9 +69,8 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
         return
     parts, largest = [abs(row.part) for row in rows], rows[0]
     similarity, shared = round(explained.similarity, 3), round(explained.shared, 3)
-    ends = ("pulls the pair together", "the same sign")
-    if largest.part <= 0:
-        ends = ("pushes the pair apart", "opposite signs")
+    together, opposed = ("pulls the pair together", "the same sign"), ("pushes the pair apart", "opposite signs")
+    ends = together if largest.part > 0 else opposed
     said = {"similarity": f"{similarity:.3f}", "rows": f"{similarity - shared:+.3f}", "shared": f"{shared:.3f}"}
     said |= {"number": largest.number + 1, "pulls": ends[0], "signs": ends[1], "count": min(CARDS, len(rows))}
     headline.markdown(ROW.format(**said))
@@ -108,15 +107,9 @@ def reading(stability: float, classes: Sequence[tuple[str, float]]) -> str:
     if stability < RETURNS:
         return NO_RETURN.format(stability=stability)
     high = [name for name, apart in classes if apart * classes[0][1] > 0]
-    low = [name for name, _ in classes if name not in high]
-    ends = [f"{end} for **{first_of(names)}**" for end, names in (("high", high), ("low", low)) if names]
+    both = {"high": high, "low": [name for name, _ in classes if name not in high]}
+    ends = [f"{end} for **{frame.plain(choosing.first_of(names))}**" for end, names in both.items() if names]
     return (f"The row is {', '.join(ends)}. " if ends else NONE_APART) + IT_RETURNS.format(stability=stability)
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The first few names."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(frame.plain(shorten(name, 40, placeholder=" …")) for name in names[:3]) + more
 
 
 TURNED = """\

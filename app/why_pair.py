@@ -65,7 +65,6 @@ LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent /
 PINNED = "pinned"  # in the address: the settings that the visitor pinned
 SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
 RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
-DIALS = {*SIGNS}  # settings with a slider
 STARTS = {"loss": "Use the loss's defaults", "run": "Use the run's values"}  # of the sliders
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
@@ -87,10 +86,10 @@ def sliders_at(values: Mapping[str, float]) -> dict[str, float]:
 def start_buttons(loss: str, trained: PairSettings | None) -> None:
     """Buttons that set the sliders: to the defaults of the loss, and to the values that the run was trained with."""
     defaults = inspect.signature(LOSSES[loss].function).parameters
-    starts: dict[str, Any] = {"loss": sliders_at({name: defaults[name].default for name in DIALS & {*defaults}})}
+    starts: dict[str, Any] = {"loss": sliders_at({name: defaults[name].default for name in {*SIGNS} & {*defaults}})}
     if trained:
         own = ALIASES.get(trained.loss, trained.loss)
-        names = DIALS & {*LOSSES[own].hyperparameters, "epsilon"}
+        names = {*SIGNS} & {*LOSSES[own].hyperparameters, "epsilon"}
         starts["run"] = sliders_at({name: getattr(trained, name) for name in names})
         starts["run"] |= {"loss": own} if own in OF_PAIRS else {}
         starts["run"] |= {"miner": trained.miner} if trained.miner in MINERS else {}
@@ -302,10 +301,8 @@ def show(
 
 def show_formula(examined: Examined, anchor: int, other: int) -> None:
     """The formula of the weight with its numbers, and how it came about."""
-    row, formulas = (
-        next(row for row in pair_rows(examined, anchor) if row.number == other),
-        weight_in_latex(examined, anchor, other),
-    )
+    formulas = weight_in_latex(examined, anchor, other)
+    row = next(row for row in pair_rows(examined, anchor) if row.number == other)
     with st.expander(f"How this weight is computed: ${formulas[-1]}$" if formulas else "Why it has no weight"):
         st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
         for line in formulas:

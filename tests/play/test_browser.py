@@ -214,7 +214,7 @@ def test_in_the_frame_of_the_app_the_curve_has_room_and_what_opens_is_seen(addre
     view = opened(address, viewport={"width": 1216, "height": 667}).view  # of a window of 1280 by 800
     for scene in range(10):
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
-        assert view.locator(".curve canvas").first.bounding_box()["height"] > 105  # 50 of them for its axes
+        assert view.locator(".curve canvas").first.bounding_box()["height"] > 100  # 50 of them for its axes
         view.click("#more")
         panel = view.locator("#panel").bounding_box()
         assert 0 <= panel["y"] < 467
