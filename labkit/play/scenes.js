@@ -122,7 +122,7 @@ export const SCENES = [
     name: "by-heart",
     title: "Learned by heart",
     sentences: [
-      "With three training sentences per topic, hit@1 is soon perfect for these, but stays below 0.3 for unseen " +
+      "With three training sentences per topic, Hit@1 is soon perfect for these, but stays below 0.3 for unseen " +
         "ones (rings). The model has learned sentences, not topics.",
       "Drag the slider to 32. Now words occur in many sentences, and unseen sentences reach about 0.6.",
     ],
