@@ -84,7 +84,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     low, high = min(reach) - room, max(reach) + room
     if all(0 <= line.mean <= 1 for _, line in shown):  # a share
         low, high = max(low, 0), min(high, 1)
-    cut = "<br>(the axis starts above 0)" if low > 0 else ""
+    cut = "; the axis does not start at 0" if low > 0 else ""
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
