@@ -35,10 +35,8 @@ RUN = "run "  # prefix of a run's name in the list of vectors
 NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
 NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
-NO_FILE = (
-    "Upload a file above, drop one anywhere on this page, or paste sentences. If a link led you here, it does not "
-    "contain its file: upload that file to see the linked view."
-)
+NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences."
+LINKED = " The link that you opened does not contain what it shows: the file **{}**{}."
 FORMATS = (
     "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
     "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
@@ -57,15 +55,8 @@ MEANINGS = {
     "lsa": "latent semantic analysis, the main directions of TF-IDF",
     "tfidf": "word counts, with less weight for words that occur in many sentences",
 }
+SHIPPED = "from labkit.shipped import DEMONSTRATIONS\n"  # in code
 NAMES = VECTORS | {"sbert": "a sentence-transformers model"}
-IMPORTS = {  # a call in a line of code -> the import that it needs
-    "METHODS[": "from labkit import METHODS",
-    "class_order(": "from labkit.corpora.relations import class_order",
-    " load(": "from labkit.corpora import load",
-    "regions(": "from labkit.evaluation.regions import counted_words, regions",
-    "DEMONSTRATIONS[": "from labkit.shipped import DEMONSTRATIONS",
-    "load_run(": "from labkit.methods import load_run",
-}
 
 
 # --- a corpus ----------------------------------------------------------------------------------------------------
@@ -85,12 +76,10 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     index = options.index(wished if wished in options else default)
     if frame.address_changed("corpus"):
         st.session_state["corpus"], index = options[index], 0
-    own = st.session_state.get("file")
     chosen = frame.choices().selectbox(
         "Corpus",
         options,
         index=index,
-        format_func=lambda name: own.name if own and name == OWN else name,
         key="corpus",
         on_change=lambda: st.session_state.update({CARRIED: st.session_state["corpus"]}),
         help="\n".join(f"* **{name}**: {summary}" for name, summary in summaries.items()),
@@ -101,12 +90,19 @@ def corpus(default: str = "topics") -> cached.Opened | None:
     if chosen != OWN:
         return cached.lab_corpus(chosen)
     if file is None:
-        st.info(NO_FILE)
+        st.info(NO_FILE + needs_of_link())
         return None
     opened = cached.uploaded_corpus(file)
     for note in opened.notes:
         st.warning(frame.plain(note))
     return opened
+
+
+def needs_of_link() -> str:
+    """The file of the link that led here, if one did, and the runs."""
+    wanted = {name: frame.plain(value[: frame.LONGEST]) for name, value in st.query_params.to_dict().items()}
+    runs = dict.fromkeys(value.removeprefix(RUN) for value in wanted.values() if value.startswith(RUN))
+    return LINKED.format(wanted["file"], "".join(f" and the run **{run}**" for run in runs)) if "file" in wanted else ""
 
 
 def choose_corpus(name: str) -> None:
@@ -148,7 +144,7 @@ def fitted(opened: cached.Opened, name: str, **settings: Any) -> Space:
     """The vectors of a method that is fitted to the corpus on the spot."""
     changes = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
     key = " ".join([name, *map(str, settings.values()), opened.key])
-    code = f'method = METHODS["{name}"]({changes})\nmethod.fit(corpus)'
+    code = f'from labkit import METHODS\nmethod = METHODS["{name}"]({changes})\nmethod.fit(corpus)'
     origin = None if opened.own else partial(cached.fitted_origin, opened, name)
     return Space(key, NAMES.get(name, name), code, partial(cached.fitted_method, opened, name, **settings), origin)
 
@@ -162,7 +158,7 @@ def run_in(folder: Path, name: str) -> Space:
     return Space(
         " ".join(map(str, run)),
         name,
-        f"method = load_run({place})",
+        f"from labkit.methods import load_run\n{SHIPPED * lab}method = load_run({place})",
         partial(cached.opened_run, *run),
         partial(cached.run_origin, *run),
         "" if worth is None else f"{worth}.",
@@ -237,12 +233,10 @@ def show_command(note: str, method: str, opened: cached.Opened) -> None:
 def show_code(lines: str, space: Space, opened: cached.Opened | None = None, of: str = "", **values: Any) -> None:
     """The code that makes a picture, after the code for its vectors and, if needed, its corpus."""
     lines = lines.format(**values)
-    corpus = [] if opened is None else [f"corpus = load({opened.in_code!r})"]
+    corpus = [] if opened is None else ["from labkit.corpora import load", f"corpus = load({opened.in_code!r})"]
     every = [line for line in [*corpus, *space.code.split("\n"), *lines.split("\n")] if line]
-    imports = [line for line in every if line.startswith("from ")]
-    body = [line for line in every if line not in imports]
-    needed = {line for call, line in IMPORTS.items() if any(call in each for each in body)}
-    frame.code("\n".join([*sorted({*imports, *needed}), "", *body]) + "\n", of)
+    imports = {line for line in every if line.startswith("from ")}
+    frame.code("\n".join([*sorted(imports), "", *(line for line in every if line not in imports)]) + "\n", of)
 
 
 # --- a sentence --------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
 Rows = Callable[[], Iterable[Mapping[str, Any]]]
-LONGEST = 80  # letters of a file's name
+LONGEST, LINE = 80, 35  # letters of a name; pixels of a line of a table
 OWN = "your own file"  # among the corpora
 KEPT = "kept"  # in the session: the parameters for the address
 SHARE, CHOICES = "share", "choices"  # in the session: the containers of the link and of the shared choices
@@ -232,10 +232,13 @@ def table(
     widths: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,
 ) -> None:
-    """Rows as a table, with number formats, headings and widths by column."""
+    """Rows as a table, with number formats, headings and widths by column; a `height` is at most that of the rows."""
+    rows = list(rows)
+    if "height" in options:
+        options["height"] = min(options["height"], options.get("row_height", LINE) * len(rows) + LINE + 3)
     columns = {name: st.column_config.NumberColumn(heads.get(name), format=form) for name, form in formats.items()}
     columns |= {name: st.column_config.Column(width=width) for name, width in widths.items()}
-    st.dataframe(list(rows), hide_index=True, column_config=columns, alt=alt, **options)
+    st.dataframe(rows, hide_index=True, column_config=columns, alt=alt, **options)
 
 
 def file_name(key: str) -> str:
@@ -331,12 +334,14 @@ def show_link(*, own_file: bool, **shown: Any) -> None:
     write_address()
     where = (getattr(st.context, "url", None) or "").split("?")[0]
     params = st.query_params
-    settings = urlencode(shown | {name: params.get_all(name) for name in params}, doseq=True)
+    if own_file and (file := st.session_state.get("file")):
+        shown["file"] = file.name[:LONGEST]  # the page asks for it
+    settings = urlencode({name: params.get_all(name) for name in params} | shown, doseq=True)
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
         said = "The link contains your settings and the selected row, but no searches, typed sentences or marks."
         if own_file:
-            said = "The link contains your settings but not your file: anyone who opens it is asked to upload one."
+            said = "The link contains your settings and your file's name. Anyone who opens it has to upload the file."
         st.caption(said)
         if urlsplit(where).hostname in HERE:
             st.caption("**It opens on this machine only.** For others: *Picture as HTML*, under *Save*, is one file.")

@@ -96,7 +96,10 @@
   const looks = document.head.appendChild(document.createElement('style'));
   looks.textContent = `.updatemenu-button:focus {outline: none}
     .updatemenu-button:focus-visible rect {stroke: #0072B2 !important; stroke-width: 3px !important}`;
-  const look = () => document.querySelectorAll('.updatemenu-button:not([role])').forEach(equip);
+  const look = () => {
+    if (!slider()) played.clear(); // on another page: whoever comes back sees it move again
+    document.querySelectorAll('.updatemenu-button:not([role])').forEach(equip);
+  };
   new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
   look();
 })();

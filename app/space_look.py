@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +11,6 @@ import marking
 import streamlit as st
 
 from labkit.corpora import Labelled
-from labkit.corpora.relations import UNLABELLED
-from labkit.evaluation.classes import NO_CLASS
 from labkit.figures.clusters import CLASS, MOVED, TRUST, Colouring, colouring, columns
 from labkit.projection import NAMES
 
@@ -25,6 +22,7 @@ UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
 NEAREST = 10  # neighbours that are listed, and that determine which sentences moved
 SOLID = ("pca", "umap")
+SAMPLED = "Above this number, a random sample with a fixed seed is shown."
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 PROJECTIONS = (
     "PCA, principal component analysis, shows the directions in which the vectors vary most. t-SNE, UMAP and LLE "
@@ -45,7 +43,7 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
     if part == TEST:
         return cached.sentences_shown(opened, "test", 0), (opened.key, "test"), PICTURED
     most = box.select_slider(
-        "Maximum number of sentences", AMOUNTS, 1_000, format_func="{:,}".format, key="amount", **frame.KEEP
+        "Maximum number of sentences", AMOUNTS, 1_000, "{:,}".format, "amount", SAMPLED, **frame.KEEP
     )
     if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
         most = UNDRAWN
@@ -110,8 +108,4 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
             f"{NAMES[how]} would take minutes for {count:,} sentences, so PCA is shown instead. Choose fewer sentences."
         )
         how = "pca"
-    order = cached.classes_of_corpus(opened)[0]
-    if order == (UNLABELLED,) and shown is not None:  # the largest of the classes found first
-        sizes = Counter(shown.labels)
-        order = tuple(sorted(sizes, key=lambda name: (name == NO_CLASS, -sizes[name], name)))
-    return Look(how, 3 if solid else 2, by, most, order, labels, as_map)
+    return Look(how, 3 if solid else 2, by, most, cached.classes_of_corpus(opened)[0], labels, as_map)

@@ -171,7 +171,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
         alt = "Sentences that moved: their class, and the class of their nearest neighbour before and now."
         widths = dict(zip(lines[0], (250, 100, 110, 100), strict=True))
         tall = round(frame.LARGER * ROW) if st.session_state.get("present") else ROW
-        frame.table(lines, alt, widths=widths, row_height=tall, height=min(5 * tall, tall * len(lines) + 40), **selects)
+        frame.table(lines, alt, widths=widths, row_height=tall, height=5 * tall, **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
@@ -204,6 +204,7 @@ first, now = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
 share = {share}
 epochs = replace(epochs, shown=with_column(epochs.shown, {by!r}, share))"""
 SHARES = {TRUST: "trust(now, epochs.pictures[{at}].points)", MOVED: "movement(first, now).change"}
+WORDS_IMPORT = "\nfrom labkit.evaluation.regions import counted_words, regions"
 WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
 CODE_OF_LABELS = {
     OF_CLASSES: ", named=True",
@@ -240,5 +241,6 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, lo
             measured = MOVED_CODE
             before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
     space = replace(space, code=f"{before}\n{space.code}".strip())
+    measured += WORDS_IMPORT * (look.labels in (COARSE, FINE))
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)

@@ -82,8 +82,8 @@ FORMULAS = (
     r"\text{silhouette} = \frac1n \sum_i \frac{b_i - a_i}{\max(a_i, b_i)}",
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
-THINNED = "Shown: {shown:,} of {all:,} sentences, a random sample with a fixed seed. To show more, open **Picture**."
-FEW = 100  # sentences of which a share is said as a count
+FEW, FEWEST = 100, 30  # sentences of which a share is said as a count; and below which it decides nothing
+TOO_FEW_TO_DECIDE = " So few decide nothing."
 COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
@@ -104,27 +104,20 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-PROBE = "{split} sentences whose nearest neighbour is of the same class"
-PROBE_HELP = (
-    "During training, the vectors of these sentences were saved at every epoch. Dev is the split on which settings are "
-    "chosen. **Before and after** shows test sentences, so the two numbers cannot be compared."
-)
+PROBE = "sentences whose nearest neighbour is of the same class"
+PROBE_HELP = "Settings are chosen on dev, so its numbers cannot be compared with those of test sentences."
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
-PROBED = " · {count:,} of the {all:,} sentences, all from the {split} split"
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "Every epoch shows the same sentences on the same axes. {how} **Play** steps through all epochs, from before "
-    "training on. A single run then returns to the epoch that it kept. **Stop** halts at the current epoch. The "
-    "arrow keys move the slider. While the pictures play, scores and classes are hidden."
+    "At every epoch, a run saves the vectors of these {split} sentences only; **Before and after** shows others, too. "
+    "{how} **Play** steps through all epochs. A single run then returns to the epoch that it kept. **Stop** halts at "
+    "the current epoch. The arrow keys move the slider. While the pictures play, scores and classes are hidden."
 )
-STARTED = "Each epoch starts from the previous picture; the scale is that of the first one."
-HOW_EPOCHS = {
-    "pca": "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture.",
-    "lle": "For each epoch, LLE is rotated to match the previous picture; the scale is that of the first one.",
-}
+SHARED = "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture."
+FOLLOWED = "Each epoch is arranged or rotated to match the previous picture; the scale is that of the first one."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -168,16 +161,16 @@ def save_found(shown: Labelled) -> None:
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
-    """The code that finds the classes again, if there are any, and the order of their colours.
+    """The code that finds the classes again, if there are any.
 
     Classes are found in the vectors of the first picture, so the code of another picture computes these first.
     """
     if found is None:
-        return {"found": "", "order": ORDER}
+        return {"found": ""}
     rows = "vectors" if side is first else "first.encode(shown.texts, normalize_embeddings=True)"
     before = {} if side is first else {"before": f"{first.space.code}\nfirst = method"}
     way, count = found
-    return {"found": FOUND_CODE.format(rows=rows, way=way, count=count), "order": ORDER_FOUND} | before
+    return {"found": FOUND_CODE.format(rows=rows, way=way, count=count)} | before
 
 
 # --- the view of now ---------------------------------------------------------------------------------------------
@@ -198,9 +191,6 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with left:
         if isinstance(opened.corpus, Pairs):
             st.caption(MADE)
-        every = cached.classes_of_corpus(opened)[1]
-        if key[1] != "test" and len(shown) != every:
-            st.caption(THINNED.format(shown=len(shown), all=every))
         columns = st.columns(len(chosen) + offer)
         below, saves = st.container(), st.container(horizontal=True)
     if offer:
@@ -208,7 +198,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     pictures = {}
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
-            show_title(name, chosen[name])
+            show_title(name, chosen[name], opened, len(shown), key[1])
             pictures[name] = st.container(gap=None, key=f"frame-{name}")
     arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
     marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
@@ -269,9 +259,10 @@ def show_verdict(
     """What training changed, in a sentence: for the marked class, for the test split, or for the sentences shown."""
     if isinstance(opened.corpus, Sentences) or not measured:
         return
+    counted = True
     if marked and all(marked in each.by_class for each in measured):
-        what, values = f"**{frame.plain(marked)}**: Hit@1", [each.by_class[marked] for each in measured]
-        rows = sides[0].shown.labels.count(marked)
+        values, rows = [each.by_class[marked] for each in measured], sides[0].shown.labels.count(marked)
+        what = f"For the {rows:,} sentences of **{frame.plain(marked)}** shown, Hit@1"
     elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 
@@ -279,17 +270,19 @@ def show_verdict(
             once("", ("score", side.space.key, opened.key), partial(score, side.space.method, opened.corpus))
             for side in sides
         ]
-        what, values = f"On the test split, {spoken(scores[0].measure)}", [each.headline for each in scores]
-        rows = opened.corpus.sizes["test"] if scores[0].measure in COUNTED else 0
+        values, rows = [each.headline for each in scores], opened.corpus.sizes["test"]
+        counted = scores[0].measure in COUNTED
+        what = f"On the {rows:,} test {'sentences' if counted else 'rows'}, {spoken(scores[0].measure)}"
     else:
-        what, values = "Among the sentences shown, Hit@1", [each.hit for each in measured]
-        rows = measured[0].sample
-    shares = [f"{value * rows:.0f} of {rows}" if 0 < rows <= FEW else f"{100 * value:.1f} %" for value in values]
+        values, rows = [each.hit for each in measured], measured[0].sample
+        what = f"Among {rows:,} sentences shown, Hit@1"
+    few = counted and rows <= FEW
+    shares = [f"{value * rows:.0f} of {rows}" if few else f"{100 * value:.1f} %" for value in values]
     said = " and ".join(
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
     )
-    place.markdown(f"{what} is {said}.", help=WORTH)
+    place.markdown(f"{what} is {said}.{TOO_FEW_TO_DECIDE * (rows < FEWEST)}", help=WORTH)
 
 
 # --- the view of the epochs ---------------------------------------------------------------------------------------
@@ -329,17 +322,17 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             + (f" of {name}" if len(sides) > 1 else "")
         )
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
-    verdict.markdown(f"{PROBE.format(split=split.capitalize())}: {'; '.join(said)}.", help=PROBE_HELP)
+    weak = TOO_FEW_TO_DECIDE * (count < FEWEST)
+    verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     arranged = (look.how, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
     marked_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
-    every = cached.classes_of_corpus(opened)[1]
     columns, coloured = left.columns(len(sides)), []
     for column, side in zip(columns, sides, strict=True):
         with column:
-            show_title(side.name, side.space, PROBED.format(count=len(side.shown), all=every, split=split))
+            show_title(side.name, side.space, opened, len(side.shown), split)
             start = side_of(side.name, side.space, journeys[side.name], 0)
             coloured.append(in_colour(side, look, start, side).shown)
     for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
@@ -352,7 +345,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
         show_reading(read, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
     with left:
-        st.caption(EPOCHS_SHOWN.format(how=HOW_EPOCHS.get(look.how, STARTED)))
+        st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
         show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
@@ -424,6 +417,7 @@ def page() -> None:
 
 
 CODE = """\
+from labkit.corpora.relations import class_order
 from labkit.figures import clusters
 from labkit.projection import project
 {shown}
@@ -431,10 +425,8 @@ vectors = method.encode(shown.texts, normalize_embeddings=True)
 picture = project(vectors, {how!r}, {dimensions}{landmarks})
 {found}
 {measured}
-clusters(picture, shown, by={by!r}, most={most}, order={order}{labels}).show()
+clusters(picture, shown, by={by!r}, most={most}, order=class_order(corpus){labels}).show()
 """
-ORDER = "class_order(corpus)"
-ORDER_FOUND = 'sorted(set(found), key=lambda name: (name == "none", -found.count(name), name))'
 FOUND_CODE = """\
 from dataclasses import replace
 from labkit.evaluation.classes import found_clusters

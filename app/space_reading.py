@@ -39,10 +39,10 @@ from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
-LISTED = 500  # sentences
+LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "Share of a class's n sentences whose nearest neighbour is of the same class. {sides}"
+SHARES = "Share of a class's n sentences shown whose nearest neighbour is of the same class. {sides}"
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -208,7 +208,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",
-        height="stretch",
+        height="stretch" if len(names) > TALL else "content",
         column_config=columns,
         alt="The classes with their colours. Choose one to mark it in all pictures.",
     )

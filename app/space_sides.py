@@ -45,11 +45,7 @@ WIDTHS = [5, 2]  # of the pictures, and of the text next to them
 AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
-SCORES = (
-    "Inter/intra: the distance between class centres, divided by the width of the classes. Silhouette, from -1 to 1: "
-    "whether sentences are closer to their own class than to another one. Hit@1: the share of sentences whose nearest "
-    "neighbour is of the same class."
-)
+SCORES = "All are measured on the sentences shown. **What am I looking at?** explains them."
 TAKES = "this takes about {time} on an idle core, but only the first time"
 SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
@@ -151,10 +147,11 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
-def show_title(name: str, space: Space, about: str = "") -> None:
-    """The name of a side's space above its picture."""
+def show_title(name: str, space: Space, opened: cached.Opened, count: int, split: Any) -> None:
+    """The name of a side's space, and which sentences its picture shows: `count` of a split, or of all splits."""
+    every, of = cached.classes_of_corpus(opened)[1], f" ({split} split)" if isinstance(split, str) else ""
     with st.container(key=f"title-{name}"):
-        st.markdown(f"**{frame.plain(space.name)}**{about}")
+        st.markdown(f"**{frame.plain(space.name)}** · {count:,} of {every:,} sentences{of}")
 
 
 def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> None:

@@ -233,8 +233,9 @@ def see_it_move(folder: Path, corpus: str) -> None:
     # values that the browser remembers for these two from an earlier visit would override the address
     st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": run})
     address = {"corpus": corpus, "left": "mean word vectors", "right": run}
-    if len(read_run(folder).snapshots.epochs) > 1:
+    if len(epochs := read_run(folder).snapshots.epochs) > 1:
         address |= {"view": "While it trained"}
+        st.session_state["epoch"] = int(epochs[0])  # from which it plays
     st.switch_page("space_page.py", query_params=address)
 
 

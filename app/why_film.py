@@ -14,10 +14,10 @@ import why
 from labkit import figures
 from labkit.figures.film import DIGITS
 from labkit.figures.pairs import percent
-from labkit.film.reading import RowOfPair
+from labkit.film.reading import RowOfPair, word_rows
 from labkit.shipped import DEMONSTRATIONS
 
-CARDS = 3  # rows that are shown
+CARDS, WORDS = 3, 5  # rows that are shown, and words at each of their ends
 ROWS_WITHOUT_CLASSES = 30
 RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
 VARIMAX = "Rotates the rows so that each depends on few words. All similarities remain unchanged."
@@ -36,6 +36,7 @@ NO_RETURN = (
     "this fit."
 )
 NONE_APART = "**No safe reading:** on this row, no class stands apart from the others. "
+END = "**{} end of the row.** Words: {}. Sentences: {}"
 IT_RETURNS = "It recurs when FILM is refitted ({stability:.2f})."
 
 
@@ -68,22 +69,23 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
         return
     parts, largest = [abs(row.part) for row in rows], rows[0]
     similarity, shared = round(explained.similarity, 3), round(explained.shared, 3)
-    ends = ("pulls the pair together", "the same sign")
-    if largest.part <= 0:
-        ends = ("pushes the pair apart", "opposite signs")
+    together, opposed = ("pulls the pair together", "the same sign"), ("pushes the pair apart", "opposite signs")
+    ends = together if largest.part > 0 else opposed
     said = {"similarity": f"{similarity:.3f}", "rows": f"{similarity - shared:+.3f}", "shared": f"{shared:.3f}"}
     said |= {"number": largest.number + 1, "pulls": ends[0], "signs": ends[1], "count": min(CARDS, len(rows))}
     headline.markdown(ROW.format(**said))
     st.caption(SUM.format(**said, of=len(rows), share=percent(sum(parts[:CARDS]) / (sum(parts) or 1.0))))
     stable, read = cached.film_stability(film, rotated, opened), cached.film_read(film, rotated, opened)
+    words = word_rows(cached.film_matrix(film, rotated), film.method.words, top=WORDS, min_count=2)
     for column, row in zip(st.columns(CARDS), rows, strict=False):
         with column, st.container(border=True):
-            apart, ends = read[row.number]
-            turned = bool(apart) and apart[0][1] < 0
-            show_row(row.turned() if turned else row, stable[row.number], apart)
-            for name, texts in zip(("Highest", "Lowest"), ends[::-1] if turned else ends, strict=True):
-                shown = [frame.plain(shorten(text, 80, placeholder=" …")) for text in texts]
-                st.caption(f"**{name}:** {' · '.join(shown) or 'none'}")
+            (apart, (high, low)), own = read[row.number], words[row.number]
+            turned, both = bool(apart) and apart[0][1] < 0, ((own.positive, high), (own.negative, low))
+            st.markdown(f"**Row {row.number + 1}.** {reading(stable[row.number], apart)}")
+            for name, (heavy, texts) in zip(("High", "Low"), both[::-1] if turned else both, strict=True):
+                listed = [word for word, _ in heavy], [shorten(text, 80, placeholder=" …") for text in texts]
+                st.caption(END.format(name, *(frame.plain(" · ".join(each)) or "none" for each in listed)))
+            show_pair(row.turned() if turned else row)
     alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
     with st.expander("All rows, step by step"):
         frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
@@ -91,30 +93,23 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str) -> None:
     choosing.show_code(lines, film, opened if "corpus" in film.code else None, "by rows", a=a, b=b)
 
 
-def show_row(row: RowOfPair, stability: float, classes: Sequence[tuple[str, float]]) -> None:
-    """A row: its part, what it separates, and the words that make the two numbers. The first class is its high end."""
+def show_pair(row: RowOfPair) -> None:
+    """The part of a row in the similarity of the pair, and the words of a and b that make up their two numbers."""
     a, b = (round(number, DIGITS) for number in row.numbers)
     pulls = "pulls together" if row.part > 0 else "pushes apart"
-    st.markdown(f"**Row {row.number + 1}** {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
-    st.markdown(reading(stability, classes))
+    st.markdown(f"**In this pair**, row {row.number + 1} {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
     alt = f"Bars: the words of a and b that make up their numbers {a:+.3f} and {b:+.3f}."
     frame.small_picture(figures.row_of_pair(row), f"row-{row.number}", alt)
 
 
 def reading(stability: float, classes: Sequence[tuple[str, float]]) -> str:
-    """What a row separates, or why that cannot be read."""
+    """What a row separates, or why that cannot be read; the first class is its high end."""
     if stability < RETURNS:
         return NO_RETURN.format(stability=stability)
     high = [name for name, apart in classes if apart * classes[0][1] > 0]
-    low = [name for name, _ in classes if name not in high]
-    ends = [f"{end} for **{listed(names)}**" for end, names in (("high", high), ("low", low)) if names]
+    both = {"high": high, "low": [name for name, _ in classes if name not in high]}
+    ends = [f"{end} for **{frame.plain(choosing.first_of(names))}**" for end, names in both.items() if names]
     return (f"The row is {', '.join(ends)}. " if ends else NONE_APART) + IT_RETURNS.format(stability=stability)
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few names."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(frame.plain(shorten(name, 40, placeholder=" …")) for name in names[:3]) + more
 
 
 TURNED = """\

@@ -25,11 +25,10 @@ compares with *the anchor's other pairs*. With the informative miner, this is th
 parts add up to the similarity. The grid has a row for each of the words in a that contribute most, and a column for
 each such word in b.
 
-**FILM's rows.** FILM learns a linear map **L** of TF-IDF vectors. If the corpus has no FILM model, one is fitted when
-you open this view. Each **row** of L gives a sentence one number, to which each word adds its share. The similarity of
-two sentences is a sum over rows. A card says what its row separates only if this can be read safely: a class must be
-apart from all others in test sentences (5 %, corrected for all classes and rows), and the row must return when FILM is
-fitted again to four fifths of the data, with a mean cosine of at least 0.7.
+**FILM's rows.** If the corpus has no FILM model, one is fitted when you open this view. A card shows the words and
+sentences at the two ends of its row, and the row's part in the similarity of the pair. It says what the row separates
+only if this is safe: a class must be apart from all others in test sentences (5 %, corrected for all classes and rows),
+and the row must return when FILM is fitted again to four fifths of the data, with a mean cosine of at least 0.7.
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",

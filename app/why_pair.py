@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -61,10 +62,9 @@ RANGES = {  # of the sliders
 }
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 70.0, 100.0)  # of β
 LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
-PINNED = "pinned-settings"  # in the session: those with which the page was opened, or those pinned since
+PINNED = "pinned"  # in the address: the settings that the visitor pinned
 SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
 RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
-DIALS = {*SIGNS}  # settings with a slider
 STARTS = {"loss": "Use the loss's defaults", "run": "Use the run's values"}  # of the sliders
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
@@ -86,10 +86,10 @@ def sliders_at(values: Mapping[str, float]) -> dict[str, float]:
 def start_buttons(loss: str, trained: PairSettings | None) -> None:
     """Buttons that set the sliders: to the defaults of the loss, and to the values that the run was trained with."""
     defaults = inspect.signature(LOSSES[loss].function).parameters
-    starts: dict[str, Any] = {"loss": sliders_at({name: defaults[name].default for name in DIALS & {*defaults}})}
+    starts: dict[str, Any] = {"loss": sliders_at({name: defaults[name].default for name in {*SIGNS} & {*defaults}})}
     if trained:
         own = ALIASES.get(trained.loss, trained.loss)
-        names = DIALS & {*LOSSES[own].hyperparameters, "epsilon"}
+        names = {*SIGNS} & {*LOSSES[own].hyperparameters, "epsilon"}
         starts["run"] = sliders_at({name: getattr(trained, name) for name in names})
         starts["run"] |= {"loss": own} if own in OF_PAIRS else {}
         starts["run"] |= {"miner": trained.miner} if trained.miner in MINERS else {}
@@ -157,15 +157,35 @@ def hardest_negative(batch: SentenceBatch, similarity: np.ndarray) -> tuple[int,
     return (int(anchor), int(other)) if anchor != other else (0, 1)
 
 
-def heaviest(batch: SentenceBatch, similarity: np.ndarray, examined: Examined, anchor: int) -> float:
-    """The end of the weight axis: above the weights of the anchor's pairs with these settings and the initial ones.
+def heaviest(examined: Examined, anchor: int, before: np.ndarray | None) -> float:
+    """The end of the weight axis: above the anchor's weights with these settings, the initial and the pinned ones.
 
     It moves in steps of 1, 2 and 5, so most moves of a slider do not change it and their effect is visible.
     """
-    first = examine(batch, similarity, replace(OPENING, loss=examined.settings.loss))
-    most = max(float(each.weight[anchor].max()) for each in (examined, first)) or 1.0
+    first = examine(examined.batch, examined.similarity, replace(OPENING, loss=examined.settings.loss))
+    rows = examined.weight[anchor], first.weight[anchor], *([] if before is None else [before])
+    most = max(float(row.max()) for row in rows) or 1.0
     power = 10.0 ** math.floor(math.log10(most))
     return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
+
+
+def pin(settings: PairSettings | None) -> None:
+    """Put these settings into the address, so that a link compares with them, too; None: with nothing."""
+    if settings is None:
+        st.query_params.pop(PINNED)
+    else:
+        st.query_params[PINNED] = ",".join(str(getattr(settings, name)) for name in USED)
+
+
+def pinned_settings() -> PairSettings | None:
+    """The settings pinned in the address; None if there are none, or if the sliders could not be set to them."""
+    with suppress(ValueError):
+        loss, miner, *numbers = st.query_params.get(PINNED, "").split(",")
+        values = dict(zip(USED[2:], map(float, numbers), strict=True))
+        reached = sliders_at(values) == {RANGE_OF.get(name, name): value for name, value in values.items()}
+        if loss in OF_PAIRS and miner in MINERS and reached:
+            return PairSettings(loss=loss, miner=miner, margin=values["base"], **values)
+    return None
 
 
 def told(pinned: PairSettings, settings: PairSettings) -> str:
@@ -255,20 +275,20 @@ def show(
         settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
-    pinned: PairSettings = st.session_state.setdefault(PINNED, settings)
+    pinned = pinned_settings()
     lines = {name: getattr(settings, name) for name in USED}
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
     with left:
-        before = None if pinned == settings else examine(batch, similarity, pinned).weight[anchor]
-        was = ""
-        if before is not None:
+        before, was = None, ""
+        if pinned and pinned != settings:
+            before = examine(batch, similarity, pinned).weight[anchor]
             was = f" Pinned ({told(pinned, settings)}): {percent(before[other] / (before.sum() or 1))}."
         st.markdown(f"**With {frame.plain(chosen.name)}, {verdict(examined, anchor, other)}**{was}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
             show_formula(examined, anchor, other)
-        show_anchor(examined, anchor, other, heaviest(batch, similarity, examined, anchor), before, code)
+        show_anchor(examined, anchor, other, heaviest(examined, anchor, before), before, code)
     if examined.batch.kind(anchor, other) in ("positive", "negative"):
         with curve:
             show_curve(examined, anchor, other, pinned)
@@ -281,31 +301,29 @@ def show(
 
 def show_formula(examined: Examined, anchor: int, other: int) -> None:
     """The formula of the weight with its numbers, and how it came about."""
-    row, formulas = (
-        next(row for row in pair_rows(examined, anchor) if row.number == other),
-        weight_in_latex(examined, anchor, other),
-    )
+    formulas = weight_in_latex(examined, anchor, other)
+    row = next(row for row in pair_rows(examined, anchor) if row.number == other)
     with st.expander(f"How this weight is computed: ${formulas[-1]}$" if formulas else "Why it has no weight"):
         st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
         for line in formulas:
             st.latex(line)
 
 
-def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings) -> None:
+def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings | None) -> None:
     """The pair's weight over the setting that shapes it most, with the value of now and the pinned one."""
     kind = examined.batch.kind(anchor, other)
     name = main_setting(examined.settings, kind)
     least, most = RANGES[RANGE_OF.get(name, name)]
-    now, then = getattr(examined.settings, name), getattr(pinned, name)
+    then = pinned if pinned and pinned.loss == examined.settings.loss else examined.settings
+    now, pinned_at = getattr(examined.settings, name), getattr(then, name)
     space = np.geomspace if least > 0 else np.linspace
-    values = sorted({*space(least, most, POINTS).tolist(), now, then})
+    values = sorted({*space(least, most, POINTS).tolist(), now, pinned_at})
     weights = weights_over(examined, anchor, other, name, values)
-    same_loss = pinned.loss == examined.settings.loss
-    picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=then if same_loss else None, kind=kind)
+    picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=pinned_at, kind=kind)
     alt = f"Curve: the weight of this pair as a function of {SIGNS[name]}, with a mark at {now:g}."
     frame.small_picture(picture, "weight_over", alt)
-    pin = {"on_click": st.session_state.update, "args": ({PINNED: examined.settings},)}
-    st.button("Pin these settings for comparison", key="pin", type="tertiary", icon=":material/keep:", **pin)
+    says, pins = ("Unpin", None) if pinned else ("Pin these settings for comparison", examined.settings)
+    st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=pin, args=(pins,))
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:

@@ -154,8 +154,9 @@ PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
 LETTERS, HOVER = 15, 44  # characters of a name in a small picture, and of each of the two lines of a hover label
 TAILS = (0.05, 0.95)  # the shares of sentences below the ends of the scale of MOVED
 AROUND = 8  # points around a name
+LOOSE = 100  # points of a picture in which no name needs to cover any of them
 SEARCHED, PLACES = 400, 60  # points of a class among which its densest places are found, and the places tried
-RING = 20.0  # pixels from the middle of a ring that no name covers
+RING, SPOT = 20.0, 5.0  # pixels from the middle of a ring or of a point that no name covers
 BELOW = draw.below(-0.02) | {"entrywidth": 94, "font": {"size": 12}}
 UNDER = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.9}  # position of a colour scale
 LETTER, LINE = 7.0, 15.0  # pixels of a character and of a line of text
@@ -278,7 +279,8 @@ def names_in(
 ) -> list[Entries]:
     """Write each name at the densest place of its class, or at the next dense one that is free.
 
-    No name covers the `ring`. Classes without a `chosen` row fade with their points.
+    No name covers the `ring` or, if there are few points and room, a point. Classes without a `chosen` row fade with
+    their points.
 
     `size`: the approximate size of the picture in pixels, at one scale for both axes; `axes` (2, 2): the ranges of the
     axes, if they are not those of the points.
@@ -290,13 +292,19 @@ def names_in(
         middle, height = (points[ring] * pixels).tolist()
         taken = [(middle, height - LINE / 2, RING), (middle, height + LINE / 2, RING)]
     placed = []
+    loose = [(x, y, SPOT) for x, y in (points * pixels).tolist()] if len(points) <= LOOSE else []
     for code, name in enumerate(draw.telling(colours.names, LETTERS)):
         rows = np.flatnonzero(colours.codes == code)
         if len(rows) and (chosen is None or np.isin(rows, chosen).any()):
             text = draw.short(name, LETTERS)
             wanted = [(text, x, y, x * pixels, "center") for x, y in dense_places(points[rows])]
             steps = STEPS if len(rows) > AROUND else STEPS[1:]  # a name would cover one of a few points
-            placed += _without_overlap(wanted, pixels, steps, taken, most=1)
+            for spots in (loose, []):  # or else over points, rather than nowhere
+                around = [*taken, *spots]
+                if new := _without_overlap(wanted, pixels, steps, around, most=1):
+                    taken.append(around[-1])
+                    placed += new
+                    break
     return placed
 
 
@@ -349,7 +357,7 @@ def _without_overlap(
         half = LETTER * len(unescape(text)) / 2
         for step in steps:
             height = y * pixels + step * LINE
-            if all(abs(middle - a) > half + width or abs(height - b) >= LINE for a, b, width in taken):
+            if all(abs(middle - a) > half + width or abs(height - b) > LINE - 0.5 for a, b, width in taken):
                 taken.append((middle, height, half))
                 font = {"size": 12, "shadow": "auto", "weight": 600}
                 placed.append(draw.annotation(text, x, y, yshift=step * LINE, xanchor=anchor, font=font))

@@ -83,15 +83,15 @@ def clusters_over_epochs(
     ]
     longest = max(map(len, written))
     texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
-    font = {"size": [20, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
-    looks: Entries = {"textfont": font, "textposition": ["bottom right", *["top center"] * longest]}
+    font = {"size": [13, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
+    looks: Entries = {"textfont": font, "textposition": ["top right", *["top center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text", "cliponaxis": False} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
     if kept in journey.epochs:
         place = journey.epochs.index(kept)
-        star = {"symbol": "star", "size": 13, "color": INK}
+        mark = {"symbol": "circle-open", "size": 18, "color": INK}  # around the dot, when it is there
         ends = [values[place] for values in ratios]
-        drawing.append(draw.marks([kept] * 2, ends, star, name="kept", hoverinfo="skip") | draw.on(2))
+        drawing.append(draw.marks([kept] * 2, ends, mark, name="kept", hoverinfo="skip", cliponaxis=False) | draw.on(2))
     layout: Entries = {"height": height, "margin": draw.margin(40) | {"l": 50}}
     if legend is not None:
         layout = fixed(drawing, height, legend=legend, t=40, l=50, b=45)
@@ -128,14 +128,14 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
 
 
 def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:
-    """Return the epoch in the corner and the names of classes, which travel with their points.
+    """Return the epoch above the corner and the names of classes, which travel with their points.
 
     They are not annotations, which would stay in place until the animation stops. Each frame has `longest` names, some
     empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
     pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
-    said = f"{journey.unit} {journey.epochs[place]}" + {0: " (before training)", kept: " (kept)"}.get(
+    said = f"{journey.unit} {journey.epochs[place]}" + {0: " (untrained)", kept: " (kept)"}.get(
         journey.epochs[place], ""
     )
     none = longest - len(names)
@@ -152,8 +152,10 @@ def _axes(journey: Journey) -> Entries:
     bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     layout["xaxis"] |= bare | {"range": x}
     layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
-    ticks = max(1, round((journey.epochs[-1] - journey.epochs[0]) / 10))
-    layout["xaxis2"] |= {"title": {"text": journey.unit, "standoff": 2}, "dtick": ticks}
+    first, last = journey.epochs[0], journey.epochs[-1]
+    room = 0.03 * (last - first) or 0.5
+    layout["xaxis2"] |= {"title": {"text": journey.unit, "standoff": 2}, "dtick": max(1, round((last - first) / 10))}
+    layout["xaxis2"]["range"] = [first - room, last + room]  # which stays while the dots move
     layout["yaxis2"] |= {"rangemode": "tozero", "title": {"text": "inter/intra", "standoff": 2}}
     return layout
 
@@ -243,11 +245,12 @@ def training_curves(
         size, names = 14, [spoken(name.removeprefix(OF_PROBE)).replace(", ", ",<br>") for name in columns]
     gap = (0.3 if alone and len(columns) == 2 else 0.12 if rows == 1 else 0.1, 0.5 / rows)
     layout = draw.side_by_side(names, columns=min(ABREAST, len(columns)), gap=gap, size=size, x=x, y={})
+    layout["annotations"] = [title | {"yshift": KEPT / 2} for title in layout["annotations"]]  # above a mark at 1
     for panel, name in enumerate(columns, 1):  # for a single epoch, plotly would draw a share from -0.5 to 1.5
         values = [value for each in histories.values() if name in each.columns for value in each.column(name)]
         if all(0 <= value <= 1 for value in values if value == value):  # not NaN
             layout[f"yaxis{draw.panel_suffix(panel)}"] |= {"autorangeoptions": {"clipmin": 0, "clipmax": 1}}
-    legend, around = draw.below(-0.3 / rows), draw.margin(34 if rows == 1 else 44)
+    legend, around = draw.below(-0.3 / rows), draw.margin(40 if rows == 1 else 50)
     if labels and rows == 1:
         around |= {"r": 42 if alone else 150}
         layout["annotations"] += [

@@ -8,7 +8,6 @@ has a frame. Cells are labelled with the numbers of row and column; a table list
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -105,7 +104,7 @@ PLAYED = {"positive": ("same class", "pulls"), "negative": ("other class", "push
 HEADROOM = 0.15  # of similarity, above the most similar pair: for the arrow and for the limit of the usual ε
 NEAR = 2  # bars on each side of a weight's label that it must clear
 TICKS = (0.01, 0.1, 1, 2, 5, 10, 20, 50, 100)  # of a setting on a log scale
-VANISHED = 0.01  # share of the weight below which the pairs of a kind get a note, because their bars cannot be seen
+VANISHED = 0.01  # share of the weight below which the legend says so of a kind, because its bars cannot be seen
 BAR_WIDTH = 0.85  # share of a bar's place; by default, plotly makes bars of a kind as wide as its smallest gap
 
 
@@ -141,19 +140,20 @@ def anchor_bars(
 
     An arrow marks `other`, and its weight is written above its bar. A hatched bar was dropped by the miner. The dashed
     lines are the two limits of the miner's rule. `heaviest` is the end of the axis of weights, so that two pictures can
-    be compared. `before` (m,): the anchor's weights at pinned settings, drawn as outlines. A note names a kind of pairs
-    whose weights have vanished.
+    be compared. `before` (m,): the anchor's weights at pinned settings, drawn as outlines. The legend names a kind of
+    pairs whose weights have vanished.
     """
     similarity, weight = examined.similarity[anchor], examined.weight[anchor]
     order = [row for row in np.argsort(-similarity, kind="stable").tolist() if row != anchor]
     place = {row: position for position, row in enumerate(order)}
     kinds = {row: examined.batch.kind(anchor, row) for row in order}
     traces: list[Entries] = []
+    vanished = _vanished(examined, anchor)
     for (kind, colour), kept in product((*KINDS, ("unknown", INK)), (True, False)):
         rows = [row for row in order if kinds[row] == kind and examined.kept[anchor, row] == kept]
         if rows:
             what, moves = PLAYED.get(kind, ("no pair", ""))
-            name = f"{what}, {moves if kept else 'dropped'}" if moves else what
+            name = f"{what}, {moves + vanished.get(kind, '') if kept else 'dropped'}" if moves else what
             pattern = {"shape": "" if kept else "/", "fillmode": "replace", "solidity": 0.3}
             shared: Entries = {"name": name, "legendgroup": name, "width": BAR_WIDTH}
             shared["customdata"] = [[row, draw.hover_lines(examined.batch.texts[row])] for row in rows]
@@ -196,22 +196,18 @@ def anchor_bars(
             draw.annotation("▼", at, max(0.0, float(similarity[other])), size=17, yshift=9),
             draw.annotation(written(float(weight[other])), at, top, yshift=10, xref="x2", yref="y2", font=halo),
         ]
-    layout["annotations"] += _vanished(examined, anchor)
     legend = draw.below(-0.16) | {"font": {"size": 12}}
     return draw.figure_of(traces, barmode="overlay", height=height, legend=legend, **layout)
 
 
-def _vanished(examined: Examined, anchor: int) -> list[Entries]:
-    """State that all pairs of a kind together have almost no weight."""
-    weight, notes = examined.weight[anchor], []
-    for name, kept in (("pulls", examined.kept_positive[anchor]), ("pushes", examined.kept_negative[anchor])):
+def _vanished(examined: Examined, anchor: int) -> dict[str, str]:
+    """Return the kinds whose pairs together have almost no weight, with their share in words."""
+    weight, said = examined.weight[anchor], {}
+    for kind, kept in (("positive", examined.kept_positive[anchor]), ("negative", examined.kept_negative[anchor])):
         share = weight[kept].sum() / (weight.sum() or 1.0)
         if kept.any() and share < VANISHED and weight.any():
-            said = f"All {kept.sum()} {name} together: {percent(share)} of the weight"
-            font = {"color": INK, "size": 14, "weight": 600, "shadow": "auto"}
-            place: Entries = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "right", "yanchor": "top"}
-            notes.append(draw.annotation(said, 1, 1, font=font, **place))
-    return notes
+            said[kind] = f": {percent(share)} of the weight"
+    return said
 
 
 def weight_over(
@@ -232,22 +228,17 @@ def weight_over(
         marked.insert(0, (pinned, ring, "pinned"))
     hover = f"{sign} %{{x:.3g}}: weight %{{y:.3f}}<extra></extra>"
     traces = [draw.curve(values, weights, colour, hovertemplate=hover)]
-    notes = []
+    said: list[str] = []
     for value, marker, name in marked:
-        place = list(values).index(value)
-        high = float(weights[place])
+        high = float(weights[list(values).index(value)])
         traces.append(draw.marks([value], [high], marker, hovertemplate=hover))
-        falls = place < 0.75 * len(values) and weights[place + 1] < high  # then there is room on its right
-        where: Entries = {"xanchor": "left" if falls else "right", "xshift": 6, "yshift": 13}
-        where |= {"x": math.log10(value)} if log else {}
-        said = name if name == "pinned" else f"now {written(high)}"
-        font = {"color": INK, "size": 12, "weight": 600, "shadow": "auto"}
-        notes.append(draw.annotation(said, value, high, font=font) | where)
+        said.insert(0, f"{name} {written(high)}")
+    corner: Entries = {"xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "top"}
     most = float(weights.max()) or 1.0
     small = {"tickfont": {"size": 12}}
     return draw.figure_of(
         traces,
-        annotations=notes,
+        annotations=[draw.annotation(", ".join(said), 1, 1, size=12, **corner)],  # where no mark is
         height=height,
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 4, "b": 4},
@@ -329,7 +320,7 @@ def weight_curves(curves: Sequence[AnchorCurve]) -> go.Figure:
             draw.curve(each.grid, _visible(each.moved), colour, dash) | shared | line,
             draw.marks(each.similarity, _visible(each.weight), marker) | shared | points,
         ]
-    x = {"title": "similarity s of the pair", "zerolinecolor": FAINT}
+    x = {"title": "similarity", "zerolinecolor": FAINT}
     y = {"type": "log", "exponentformat": "power", "tickfont": {"size": 13}}
     layout = draw.side_by_side(("positives", "negatives"), gap=0.04, size=15, x=x, y=y, shared=True)
     layout["yaxis"] |= {"title": "weight"}

@@ -225,16 +225,16 @@ def _steps(parts: Sequence[tuple[str, float]], total: float | None = None) -> go
             "connector": {"line": {"color": INK, "width": 1}},
         }
         names, values, texts = [*names, "similarity"], [*values, total], [*texts, f"{total:.3f}"]
-    label = {"text": texts, "textposition": "outside", "textangle": 0, "textfont": {"size": 12, "color": INK}}
+    label = {"text": texts, "textposition": "outside", "textfont": {"size": 12, "color": INK}}
     hover = {"customdata": values, "hovertemplate": "%{customdata:+.4f}<extra></extra>"}
-    room = 0.12 * (max(levels) - min(levels) or 1.0)
+    room = 0.2 * (max(levels) - min(levels) or 1.0)
     span = [min(levels) - (room if min(levels) < 0 else 0), max(levels) + room]
     title = "what is lost without the word" if total is None else "similarity"
-    free = {"cliponaxis": False, "constraintext": "none", "x": list(range(len(values))), "y": values}
+    free = {"orientation": "h", "cliponaxis": False, "constraintext": "none"}
     return draw.figure_of(
-        [drawn | label | hover | free],
-        xaxis=draw.ticks(names, 22) | {"tickangle": -40, "showgrid": False},
-        yaxis={"title": title, "zerolinecolor": INK, "range": span},
+        [drawn | label | hover | free | {"x": values, "y": list(range(len(values)))}],
+        xaxis={"title": title, "zerolinecolor": INK, "range": span, "nticks": 6},
+        yaxis=draw.ticks(names, 22) | {"autorange": "reversed", "showgrid": False},
         height=380,
         showlegend=False,
         bargap=0.25,

@@ -54,7 +54,7 @@ function drawChart(canvas, name, histories) {
     if (tick === ticks[0] || tick === 1 || tick === ticks.at(-1)) c.fillText(String(tick), 0, y(tick) + size / 3);
   }
   for (const [text, place] of [["0", 0], ["training step", 0.5], [String(last), 1]]) {
-    c.fillText(text, x(place * last) - place * c.measureText(text).width, height - 2);
+    c.fillText(text, x(place * last) - place * c.measureText(text).width, height - size / 3);
   }
   histories.forEach((history, side) => {
     for (const part of ["train", "unseen"]) {

@@ -242,7 +242,11 @@ class Page {
   openPanel(open) {
     byId("panel").hidden = !open;
     byId("more").setAttribute("aria-expanded", String(open));
-    if (open) this.panel.fill();
+    if (open) {
+      this.panel.fill();
+      byId("side").scrollTop = 0;
+      scrollTo(0, scrollY + byId("panel").getBoundingClientRect().top); // on a phone, it is far below
+    }
     this.redraw();
   }
 

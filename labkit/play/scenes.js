@@ -93,9 +93,9 @@ export const SCENES = [
     name: "batch",
     title: "A batch of 8 against 96",
     sentences: [
-      "After 40 steps from the same start, batches of 8 (left, 28 pairs per step) have brought one sentence in three " +
-        "next to its topic. Batches of 96 (right, 4,560 pairs) have brought nearly all.",
-      "Press Play again. The small batches get there, too, but need ten times as many steps.",
+      "Watch 40 steps from the same start. Batches of 8 (left, 28 pairs per step) bring one sentence in three next to " +
+        "its topic, and batches of 96 (right, 4,560 pairs) bring nearly all.",
+      "Then press Play. The small batches get there, too, but need ten times as many steps.",
     ],
     control: "batch",
     readout: "hits",
@@ -122,7 +122,7 @@ export const SCENES = [
     name: "by-heart",
     title: "Learned by heart",
     sentences: [
-      "With three training sentences per topic, hit@1 is soon perfect for these, but stays below 0.3 for unseen " +
+      "With three training sentences per topic, Hit@1 is soon perfect for these, but stays below 0.3 for unseen " +
         "ones (rings). The model has learned sentences, not topics.",
       "Drag the slider to 32. Now words occur in many sentences, and unseen sentences reach about 0.6.",
     ],

@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pyarrow as arrow
@@ -312,18 +313,24 @@ def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(
     assert weight != was
 
 
-def test_the_pinned_weight_is_the_first_until_another_is_pinned(opened: Opened) -> None:
-    def pinned(beta: float) -> str:
-        fine(page.select_slider(key="beta").set_value(beta).run())
-        return "".join(re.findall(r"Pinned \(β (\d+)\): (?:less than )?(\d+) %", texts(page))[0])
+def test_settings_are_pinned_only_on_request_and_a_link_keeps_them(opened: Opened) -> None:
+    def pinned(page: AppTest) -> list[tuple[str, str]]:
+        return re.findall(r"Pinned \(β (\d+)\): (?:less than )?(\d+) %", texts(page))
 
     page = fine(opened("why_page").run())
     (share,) = re.findall(r"has (\d+) %", texts(page))
-    assert "Pinned" not in texts(page)
-    assert pinned(15.0) == pinned(30.0) == f"10{share}"
-    page.button(key="pin").click().run()
-    assert "Pinned" not in texts(page)
-    assert pinned(20.0).startswith("30")
+    fine(page.button(key="pin").click().run())
+    assert not pinned(page)  # nothing has moved yet
+    fine(page.select_slider(key="beta").set_value(15.0).run())
+    assert pinned(page) == [("10", share)]
+    (link,) = [each.value for each in page.code if "pinned=" in each.value]
+    linked = dict(parse_qsl(urlsplit(link).query)) | {"beta": "15"}  # which the browser puts there
+    assert pinned(fine(opened("why_page", **linked).run())) == [("10", share)]
+    fine(page.button(key="pin").click().run())  # no longer
+    fine(page.select_slider(key="beta").set_value(30.0).run())
+    assert not pinned(page)
+    for wrong in ("locality", "x" + linked["pinned"], linked["pinned"].replace("10", "nan"), linked["pinned"] + ",1"):
+        assert not pinned(fine(opened("why_page", **linked | {"pinned": wrong}).run()))
 
 
 def test_a_share_and_the_share_of_all_pushes_do_not_contradict_each_other(opened: Opened) -> None:
@@ -331,8 +338,8 @@ def test_a_share_and_the_share_of_all_pushes_do_not_contradict_each_other(opened
     for beta in (10.0, 20.0, 30.0, 50.0):
         page = fine(opened("why_page", beta=f"{beta:g}").run())
         (share,) = re.findall("The pair has (.+?) of this anchor's weight", texts(page))
-        notes = [note["text"] for note in figure(page)["layout"].get("annotations", []) if "pushes" in note["text"]]
-        notes += [note["text"] for note in figure(page, 1)["layout"].get("annotations", []) if "pushes" in note["text"]]
+        drawn = [trace.get("name") or "" for at in (0, 1) for trace in figure(page, at)["data"]]
+        notes = [name for name in drawn if "pushes" in name and small in name]
         assert share == small or not any(small in note for note in notes)
         assert ("No negative has a visible weight" in texts(page)) == any(small in note for note in notes)
     assert notes
@@ -415,7 +422,7 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
         parts = (1 - film.share) * y[0] * y[1]
         assert parts.sum() == pytest.approx(sum(part for _, part in film.explain(*pair).rows), abs=1e-6)
         number = r"([+-][\d.]+)"
-        card = rf"\*\*Row (\d+)\*\*.*\*\*{number}\*\* = {number} \(a\) × {number} \(b\)"
+        card = rf"\*\*In this pair\*\*, row (\d+) .*\*\*{number}\*\* = {number} \(a\) × {number} \(b\)"
         cards = [[float(value) for value in found] for text in page.markdown for found in re.findall(card, text.value)]
         assert [row - 1 for row, *_ in cards] == np.argsort(-np.abs(parts), kind="stable")[:3].tolist()
         for at, (row, part, *numbers) in enumerate(cards):
@@ -428,6 +435,12 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
             assert [shown[place] for place in sums] == numbers
             words = [shown[: sums[0]], shown[sums[0] + 1 : sums[1]]]
             assert [sum(each) for each in words] == pytest.approx(numbers, abs=1e-9)
+        own = [text.value for text in page.caption if re.match(r"\*\*(High|Low) end", text.value)]
+        for said, (row, *_) in zip(zip(own[::2], own[1::2], strict=True), cards, strict=True):
+            ends = [end.split(" · ") for each in said for end in re.findall("Words: (.*?)[.] ", each)]
+            effect = np.where(film.words.documents > 1, L[int(row) - 1] * film.words.rms, 0)
+            five = [[film.words.names[at] for at in np.argsort(-sign * effect, kind="stable")[:5]] for sign in (1, -1)]
+            assert sorted(ends) == sorted(five)  # what the row stands for, whatever the pair
         fine(page.toggle(key="varimax").set_value(not rotated).run())
 
 

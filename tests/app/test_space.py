@@ -129,9 +129,13 @@ def test_a_link_to_a_view_of_a_file_waits_for_the_file(opened: Opened) -> None:
     assert len(page.info) == 1
     assert not charts(page)
     page = fine(with_file(page, HOSTILE.encode()))
+    assert "file" not in page.query_params
+    assert [code for code in page.code if "file=mine.csv" in code.value]  # in the link that is shared
     assert page.segmented_control(key="view").value == "Who moved"
     assert [page.selectbox(key=key).value for key in ("left", "right")] == ["tfidf", "sif"]
     has_pictures(page, 1)
+    (asks,) = opened("space_page", **linked | {"file": f"{EVIL}.csv", "right": "run [of](//evil)"}).run().info
+    assert all(text in asks.value for text in (r"\<img src=//evil\>.csv", r"\[of\](//evil)"))  # by name, as text
 
 
 def test_the_code_makes_the_picture(opened: Opened, run_code: RunCode) -> None:
@@ -215,17 +219,19 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
 
 def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "run sentpwnet-topics"}).run())
-    (verdict,) = [text.value for text in page.markdown if text.value.startswith("On the test split")]
+    (verdict,) = [text.value for text in page.markdown if re.match("On the .* test sentences, ", text.value)]
     scores = [METHODS["tfidf"](), load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)]
     scores[0].fit(load("topics"))
     first, second = (score(method, load("topics")).figures["knn_accuracy"] for method in scores)
     assert f"**{100 * first:.1f} %** with TF-IDF and **{100 * second:.1f} %** with sentpwnet-topics" in verdict
     (notes,) = [text.value for text in page.caption if "better than mean word vectors" in text.value]
     assert notes.startswith("sentpwnet-topics: kNN accuracy") or ". sentpwnet-topics: kNN accuracy" in notes
+    assert "decide" not in verdict
     few = [f"{kind} {n} in {split},{kind},{split}" for kind in ("car", "cat") for n in range(9) for split in SPLITS]
     data = "\n".join(["text,label,split", *few]).encode()
     page = with_file(opened("space_page", corpus="your own file", **QUICK), data)
-    assert re.search(r"On the test split.*\*\*\d+ of 18\*\*", texts(fine(page)))  # a share of few is a count
+    assert re.search(r"On the 18 test .*\*\*\d+ of 18\*\*.*decide", texts(fine(page)))  # a share of few is a count
+    assert "TF-IDF** · 54 of 54 sentences" in texts(page)  # and the picture and the table show others
 
 
 def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: Opened) -> None:

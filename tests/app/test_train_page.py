@@ -367,8 +367,10 @@ def test_a_finished_training_opens_its_space_before_and_after(
     assert where == [("space_page.py", settings)]
     assert page.session_state["file"].name == "mine.csv"
     shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which kept vectors of its epochs
+    page.session_state["epoch"] = 2  # at which an earlier visit stopped
     fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
     assert where[1:] == [("space_page.py", settings | {"view": "While it trained"})]
+    assert page.session_state["epoch"] == 0  # it plays only from there
 
 
 # --- which method? ------------------------------------------------------------------------------------------------

@@ -160,6 +160,14 @@ def test_every_class_has_its_name_at_its_own_points_and_none_covers_a_point() ->
     notes = clusters(Projection("PCA", points), shown, named=True, svg=True).layout.annotations
     assert [note.text for note in notes] == ["a", "b"]
     assert all(abs(note.yshift) > 10 for note in notes)
+    points = random.normal(0, 1, (24, 2))
+    shown = Labelled([f"text {row}" for row in range(24)], ["cycling"] * 8 + ["astronomy"] * 8 + ["guitar"] * 8)
+    pixels = float((np.array([500, 300]) / (1.1 * np.ptp(points, axis=0))).min())  # of a picture of 450: 300 for axes
+    notes = clusters(Projection("PCA", points), shown, named=True).layout.annotations
+    assert len(notes) == 3
+    for note in notes:
+        x, y = np.abs(points * pixels - [note.x * pixels, note.y * pixels + note.yshift]).T
+        assert not ((x < 3.5 * len(note.text)) & (y < 10)).any()
 
 
 def test_classes_look_different_and_colours_stay_apart_for_eyes_that_do_not_tell_red_from_green() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,20 +55,29 @@ def test_the_weight_of_the_other_is_written_and_pinned_ones_are_outlines(found: 
     }
 
 
-def test_a_vanished_kind_has_a_note_and_the_label_of_a_weight_stands_on_no_neighbour(found: Examined) -> None:
+def pushes(figure: Any) -> str:
+    """The name of the kept negatives."""
+    (name,) = {trace.name for trace in figure.data if "pushes" in (trace.name or "")}
+    return str(name)
+
+
+def test_the_legend_names_a_vanished_kind_and_the_label_of_a_weight_stands_on_no_neighbour(found: Examined) -> None:
     weight = np.where(found.batch.negative, 1e-7, 0.5) * found.kept
     figure = figures.anchor_bars(replace(found, weight=weight), 0, other=int(found.kept_negative[0].argmax()))
-    label, note = figure.layout.annotations[1:]
+    (label,) = figure.layout.annotations[1:]
     assert label.y == 0.5  # above the bars beside its own
-    assert str(found.kept_negative[0].sum()) in note.text
-    assert len(figures.anchor_bars(replace(found, weight=0.5 * found.kept), 0, other=2).layout.annotations) == 2
+    assert {trace.name for trace in figure.data if "1 %" in (trace.name or "")} == {pushes(figure)}
+    assert "%" not in pushes(figures.anchor_bars(replace(found, weight=0.5 * found.kept), 0, other=2))
 
 
 def test_a_weight_over_a_setting_marks_the_value_of_now_and_the_pinned_one() -> None:
     values, weights = [1.0, 10.0, 100.0], np.array([0.1, 0.3, 0.0])
     figure = figures.weight_over(values, weights, 10.0, sign="β", pinned=1.0)
     assert [(trace.x[0], trace.y[0]) for trace in figure.data[1:]] == [(1.0, 0.1), (10.0, 0.3)]
-    assert [note.x for note in figure.layout.annotations] == [0.0, 1.0]  # powers of ten: the axis is logarithmic
+    (note,) = figure.layout.annotations
+    assert re.findall(r"[\d.]+", note.text) == ["0.300", "0.100"]
+    assert note.yref == "y domain"  # in a corner: no label covers a mark or another label, however near the two values
+    assert figure.layout.yaxis.range[1] > 1.2 * max(weights)
     assert len(figures.weight_over(values, weights, 10.0, sign="β").data) == 2
 
 

@@ -64,7 +64,7 @@ def test_staircases_end_at_the_similarity() -> None:
     told = film_explanation(("a", "b"), a, b, random.normal(size=(20, 30)), 0.3)
     for draw in (figures.explained_rows, figures.explained_words):
         steps = draw(told, top=5).data[0]
-        assert sum(steps.y[:-1]) == pytest.approx(told.similarity) == pytest.approx(steps.y[-1])
+        assert sum(steps.x[:-1]) == pytest.approx(told.similarity) == pytest.approx(steps.x[-1])
         assert steps.measure[-1] == "total"
     assert np.sum(figures.word_pairs(told, most=30).data[0].z) == pytest.approx(told.similarity)
     kinds = ("row of L", "shared", "pair of words")
@@ -76,9 +76,9 @@ def test_parts_that_do_not_add_up_lead_to_no_total() -> None:
     told = replace(explained("red car", "blue car"), way="left-out", own_a=(0.5, 0.3), own_b=(-0.4, 0.2), gap=0.4)
     figure = figures.explained_words(told)
     assert figure.data[0].type == "bar"
-    assert list(figure.data[0].y) == [0.5, -0.4, 0.3, 0.2]
-    assert list(figure.layout.xaxis.ticktext) == ["red (a)", "blue (b)", "car (a)", "car (b)"]  # no gap, no similarity
-    assert len(figures.explained_words(told, top=3).data[0].y) == 3
+    assert list(figure.data[0].x) == [0.5, -0.4, 0.3, 0.2]
+    assert list(figure.layout.yaxis.ticktext) == ["red (a)", "blue (b)", "car (a)", "car (b)"]  # no gap, no similarity
+    assert len(figures.explained_words(told, top=3).data[0].x) == 3
 
 
 def test_repeated_word_has_two_places_in_sentence_order() -> None:

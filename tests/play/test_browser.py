@@ -181,6 +181,7 @@ def test_more_lists_all_terms_and_a_phone_can_present(address: str, opened) -> N
     view = opened(address, viewport={"width": 390, "height": 844}).view
     assert not view.locator("#present").is_visible()
     view.locator("#more").click()
+    assert 0 <= view.locator("#panel").bounding_box()["y"] < 400
     view.locator("#panel summary").click()
     terms = {text.lower() for text in view.locator("#panel dt").all_inner_texts()}
     assert {"weight", "miner", "hit@1", "inter/intra"} < terms
@@ -207,6 +208,17 @@ def test_a_presented_scene_keeps_its_text_beside_the_space(size: tuple[int, int]
         across, down = view.evaluate(reach)
         assert across <= 0
         assert down <= size[1]
+
+
+def test_in_the_frame_of_the_app_the_curve_has_room_and_what_opens_is_seen(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address, viewport={"width": 1216, "height": 667}).view  # of a window of 1280 by 800
+    for scene in range(10):
+        view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
+        assert view.locator(".curve canvas").first.bounding_box()["height"] > 100  # 50 of them for its axes
+        view.click("#more")
+        panel = view.locator("#panel").bounding_box()
+        assert 0 <= panel["y"] < 467
+        view.click("#more")
 
 
 def test_keys_lead_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]
