@@ -15,10 +15,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from labkit.figures import leads_before_and_after
-from labkit.papers.bundled_report import stored
+from labkit.papers.bundled_report import TableResult, stored
 from labkit.papers.claims import ShownLead
+from labkit.papers.data import DATASETS
 from labkit.papers.published import PAPERS
 from labkit.papers.reports import as_markdown, in_digits, said
 from labkit.shipped import DEMONSTRATIONS
@@ -274,9 +276,39 @@ def refuted() -> str:
     return piped("| paper | what is said | what its own pages say |", "| --- | --- | --- |", rows)
 
 
+# --- docs/command-line.md -----------------------------------------------------------------------------------------
+
+
+def costs() -> str:
+    """The tables of `labkit reproduce` with their minutes, by paper and data."""
+    tables: dict[tuple[str, str], list[str]] = {}
+    for result in RESULTS.tables:
+        also = [name for row in result.table.rows if row.recipe for name in row.recipe.also]
+        sets = dict.fromkeys(part for name in (*result.table.data, *also) for part in DATASETS[name].parts)
+        told = f"`{result.name}` ({minutes(result):.0f})"
+        tables.setdefault((result.table.paper, ", ".join(sets) or "none"), []).append(told)
+    rows = [[sets, ", ".join(told)] for (_, sets), told in tables.items()]
+    return piped("| published data | tables (CPU minutes) |", "| --- | --- |", rows)
+
+
+def minutes(result: TableResult) -> float:
+    """The median of each row's runs times their number, and the row's tuning; what rows share counts once."""
+    recipes = {row.name: row.recipe for row in result.table.rows}
+    counted: list[Any] = []
+    total = 0.0
+    for made in filter(None, result.made):
+        runs = max(len(figure.seeds) for figure in result.figures if figure.row == made["row"])
+        parts = [((recipes[made["row"]], made["data"]), runs * made["seconds"])]
+        for what, seconds in (*parts, *((chosen, chosen["seconds"]) for chosen in made["chosen"])):
+            total += seconds * (what not in counted)
+            counted.append(what)
+    return total / 60
+
+
 # --- pages --------------------------------------------------------------------------------------------------------
 
 TABLES = {
+    "costs": costs,
     "overview": overview,
     "places": lambda: by_network("sentpwnet/6", "Hit@1"),
     "questions": lambda: by_network("sentpwnet/2", "QQP accuracy"),
@@ -295,7 +327,8 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page that has measured tables, with the text it should have."""
     docs = ROOT / "docs"
     yield docs / "RESULTS.md", as_markdown(RESULTS)
-    for page in (docs / "findings.md", docs / "fair-fights.md", docs / "why.md", docs / "errata.md"):
+    for name in ("command-line", "findings", "fair-fights", "why", "errata"):
+        page = docs / f"{name}.md"
         yield page, MARKED.sub(lambda found: found[1] + TABLES[found["name"]](), page.read_text("utf-8"))
     standings = {name: found for name in DEMONSTRATIONS if (found := standing(name))}
     page = ROOT / "data" / "runs" / "README.md"
