@@ -72,12 +72,12 @@ ROWS = {  # name -> the row in the tables of SentPWNet, and in those of FILM
 }
 LEADS = {  # what is compared -> the table, and how the claim begins that compares it
     "Quora: weighted pairs against contrastive, BiLSTM": ("sentpwnet/2", "with a BiLSTM"),
-    "Quora: the same, LSTM": ("sentpwnet/2", "with an LSTM"),
-    "Quora: the same, CNN": ("sentpwnet/2", "with a CNN"),
-    "Places, Hit@10: the same, BiLSTM": ("sentpwnet/6", "with a BiLSTM"),
+    "Quora: weighted pairs against contrastive, LSTM": ("sentpwnet/2", "with an LSTM"),
+    "Quora: weighted pairs against contrastive, CNN": ("sentpwnet/2", "with a CNN"),
+    "Places, Hit@10: weighted pairs against contrastive, BiLSTM": ("sentpwnet/6", "with a BiLSTM"),
     "Places, Hit@10: weighted pairs against triplets, CNN": ("sentpwnet/6", "with a CNN"),
     "Places, Hit@1: weighted pairs against contrastive, LSTM": ("sentpwnet/6", "with an LSTM"),
-    "Titles: the same, BiLSTM": ("sentpwnet/3", "on titles"),
+    "Titles: weighted pairs against contrastive, BiLSTM": ("sentpwnet/3", "on titles"),
     "Sentences: distilled pieces against the best network": ("sentpwnet/3", "fine-tuned vectors"),
     "Sections: the paper's triplet network against mean vectors": ("thematic/3", "the triplet network leads every"),
     "Captions, lift: two bidirectional layers against one layer": ("pthought/3", "the most complex encoder"),
@@ -121,14 +121,14 @@ def with_interval(table: str, row: str, column: str) -> str:
 
 
 def draw_leads(path: Path) -> None:
-    """A dozen leads in points, with printed settings and with those chosen on dev."""
+    """Thirteen leads in points, with printed settings and with those chosen on dev."""
     shown = []
     for name, (table, claim) in LEADS.items():
         _, before, after = next(each for each in RESULTS.table(table).leads if each[0].startswith(f"{table}: {claim}"))
         points = 1 if table.startswith("film/1") else 100
         shown.append((name, *(in_points(lead, points) for lead in (before, after))))
     figure = leads_before_and_after(shown)
-    figure.update_layout(xaxis_title="lead in points, with its 95 % interval; left of 0 the other one leads")
+    figure.update_layout(xaxis_title="lead in points with its 95 % interval; left of 0, the second method leads")
     figure.write_image(path, width=900, height=figure.layout.height, scale=1)
 
 
