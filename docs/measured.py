@@ -165,7 +165,7 @@ def thematic() -> str:
     as_printed = {"the paper's network, smaller": mean("thematic/3", f"{papers}, as printed", "accuracy")}
     named = {
         "the paper's network, smaller": papers,
-        "our network, from SIF's mean on": "triplets-sen (ours)",
+        "our network, starting from SIF": "triplets-sen (ours)",
         "mean of word vectors": "mean-vectors",
         "SIF": "SIF (ours)",
         "bag of word pieces": "bag of word pieces (ours)",
@@ -280,29 +280,25 @@ def refuted() -> str:
 
 
 def costs() -> str:
-    """The tables of `labkit reproduce` with their minutes, by paper and data."""
-    tables: dict[tuple[str, str], list[str]] = {}
+    """The tables of `labkit reproduce` with their minutes, by the data that they need."""
+    tables: dict[str, list[str]] = {}
     for result in RESULTS.tables:
         also = [name for row in result.table.rows if row.recipe for name in row.recipe.also]
         sets = dict.fromkeys(part for name in (*result.table.data, *also) for part in DATASETS[name].parts)
-        told = f"`{result.name}` ({minutes(result):.0f})"
-        tables.setdefault((result.table.paper, ", ".join(sets) or "none"), []).append(told)
-    rows = [[sets, ", ".join(told)] for (_, sets), told in tables.items()]
+        tables.setdefault(", ".join(sets) or "none", []).append(f"`{result.name}` ({minutes(result):.0f})")
+    rows = [[sets, ", ".join(told)] for sets, told in tables.items()]
     return piped("| published data | tables (CPU minutes) |", "| --- | --- |", rows)
 
 
 def minutes(result: TableResult) -> float:
     """The median of each row's runs times their number, and the row's tuning; what rows share counts once."""
     recipes = {row.name: row.recipe for row in result.table.rows}
-    counted: list[Any] = []
-    total = 0.0
+    spent: list[tuple[Any, float]] = []  # what was computed, and its seconds
     for made in filter(None, result.made):
         runs = max(len(figure.seeds) for figure in result.figures if figure.row == made["row"])
-        parts = [((recipes[made["row"]], made["data"]), runs * made["seconds"])]
-        for what, seconds in (*parts, *((chosen, chosen["seconds"]) for chosen in made["chosen"])):
-            total += seconds * (what not in counted)
-            counted.append(what)
-    return total / 60
+        spent.append(((recipes[made["row"]], made["data"]), runs * made["seconds"]))
+        spent += [(chosen, chosen["seconds"]) for chosen in made["chosen"]]
+    return sum(each[1] for place, each in enumerate(spent) if each not in spent[:place]) / 60
 
 
 # --- pages --------------------------------------------------------------------------------------------------------
