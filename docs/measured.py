@@ -15,10 +15,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from labkit.figures import leads_before_and_after
-from labkit.papers.bundled_report import stored
+from labkit.papers.bundled_report import TableResult, stored
 from labkit.papers.claims import ShownLead
+from labkit.papers.data import DATASETS
 from labkit.papers.published import PAPERS
 from labkit.papers.reports import as_markdown, in_digits, said
 from labkit.shipped import DEMONSTRATIONS
@@ -70,12 +72,12 @@ ROWS = {  # name -> the row in the tables of SentPWNet, and in those of FILM
 }
 LEADS = {  # what is compared -> the table, and how the claim begins that compares it
     "Quora: weighted pairs against contrastive, BiLSTM": ("sentpwnet/2", "with a BiLSTM"),
-    "Quora: the same, LSTM": ("sentpwnet/2", "with an LSTM"),
-    "Quora: the same, CNN": ("sentpwnet/2", "with a CNN"),
-    "Places, Hit@10: the same, BiLSTM": ("sentpwnet/6", "with a BiLSTM"),
+    "Quora: weighted pairs against contrastive, LSTM": ("sentpwnet/2", "with an LSTM"),
+    "Quora: weighted pairs against contrastive, CNN": ("sentpwnet/2", "with a CNN"),
+    "Places, Hit@10: weighted pairs against contrastive, BiLSTM": ("sentpwnet/6", "with a BiLSTM"),
     "Places, Hit@10: weighted pairs against triplets, CNN": ("sentpwnet/6", "with a CNN"),
     "Places, Hit@1: weighted pairs against contrastive, LSTM": ("sentpwnet/6", "with an LSTM"),
-    "Titles: the same, BiLSTM": ("sentpwnet/3", "on titles"),
+    "Titles: weighted pairs against contrastive, BiLSTM": ("sentpwnet/3", "on titles"),
     "Sentences: distilled pieces against the best network": ("sentpwnet/3", "fine-tuned vectors"),
     "Sections: the paper's triplet network against mean vectors": ("thematic/3", "the triplet network leads every"),
     "Captions, lift: two bidirectional layers against one layer": ("pthought/3", "the most complex encoder"),
@@ -119,14 +121,14 @@ def with_interval(table: str, row: str, column: str) -> str:
 
 
 def draw_leads(path: Path) -> None:
-    """A dozen leads in points, with printed settings and with those chosen on dev."""
+    """Thirteen leads in points, with printed settings and with those chosen on dev."""
     shown = []
     for name, (table, claim) in LEADS.items():
         _, before, after = next(each for each in RESULTS.table(table).leads if each[0].startswith(f"{table}: {claim}"))
         points = 1 if table.startswith("film/1") else 100
         shown.append((name, *(in_points(lead, points) for lead in (before, after))))
     figure = leads_before_and_after(shown)
-    figure.update_layout(xaxis_title="lead in points, with its 95 % interval; left of 0 the other one leads")
+    figure.update_layout(xaxis_title="lead in points with its 95 % interval; left of 0, the second method leads")
     figure.write_image(path, width=900, height=figure.layout.height, scale=1)
 
 
@@ -163,7 +165,7 @@ def thematic() -> str:
     as_printed = {"the paper's network, smaller": mean("thematic/3", f"{papers}, as printed", "accuracy")}
     named = {
         "the paper's network, smaller": papers,
-        "our network, from SIF's mean on": "triplets-sen (ours)",
+        "our network, starting from SIF": "triplets-sen (ours)",
         "mean of word vectors": "mean-vectors",
         "SIF": "SIF (ours)",
         "bag of word pieces": "bag of word pieces (ours)",
@@ -274,9 +276,35 @@ def refuted() -> str:
     return piped("| paper | what is said | what its own pages say |", "| --- | --- | --- |", rows)
 
 
+# --- docs/command-line.md -----------------------------------------------------------------------------------------
+
+
+def costs() -> str:
+    """The tables of `labkit reproduce` with their minutes, by the data that they need."""
+    tables: dict[str, list[str]] = {}
+    for result in RESULTS.tables:
+        also = [name for row in result.table.rows if row.recipe for name in row.recipe.also]
+        sets = dict.fromkeys(part for name in (*result.table.data, *also) for part in DATASETS[name].parts)
+        tables.setdefault(", ".join(sets) or "none", []).append(f"`{result.name}` ({minutes(result):.0f})")
+    rows = [[sets, ", ".join(told)] for sets, told in tables.items()]
+    return piped("| published data | tables (CPU minutes) |", "| --- | --- |", rows)
+
+
+def minutes(result: TableResult) -> float:
+    """The median of each row's runs times their number, and the row's tuning; what rows share counts once."""
+    recipes = {row.name: row.recipe for row in result.table.rows}
+    spent: list[tuple[Any, float]] = []  # what was computed, and its seconds
+    for made in filter(None, result.made):
+        runs = max(len(figure.seeds) for figure in result.figures if figure.row == made["row"])
+        spent.append(((recipes[made["row"]], made["data"]), runs * made["seconds"]))
+        spent += [(chosen, chosen["seconds"]) for chosen in made["chosen"]]
+    return sum(each[1] for place, each in enumerate(spent) if each not in spent[:place]) / 60
+
+
 # --- pages --------------------------------------------------------------------------------------------------------
 
 TABLES = {
+    "costs": costs,
     "overview": overview,
     "places": lambda: by_network("sentpwnet/6", "Hit@1"),
     "questions": lambda: by_network("sentpwnet/2", "QQP accuracy"),
@@ -295,7 +323,8 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page that has measured tables, with the text it should have."""
     docs = ROOT / "docs"
     yield docs / "RESULTS.md", as_markdown(RESULTS)
-    for page in (docs / "findings.md", docs / "fair-fights.md", docs / "why.md", docs / "errata.md"):
+    for name in ("command-line", "findings", "fair-fights", "why", "errata"):
+        page = docs / f"{name}.md"
         yield page, MARKED.sub(lambda found: found[1] + TABLES[found["name"]](), page.read_text("utf-8"))
     standings = {name: found for name in DEMONSTRATIONS if (found := standing(name))}
     page = ROOT / "data" / "runs" / "README.md"

@@ -21,9 +21,9 @@ from labkit.progress import lasting
 RULE = (
     "A claim is judged on the differences between runs with the same seed on the same test items. It is confirmed if, "
     "for every lead that it claims, the 95 % interval over seeds and test items together lies above the claimed value "
-    "(for a tie: within its bounds). It is not confirmed if any interval lies below the claimed value; this interval "
-    "is widened, since it is picked from several. Otherwise it is open, as it is with fewer than five seeds or without "
-    "one of its rows."
+    "(for a tie: within its bounds). It is not confirmed if any interval lies below it (or outside them), even after "
+    "widening for the number of leads (Bonferroni). Otherwise it is open, as it is with fewer than five seeds or "
+    "without one of its rows. Intervals are shown before widening: that of an open claim may exclude 0."
 )
 AT_END = "(!)"  # marks a number chosen at an end of its range
 NOT_EVIDENCE = "not evidence: one seed, small bundled data, short training"
