@@ -319,7 +319,7 @@ def refused(*columns: Sequence[int], labels: list[float] | None = None, **option
         (lambda: refused(A, B, labelled=True), "columns"),
         (lambda: refused(A, B, labels=[1.0] * 8, in_batch=True), "in_batch"),
         (lambda: refused(A, B, labels=[1.0] * 7), "labels"),
-        (lambda: refused(A, B, labels=[4.0] * 8), "labels"),
+        (lambda: refused(A, B, labels=[0.0] * 7 + [4.0]), "labels"),
     ],
 )
 def test_bad_arguments_are_refused(call: Callable[[], Any], argument: str) -> None:
