@@ -74,17 +74,16 @@ def show_limits() -> None:
         )
 
 
-def may_touch(queue: Queue, job: Job) -> bool:
-    """Whether this visitor may stop a job: their own or, as the teacher, any."""
-    return not classroom.is_on() or classroom.is_teacher() or queue.visitor(job) == classroom.me()
+def may_touch(run: Path | str) -> bool:
+    """Whether this visitor may stop or delete the run in a folder: their own or, as the teacher, any."""
+    whose = owned(run)
+    return not classroom.is_on() or classroom.is_teacher() or bool(whose and whose.owner == classroom.me() != "")
 
 
 def is_shown(queue: Queue, job: Job) -> bool:
     """Whether this visitor sees a job: one they may stop, a shared one, or one that no visitor started."""
-    if may_touch(queue, job):
-        return True
     whose = owned(job.folder)
-    return whose.shared if whose else not (job.own or queue.visitor(job))
+    return may_touch(job.folder) or (whose.shared if whose else not job.own)
 
 
 def submit(queue: Queue, job: Job, opened: Opened) -> None:
@@ -185,7 +184,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         st.caption("Another process is training this run.")
     else:
         st.caption(f"{lasting(job.seconds)} · {worth(job)}" if job.began else worth(job))
-        for line in (job.why, *job.notes) if may_touch(queue, job) else ():
+        for line in (job.why, *job.notes) if may_touch(job.folder) else ():
             st.caption(frame.plain(line))
 
 
@@ -203,7 +202,7 @@ def worth(job: Job) -> str:
 
 
 def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
-    """Buttons to see a run move, show its pictures here, stop, resume or remove it."""
+    """Buttons to see a run move, show its pictures here, stop, resume or delete it."""
     with st.container(horizontal=True, width="content"):
         if not shown:
             st.button("Show", key=f"show-{job.id}", on_click=show, args=(job,))
@@ -214,16 +213,29 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
                     st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
                 see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
             frame.save_model(Path(job.folder), f"zip-{job.id}")
-        if not may_touch(queue, job):
+        if not may_touch(job.folder):
             return
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
         if job.state in RESUMABLE and not is_locked(job.folder) and queue.has_file(job):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
-        if job.state in ENDED and job.id:
-            about = "Remove this entry from the list. The run itself is kept."
-            st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
+        if job.state in ENDED and (job.id or owned(job.folder)):
+            ask_to_delete(queue, Path(job.folder), job.id)
+
+
+def ask_to_delete(queue: Queue, run: Path, key: str) -> None:
+    """A button that deletes a run that was trained here, after it has asked once."""
+    with st.popover("Delete", key=f"ask-{key}"):
+        st.markdown(f"Permanently delete {frame.plain(run.name)} and all its files?")
+        st.button("Yes, delete it", key=f"delete-{key}", on_click=act, args=(partial(delete, queue), run))
+
+
+def delete(queue: Queue, run: Path) -> None:
+    """Delete a run, if this visitor may."""
+    if not may_touch(run):
+        raise ValueError(f"run {run.name!r} belongs to another visitor")
+    queue.delete(run)
 
 
 def see_it_move(folder: Path, corpus: str) -> None:
@@ -387,10 +399,9 @@ def show_own_runs(queue: Queue) -> None:
         for run in runs:
             name = run.folder.name
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-                key, about = f"shared-{name}", f"Permanently delete {name} and all its files."
-                label = f"Share {name} ({amount(run.size)})"
+                key, label = f"shared-{name}", f"Share {name} ({amount(run.size)})"
                 st.checkbox(label, run.shared, key=key, on_change=share_run, args=(run, key))
-                st.button("Delete", key=f"delete-{name}", on_click=act, args=(queue.delete, run.folder), help=about)
+                ask_to_delete(queue, run.folder, name)
 
 
 def share_run(run: Owned, key: str) -> None:

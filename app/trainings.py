@@ -358,17 +358,20 @@ class Queue:
                 Path(job.folder).rmdir()
 
     def delete(self, run: Path) -> None:
-        """Delete the run of a visitor with all its files, and the record of its job."""
+        """Delete a run that was trained here with all its files, and the records of its job and owner."""
+        run = run.parent.resolve() / run.name
         with self._lock:
             jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
-            if run.parent != self.runs or owned(run) is None:
-                raise ValueError(f"run {run.name!r} no longer exists or belongs to no visitor")
+            outside = run.parent != self.runs or run.resolve() != run  # a link, or `..`, leads elsewhere
+            if outside or not (jobs or owned(run)):
+                raise ValueError(f"run {run.name!r} no longer exists or was not trained here")
             if any(job.state not in ENDED for job in jobs) or is_locked(run):
-                raise ValueError(f"run {run.name!r} is being trained; stop it first")
+                raise ValueError(f"run {run.name!r} is still being trained; stop it first")
             for job in jobs:
                 self.forget(job.id)
             if run.exists():
                 shutil.rmtree(run)
+            _record(run).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop the running job, keep its checkpoint, and release the queue for another app."""
