@@ -184,7 +184,7 @@ def space(
 
 
 def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
-    """One of these vectors. `others` says which runs are not offered; the page shows a note if its address names one."""
+    """One of these vectors. `others` says which runs are not offered; the page shows a note if the address has one."""
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))

@@ -37,7 +37,7 @@ MOST = 12  # runs listed
 SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the id of the job shown, and the corpus chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
-FEW = 100  # dev rows, below which a single one is seen in the curve
+FEW, FEWEST = 100, 30  # rows of a split, below which one is seen in a score, and below which they decide nothing
 EARLY = (
     "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
     "{patience} epochs. "
@@ -253,9 +253,17 @@ def see_it_move(folder: Path, corpus: str) -> None:
 # --- how it grows ------------------------------------------------------------------------------------------------
 
 
+def too_few(opened: Opened) -> str:
+    """A sentence that says so if a corpus has too few test rows to compare methods; otherwise empty."""
+    count = opened.corpus.sizes.get("test", 0)
+    return f"The test scores come from only {count} rows. So few decide nothing." if 0 < count < FEWEST else ""
+
+
 def show_growth(job: Job, opened: Opened | None) -> None:
     """The current space of a run, its curves, and the command that trains it."""
     own = opened if opened is not None and job.corpus == opened.in_code else None
+    if own and job.state == "finished" and too_few(own):
+        st.warning(too_few(own))
     left, right = st.columns([3, 2])
     with left:
         show_space(job, own)
@@ -309,7 +317,8 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
-    frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
+    with st.container(key="high-trained"):
+        frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch")
 
 
 def planned(job: Job) -> tuple[int, int]:

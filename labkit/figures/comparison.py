@@ -84,7 +84,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     low, high = min(reach) - room, max(reach) + room
     if all(0 <= line.mean <= 1 for _, line in shown):  # a share
         low, high = max(low, 0), min(high, 1)
-    cut = "; the axis does not start at 0" if low > 0 else ""
+    cut = "<br>the axis does not start at 0" if low > 0 else ""  # a second line, which has room on a phone, too
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
@@ -95,7 +95,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
         shapes=shapes,
         xaxis={"title": spoken(figure) + cut, "showgrid": False, "range": [low, high]},
         yaxis=names | {"range": [len(lines) - 0.5, -0.5], "automargin": True, "tickfont": {"size": 13}},
-        height=max(LEADERS_LEAST, 90 + (LEADER_HEIGHT + taller) * len(lines)),
+        height=max(LEADERS_LEAST, 90 + LABEL * bool(cut) + (LEADER_HEIGHT + taller) * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
         showlegend=True,
         margin=draw.margin(30),
