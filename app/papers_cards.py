@@ -41,7 +41,6 @@ class Card:
     claim: str
     table: str
     judged: str  # the claim as the table words it
-    column: str
     differs: str
     panel: Any = None  # a module; without one, the Why page opens
     limit: str = ""
@@ -54,7 +53,6 @@ CARDS = {
         "Weighting pairs by locality produces better sentence vectors than Siamese and triplet networks.",
         "sentpwnet/2",
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
-        "QQP accuracy",
         "QQP consists of pairs of Quora questions, labelled as duplicates or not. Our scores are lower because our "
         "networks are smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
     ),
@@ -63,7 +61,6 @@ CARDS = {
         "A network trained on triplets of Wikipedia sentences can tell which sentences come from the same section.",
         "thematic/3",
         "the triplet network leads every other method (the paper's network)",
-        "accuracy",
         "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
         "Our copy of the paper's network is half as wide and, like its word vectors, is trained on only some of the "
         "triplets.",
@@ -75,7 +72,6 @@ CARDS = {
         "neighbours.",
         "sbert-lp/1",
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
-        "STS 2015",
         "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
         "models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
@@ -87,7 +83,6 @@ CARDS = {
         "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
         "both two-layer forms lead all other methods",
-        "P-coherence",
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
         "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
@@ -97,7 +92,6 @@ CARDS = {
         "A readable linear metric recognises duplicate questions better than Siamese networks do.",
         "film/1",
         "FILM leads the Siamese networks",
-        "accuracy",
         "Our scores are lower because we train smaller Siamese networks on far fewer pairs.",
         papers_film,
     ),
@@ -157,11 +151,11 @@ def show_card(name: str, card: Card) -> None:
     claim = next(each for each in table.claims if each.text == card.judged)
     st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict, card.limit)}")
     st.markdown(card.claim)
-    lead = claim.ours.lead
-    pairs = [*card.also, *([(lead.row, lead.other)] if lead else [])]
-    picture = figures.leads_beside_paper(table, card.column, pairs)
-    alt = f"{card.title}, {card.column}: {len(pairs)} leads, the paper's and ours. {VERDICTS[claim.ours.verdict][1]}."
-    st.plotly_chart(frame.enlarged(picture), key=f"card-{name}", alt=alt, config={"displayModeBar": False})
+    if lead := claim.ours.lead:
+        pairs, verdict = (*card.also, (lead.row, lead.other)), VERDICTS[claim.ours.verdict][1]
+        picture = frame.enlarged(figures.leads_beside_paper(table, lead.column, pairs))
+        alt = f"{card.title}, {lead.column}: {len(pairs)} leads, the paper's and ours. {verdict}."
+        frame.small_picture(picture, f"card-{name}", alt)
     with st.container(horizontal=True, key=f"open-{name}"):
         if card.panel:
             icon = ":material/play_arrow:"

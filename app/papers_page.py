@@ -18,17 +18,6 @@ from labkit.papers.records import AS_PRINTED
 from labkit.papers.reports import ours, result_of
 
 EVERY = "All papers"
-LOOK = """
-.st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}  /* it is no paper */
-.labkit-tally {display: flex; height: 0.5rem; border-radius: 0.25rem; overflow: hidden}
-.labkit-tally .green {background: #009E73} .labkit-tally .red {background: #D55E00}
-.labkit-tally .blue {background: #56B4E9} .labkit-tally .gray {background: #B8B8B8}
-@media (max-width: 640px) {  /* a card for each claim */
-  [data-testid=stTable] :is(table, tbody, tr, td) {display: block; border: 0}
-  [data-testid=stTable] thead {display: none}
-  [data-testid=stTable] tr {padding: 0.5rem 0; border-bottom: 1px solid #B8B8B8}
-}
-"""
 TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
 UNITS = (
     "A point is a hundredth of the best possible score. “95 %” is the range in which a lead lies with 95 % "
@@ -167,7 +156,8 @@ def page() -> None:
     title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))
     opened = st.query_params.get(TRY, "")
     shown = CARDS[opened].title if opened in CARDS else title
-    st.html(f"<style>{LOOK}</style><script>{TO_TOP} // {shown}</script>", unsafe_allow_javascript=True)
+    with st.container(key="to-top"):
+        st.html(f"<script>{TO_TOP} // {shown}</script>", unsafe_allow_javascript=True)
     if title != EVERY:
         show_claims(names[title])
         show_tables(names[title])

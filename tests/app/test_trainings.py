@@ -280,7 +280,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     assert not (queue.private(bad) / bad.corpus).exists()
     with pytest.raises(ValueError, match="file"):
         queue.resume(bad.id)
-    queue.forget(bad.id)
+    queue.delete(Path(bad.folder))
     assert not queue.private(bad).exists()
     with pytest.raises(ValueError, match=bad.id):
         queue.job(bad.id)
