@@ -31,10 +31,7 @@ EXACTLY = {  # added to the name of a metric
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The scores on the test split by `measure`, of which the best possible is 1.
-
-    `chance` is the score of random vectors; for a rank correlation it is 0, which a single draw misses.
-    """
+    """The scores on the test split by `measure`, of which 1 is the best. A correlation is 0 by chance."""
 
     measure: str
     chance: float
