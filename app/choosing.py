@@ -33,7 +33,7 @@ OWN = frame.OWN
 WIDTH, WIDEST = 210, 420  # of a control in the row at the top, in pixels
 RUN = "run "  # prefix of a run's name in the list of vectors
 NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compare page, or with this command:"
-NOT_OFFERED = "The link names {name}, which is missing or was trained on another corpus. Choose another model."
+NOT_OFFERED = "{name} was deleted or trained on another corpus, so another choice is shown."
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences."
 LINKED = " The link that you opened does not contain what it shows: the file **{}**{}."
@@ -43,7 +43,7 @@ FORMATS = (
 )
 OWN_FILE = (
     "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run is "
-    "finished. A stopped run keeps it for resuming until you remove its entry. The run itself keeps the vocabulary and "
+    "finished. A stopped run keeps it for resuming until you delete it. The run itself keeps the vocabulary and "
     "some sentences; {} can see them."
 )
 READERS = "everybody who uses this app", "only you and the teacher (or everybody, if you share the run)"
@@ -180,9 +180,9 @@ def space(
 
 
 def choose_vectors(options: Sequence[str], default: str, label: str, key: str, others: str | None = None) -> str:
-    """One of these vectors. `others` says which runs are not offered; the page shows a note if a link names one."""
+    """One of these vectors. `others` says which runs are not offered; the page shows a note if the address has one."""
     linked = st.query_params.get(key, "")
-    if linked.startswith(RUN) and linked not in options and key not in st.session_state:
+    if linked.startswith(RUN) and linked not in options:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
     about = [f"* **{NAMES[option]}**: {MEANINGS[option]}" for option in options if option in MEANINGS]
     shown: Any = {"format_func": lambda option: NAMES.get(option, option)}

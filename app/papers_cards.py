@@ -1,4 +1,4 @@
-"""The five papers as cards: what each claims, whether it holds here and why, one picture, and a panel to try it in."""
+"""The five papers as cards: what each claims, whether it holds here, one picture, and a panel to try it in."""
 
 from __future__ import annotations
 
@@ -27,26 +27,24 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "not measured": ("gray", "Not tested"),
 }
 EXPLANATIONS = "why"  # not a paper: our own measurements
-NO_INTERVAL = " ○ is a difference of two means: only the lead that decides a claim is stored with its interval."
 
 
 @dataclass(frozen=True)
 class Card:
     """What a paper claims, the claim of its table that the verdict is on, and the panel to try it in.
 
-    `pairs`: the rows whose leads are drawn. `variant`: a question of our own that has its own verdict. `differs` says
-    why the level of our scores differs from the paper's; the notes of its table say more.
+    `differs` says why the level of our scores differs from the paper's; the notes of its table say more. `limit`: under
+    which condition the verdict was found. `also`: two rows whose lead is drawn beside the one that decides.
     """
 
     title: str
     claim: str
     table: str
     judged: str  # the claim as the table words it
-    column: str
-    pairs: tuple[tuple[str, str], ...]
     differs: str
     panel: Any = None  # a module; without one, the Why page opens
-    variant: str = ""
+    limit: str = ""
+    also: tuple[tuple[str, str], ...] = ()
 
 
 CARDS = {
@@ -55,8 +53,6 @@ CARDS = {
         "Weighting pairs by locality produces better sentence vectors than Siamese and triplet networks.",
         "sentpwnet/2",
         "with a BiLSTM, weighted pairs lead the Siamese and the triplet network",
-        "QQP accuracy",
-        (("BiLSTM + SentPWNet", "BiLSTM + Siamese network"), ("BiLSTM + SentPWNet", "BiLSTM + Triplet network")),
         "QQP consists of pairs of Quora questions, labelled as duplicates or not. Our scores are lower because our "
         "networks are smaller and learn from fewer pairs, with word vectors trained on these pairs instead of GloVe.",
     ),
@@ -65,8 +61,6 @@ CARDS = {
         "A network trained on triplets of Wikipedia sentences can tell which sentences come from the same section.",
         "thematic/3",
         "the triplet network leads every other method (the paper's network)",
-        "accuracy",
-        (("triplets-sen (the paper's network, smaller)", "mean-vectors"), ("triplets-sen (ours)", "mean-vectors")),
         "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
         "Our copy of the paper's network is half as wide and, like its word vectors, is trained on only some of the "
         "triplets.",
@@ -77,21 +71,18 @@ CARDS = {
         "Sentence vectors improve when their dimensions are reduced in a way that preserves each sentence's "
         "neighbours.",
         "sbert-lp/1",
-        "grades: SBERT base + LP leads SBERT base",
-        "STS 2015",
-        (("SBERT base + LP", "SBERT base"), ("all-MiniLM-L6-v2 + LP", "all-MiniLM-L6-v2, as it is")),
+        "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
         "models are not available here, so LP is applied to another one, all-MiniLM-L6-v2.",
         papers_sbert_lp,
-        "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
+        "with another model",
+        (("SBERT base + LP", "SBERT base"),),
     ),
     "pthought": Card(
         "P-thought",
         "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
         "both two-layer forms lead all other methods",
-        "P-coherence",
-        (("P-thought (two layers, bidirectional)", "SIF"),),
         "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
         "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
         papers_pthought,
@@ -101,8 +92,6 @@ CARDS = {
         "A readable linear metric recognises duplicate questions better than Siamese networks do.",
         "film/1",
         "FILM leads the Siamese networks",
-        "accuracy",
-        (("FILM", "Siamese CNN"), ("FILM", "Siamese-LSTM"), ("FILM", "TF-IDF")),
         "Our scores are lower because we train smaller Siamese networks on far fewer pairs.",
         papers_film,
     ),
@@ -136,10 +125,10 @@ def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
     st.caption(tally(claims))
 
 
-def badge_of(verdict: str) -> str:
+def badge_of(verdict: str, limit: str = "") -> str:
     """A verdict on a claim."""
     colour, words = VERDICTS[verdict]
-    return f":{colour}-badge[{words}]"
+    return f":{colour}-badge[{' '.join(filter(None, (words, limit)))}]"
 
 
 # --- the cards ---------------------------------------------------------------------------------------------------
@@ -155,33 +144,29 @@ def show_cards() -> None:
 
 
 def show_card(name: str, card: Card) -> None:
-    """The verdict and its reason, one picture, and two buttons."""
+    """The verdict, the claim, one picture, and buttons; the reason for the verdict is behind one of them."""
     from labkit.papers.published import PAPERS
 
     table = cached.paper_tables()[card.table]
-    judged = {claim.text: claim for claim in table.claims}
-    claim, variant = judged[card.judged], judged.get(card.variant)
-    st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict)}", help=PAPERS[name].citation)
-    show_tally(claims_of(name, asked_here=False))
+    claim = next(each for each in table.claims if each.text == card.judged)
+    st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict, card.limit)}")
     st.markdown(card.claim)
-    st.markdown(f"**Here:** {frame.plain(result_of(claim, table.table))}")
-    if variant:
-        st.markdown(f"**Our variant:** {badge_of(variant.ours.verdict)} {frame.plain(result_of(variant, table.table))}")
-    leads = [each.ours.lead for each in (claim, variant) if each and each.ours.lead]
-    decide = [(lead.row, lead.other) for lead in leads if lead.column == card.column]
-    pairs = tuple(dict.fromkeys((*card.pairs, *decide)))
-    picture = figures.leads_beside_paper(table, card.column, pairs)
-    alt = f"{card.title}, {card.column}: {len(pairs)} leads, the paper's and ours. {VERDICTS[claim.ours.verdict][1]}."
-    st.plotly_chart(frame.enlarged(picture), key=f"card-{name}", alt=alt, config={"displayModeBar": False})
-    why = NO_INTERVAL * any(trace.marker.symbol == "circle-open" and trace.x for trace in picture.data)
-    st.caption(f"{card.differs}{why} Source: {table.table.title} of the paper.")
-    with st.container(horizontal=True):
+    if lead := claim.ours.lead:
+        pairs, verdict = (*card.also, (lead.row, lead.other)), VERDICTS[claim.ours.verdict][1]
+        picture = frame.enlarged(figures.leads_beside_paper(table, lead.column, pairs))
+        alt = f"{card.title}, {lead.column}: {len(pairs)} leads, the paper's and ours. {verdict}."
+        frame.small_picture(picture, f"card-{name}", alt)
+    with st.container(horizontal=True, key=f"open-{name}"):
         if card.panel:
             icon = ":material/play_arrow:"
             st.button("Try it", type="primary", icon=icon, key=f"try-{name}", on_click=open_panel, args=(name, card))
         elif st.button("Pair weights, in Why", icon=":material/arrow_outward:", key=f"try-{name}"):
             st.switch_page("why_page.py")
         show_tables_button(name, card.title)
+        with st.popover("Why?", key=f"reason-{name}"):
+            st.markdown(f"{frame.plain(result_of(claim, table))} {card.differs}")
+            show_tally(claims_of(name, asked_here=False))
+            st.caption(f"Source: {table.table.title} of the paper. {PAPERS[name].citation}")
 
 
 def show_explanations() -> None:

@@ -18,17 +18,7 @@ from labkit.papers.records import AS_PRINTED
 from labkit.papers.reports import ours, result_of
 
 EVERY = "All papers"
-LOOK = """
-.st-key-paper [role=radio]:last-child {margin-left: 1rem; border-radius: 0.5rem}  /* it is no paper */
-.labkit-tally {display: flex; height: 0.5rem; border-radius: 0.25rem; overflow: hidden}
-.labkit-tally .green {background: #009E73} .labkit-tally .red {background: #D55E00}
-.labkit-tally .blue {background: #56B4E9} .labkit-tally .gray {background: #B8B8B8}
-@media (max-width: 640px) {  /* a card for each claim */
-  [data-testid=stTable] :is(table, tbody, tr, td) {display: block; border: 0}
-  [data-testid=stTable] thead {display: none}
-  [data-testid=stTable] tr {padding: 0.5rem 0; border-bottom: 1px solid #B8B8B8}
-}
-"""
+TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
 UNITS = (
     "A point is a hundredth of the best possible score. “95 %” is the range in which a lead lies with 95 % "
     "confidence, given the randomness of seeds (repetitions of training) and test items."
@@ -43,9 +33,9 @@ LEADS = (
     "claimed method is better. Point at a mark to see which two methods and which column it compares."
 )
 ABOUT = """\
-Each card shows the main result of its paper, as leads of one method over another. A lead is positive if the first
-method is better. An open diamond marks the paper's lead, and a disc marks ours. Our values come from `labkit
-reproduce`, which uses public or generated data, not those of the paper.
+Each card shows the main result of its paper, as the lead of one method over another. A lead is positive if the first
+method is better. An open diamond marks the paper's lead, and a disc marks ours, with its 95 % interval. Our values come
+from `labkit reproduce`, which uses public or generated data, not those of the paper.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
 and the settings of both sides are chosen on dev, a part of the corpus used for neither training nor testing. If only
@@ -69,7 +59,7 @@ def show_claims(paper: str) -> None:
             {
                 "verdict": papers_cards.badge_of(claim.ours.verdict),
                 "our question" if asked_here else "claim": frame.plain(claim.text),
-                "here": frame.plain(result_of(claim, table.table)),
+                "here": frame.plain(result_of(claim, table)),
                 "in": table.table.title,
             }
             for claim, table in claims
@@ -159,13 +149,15 @@ def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
 
 def page() -> None:
     frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
-    st.html(f"<style>{LOOK}</style>")
     if TRY not in st.query_params:
         st.caption(UNITS)
     names = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_cards.EXPLANATIONS}
     hidden: Any = {"label_visibility": "collapsed", "on_change": papers_cards.close_panel, **frame.KEEP}
     title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))
     opened = st.query_params.get(TRY, "")
+    shown = CARDS[opened].title if opened in CARDS else title
+    with st.container(key="to-top"):
+        st.html(f"<script>{TO_TOP} // {shown}</script>", unsafe_allow_javascript=True)
     if title != EVERY:
         show_claims(names[title])
         show_tables(names[title])

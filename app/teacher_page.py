@@ -11,7 +11,7 @@ import choosing
 import classroom
 import frame
 import streamlit as st
-from train_queue import act
+from train_queue import act, delete
 from trainings import Job, Owned, Queue, all_owned, queue_of
 
 from labkit.atomic import amount
@@ -74,19 +74,19 @@ def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             size = amount(sum(run.size for run in own))
             st.markdown(f"**{called(owner)}** · {size} · runs: {len(own)}, shared: {len(own) - len(unshared)}")
-            if unshared:
-                with st.popover("Make room", key=f"room-{owner}"):
-                    st.markdown("This permanently deletes the runs that this visitor has not shared.")
-                    remove, key = partial(delete, queue, unshared), f"delete-{owner}"
-                    st.button(f"Delete runs: {len(unshared)}", key=key, on_click=act, args=(remove, owner))
+            with st.popover("Make room", key=f"room-{owner}"):
+                st.markdown("This permanently deletes runs of this visitor.")
+                for what, runs_of in (("unshared", unshared), ("all", own)):
+                    name, remove = f"Delete {what} runs: {len(runs_of)}", partial(delete_all, queue, runs_of)
+                    st.button(name, key=f"delete-{what}-{owner}", on_click=act, args=(remove, owner))
 
 
-def delete(queue: Queue, runs: Sequence[Owned], owner: str) -> None:
+def delete_all(queue: Queue, runs: Sequence[Owned], owner: str) -> None:
     """Delete these runs of a visitor, except those that are being trained."""
     live = {job.folder for job in queue.live}
     for run in runs:
         if str(run.folder) not in live:
-            queue.delete(run.folder)
+            delete(queue, run.folder)
 
 
 def show_all(queue: Queue) -> None:

@@ -24,7 +24,6 @@ BARS = "▁▂▃▄▅▆▇█"
 MOST = 13  # bars of a corpus
 VECTORS, SURPRISING = ("tfidf", "mean-vectors"), 12  # of a corpus of pairs: the vectors, and the pairs listed
 PERFECT = 0.9995  # rounds to 1.000
-YOURS = "your file"
 SHAPES = {  # of a corpus -> what a row is, and a file with the columns that labkit reads
     "Labelled": ("a sentence and its class", "text,label\nThe train was late.,travel\nThis soup needs salt.,food\n"),
     "Pairs": (
@@ -63,8 +62,8 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     measured = {name: room().value(key, lambda: None) for name, key in keys.items() if room().has(key)}
     fill(table, corpora, measured)
     with st.container(horizontal=True, gap="xsmall", key="choose"):
-        for name in corpora:
-            label = f"Open **{frame.plain(name)}**"
+        for name, each in corpora.items():
+            label = f"Open **{frame.plain(each.in_code)}**"
             st.button(label, key=f"choose-{name}", type="tertiary", on_click=choosing.choose_corpus, args=(name,))
     st.caption(READ)
     if opened is not None:
@@ -89,8 +88,8 @@ def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str
         scores = (hard.chance, hard.tfidf, hard.mean_vectors) if hard else ("", "", "")
         rows.append(
             {
-                "corpus": f"**{frame.plain(opened.file.name if opened.file else name)}**",
-                "what it is": YOURS if opened.own else CORPORA[name].summary,
+                "corpus": f"**{frame.plain(opened.in_code)}**",
+                "what it is": choosing.OWN if opened.own else CORPORA[name].summary,
                 "rows": f"{len(opened.corpus):,}",
                 "classes": classes_of(opened.corpus),
                 "measure": hard.measure.split(",")[0] if hard else "–" if name in measured else "measuring …",
@@ -135,9 +134,9 @@ def span(sizes: Sequence[int]) -> str:
 def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     """The size of the corpus, a button to train on it, and templates for another file."""
     corpus = opened.corpus
-    name = frame.plain(opened.file.name if opened.file else corpus.name)
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
-    st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {SHAPES[type(corpus).__name__][0]}.")
+    what, name = SHAPES[type(corpus).__name__][0], frame.plain(opened.in_code)
+    st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {what}.")
     with st.container(horizontal=True, vertical_alignment="center"):
         icon = ":material/arrow_forward:"
         st.button("Train on it", type="primary", icon=icon, key="train-on-it", on_click=to_train)

@@ -63,7 +63,7 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
                 if st.button(name, type="primary", icon=":material/play_arrow:", key="train"):
                     train_queue.submit(queue, job, opened)
         train_queue.show_limits()
-    with right:
+    with right, st.container(key="trained"):
         follow(queue, partial(show_jobs, queue, opened))
         if classroom.is_on():
             train_queue.show_own_runs(queue)

@@ -37,7 +37,7 @@ MOST = 12  # runs listed
 SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the id of the job shown, and the corpus chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
-FEW = 100  # dev rows, below which a single one is seen in the curve
+FEW, FEWEST = 100, 30  # rows of a split, below which one is seen in a score, and below which they decide nothing
 EARLY = (
     "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
     "{patience} epochs. "
@@ -74,17 +74,16 @@ def show_limits() -> None:
         )
 
 
-def may_touch(queue: Queue, job: Job) -> bool:
-    """Whether this visitor may stop a job: their own or, as the teacher, any."""
-    return not classroom.is_on() or classroom.is_teacher() or queue.visitor(job) == classroom.me()
+def may_touch(run: Path | str) -> bool:
+    """Whether this visitor may stop or delete the run in a folder: their own or, as the teacher, any."""
+    whose = owned(run)
+    return not classroom.is_on() or classroom.is_teacher() or bool(whose and whose.owner == classroom.me() != "")
 
 
 def is_shown(queue: Queue, job: Job) -> bool:
     """Whether this visitor sees a job: one they may stop, a shared one, or one that no visitor started."""
-    if may_touch(queue, job):
-        return True
     whose = owned(job.folder)
-    return whose.shared if whose else not (job.own or queue.visitor(job))
+    return may_touch(job.folder) or (whose.shared if whose else not job.own)
 
 
 def submit(queue: Queue, job: Job, opened: Opened) -> None:
@@ -185,7 +184,7 @@ def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
         st.caption("Another process is training this run.")
     else:
         st.caption(f"{lasting(job.seconds)} · {worth(job)}" if job.began else worth(job))
-        for line in (job.why, *job.notes) if may_touch(queue, job) else ():
+        for line in (job.why, *job.notes) if may_touch(job.folder) else ():
             st.caption(frame.plain(line))
 
 
@@ -203,7 +202,7 @@ def worth(job: Job) -> str:
 
 
 def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
-    """Buttons to see a run move, show its pictures here, stop, resume or remove it."""
+    """Buttons to see a run move, show its pictures here, stop, resume or delete it."""
     with st.container(horizontal=True, width="content"):
         if not shown:
             st.button("Show", key=f"show-{job.id}", on_click=show, args=(job,))
@@ -214,16 +213,29 @@ def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
                     st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
                 see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
             frame.save_model(Path(job.folder), f"zip-{job.id}")
-        if not may_touch(queue, job):
+        if not may_touch(job.folder):
             return
         if job.state in ("waiting", "running"):
             st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
         if job.state in RESUMABLE and not is_locked(job.folder) and queue.has_file(job):
             name = "Resume" if job.checkpoint else "Train again"
             st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
-        if job.state in ENDED and job.id:
-            about = "Remove this entry from the list. The run itself is kept."
-            st.button("Remove", key=f"forget-{job.id}", on_click=act, args=(queue.forget, job.id), help=about)
+        if job.state in ENDED and (job.id or owned(job.folder)):
+            ask_to_delete(queue, Path(job.folder), job.id)
+
+
+def ask_to_delete(queue: Queue, run: Path, key: str) -> None:
+    """A button that deletes a run that was trained here, after it has asked once."""
+    with st.popover("Delete", key=f"ask-{key}"):
+        st.markdown(f"Permanently delete {frame.plain(run.name)} and all its files?")
+        st.button("Yes, delete it", key=f"delete-{key}", on_click=act, args=(partial(delete, queue), run))
+
+
+def delete(queue: Queue, run: Path) -> None:
+    """Delete a run, if this visitor may."""
+    if not may_touch(run):
+        raise ValueError(f"run {run.name!r} belongs to another visitor")
+    queue.delete(run)
 
 
 def see_it_move(folder: Path, corpus: str) -> None:
@@ -242,9 +254,17 @@ def see_it_move(folder: Path, corpus: str) -> None:
 # --- how it grows ------------------------------------------------------------------------------------------------
 
 
+def too_few(opened: Opened) -> str:
+    """A sentence that says so if a corpus has too few test rows to compare methods; otherwise empty."""
+    count = opened.corpus.sizes.get("test", 0)
+    return f"The test scores come from only {count} rows. So few decide nothing." if 0 < count < FEWEST else ""
+
+
 def show_growth(job: Job, opened: Opened | None) -> None:
     """The current space of a run, its curves, and the command that trains it."""
     own = opened if opened is not None and job.corpus == opened.in_code else None
+    if own and job.state == "finished" and too_few(own):
+        st.warning(too_few(own))
     left, right = st.columns([3, 2])
     with left:
         show_space(job, own)
@@ -298,7 +318,8 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
-    frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points)
+    with st.container(key="high-trained"):
+        frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch")
 
 
 def planned(job: Job) -> tuple[int, int]:
@@ -388,10 +409,9 @@ def show_own_runs(queue: Queue) -> None:
         for run in runs:
             name = run.folder.name
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-                key, about = f"shared-{name}", f"Permanently delete {name} and all its files."
-                label = f"Share {name} ({amount(run.size)})"
+                key, label = f"shared-{name}", f"Share {name} ({amount(run.size)})"
                 st.checkbox(label, run.shared, key=key, on_change=share_run, args=(run, key))
-                st.button("Delete", key=f"delete-{name}", on_click=act, args=(queue.delete, run.folder), help=about)
+                ask_to_delete(queue, run.folder, name)
 
 
 def share_run(run: Owned, key: str) -> None:

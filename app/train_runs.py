@@ -13,7 +13,7 @@ import choosing
 import frame
 import streamlit as st
 from keeping import once
-from train_queue import FEW, see_it_move
+from train_queue import FEW, see_it_move, too_few
 
 from labkit import figures
 from labkit.figure_names import MEANINGS, SAW, VERDICTS, meaning, ordered, spoken
@@ -89,13 +89,15 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     figure = choices.selectbox("Metric", names, names.index(results[0].scores.measure), **metric)
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
-    st.markdown(f"##### {frame.plain(verdict_of(lines))}")
+    st.markdown(f"##### {too_few(opened) or frame.plain(verdict_of(lines))}")
     left, right = st.columns([3, 2])
     with left:
         show_leaders(lines, names, opened)
     with right:
-        column = show_curves(opened, runs, choices)
-    folders = "".join(f"    {result.run!r},\n" for result in results[: len(results) - len(baselines)])
+        names_of = {str(folder): name for name, folder in runs.items()}  # both pictures have the order of the lines
+        order = [result.run for line in lines for result in line.results if result.run in names_of]
+        column = show_curves(opened, {names_of[run]: runs[names_of[run]] for run in order}, choices)
+    folders = "".join(f"    {run!r},\n" for run in order)
     code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
     frame.code(code + CURVES_CODE.format(column=column) * bool(column))
 

@@ -319,7 +319,7 @@ class Queue:
             if visitor:
                 write_owned(Owned(Path(job.folder), visitor))
             for old in [job for job in self.jobs() if job.state in ENDED][KEPT:]:
-                self.forget(old.id)
+                self._forget(old)
             return self._enqueue(job)
 
     def resume(self, name: str, *, visitor: str = "", each: int = 0, disk: int = 0) -> Job:
@@ -345,30 +345,21 @@ class Queue:
                 self._put(replace(job, state="stopping"))
                 training_process.stop(self._process)
 
-    def forget(self, name: str) -> None:
-        """Remove the record of a job that has ended, and its upload; the run stays where it is."""
-        with self._lock:
-            job = self.job(name)
-            if job.state not in ENDED:
-                raise ValueError(f"run {name} is {job.state}; stop it first")
-            del self._jobs[name]
-            (self.folder / f"{name}.json").unlink(missing_ok=True)
-            shutil.rmtree(self.private(job), ignore_errors=True)
-            with suppress(OSError):  # the folder contains a run
-                Path(job.folder).rmdir()
-
     def delete(self, run: Path) -> None:
-        """Delete the run of a visitor with all its files, and the record of its job."""
+        """Delete a run that was trained here with all its files, and the records of its job and owner."""
+        run = run.parent.resolve() / run.name
         with self._lock:
             jobs = [job for job in self._jobs.values() if Path(job.folder) == run]
-            if run.parent != self.runs or owned(run) is None:
-                raise ValueError(f"run {run.name!r} no longer exists or belongs to no visitor")
+            outside = run.parent != self.runs or run.resolve() != run  # a link, or `..`, leads elsewhere
+            if outside or not (jobs or owned(run)):
+                raise ValueError(f"run {run.name!r} no longer exists or was not trained here")
             if any(job.state not in ENDED for job in jobs) or is_locked(run):
-                raise ValueError(f"run {run.name!r} is being trained; stop it first")
+                raise ValueError(f"run {run.name!r} is still being trained; stop it first")
             for job in jobs:
-                self.forget(job.id)
+                self._forget(job)
             if run.exists():
                 shutil.rmtree(run)
+            _record(run).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop the running job, keep its checkpoint, and release the queue for another app."""
@@ -385,6 +376,14 @@ class Queue:
             for job in self.live:
                 self._put(job.after("stopped", "the app was closed first"))
             self._folder_lock.close()
+
+    def _forget(self, job: Job) -> None:
+        """Remove the record of a job that has ended, and its upload; the run stays where it is."""
+        del self._jobs[job.id]
+        (self.folder / f"{job.id}.json").unlink(missing_ok=True)
+        shutil.rmtree(self.private(job), ignore_errors=True)
+        with suppress(OSError):  # the folder contains a run
+            Path(job.folder).rmdir()
 
     # --- one after the other -------------------------------------------------------------------------------------
 

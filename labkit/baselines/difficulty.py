@@ -31,7 +31,7 @@ EXACTLY = {  # added to the name of a metric
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The scores on the test split by `measure`. The best possible score is 1."""
+    """The scores on the test split by `measure`, of which 1 is the best. A correlation is 0 by chance."""
 
     measure: str
     chance: float
@@ -55,7 +55,8 @@ def difficulty(corpus: Corpus, *, seed: int = 0, progress: Progress = silent) ->
     exactly = spoken(measure) + EXACTLY[measure].format(chosen_on=chosen_on)
     if of_test[0].sample:
         exactly = f"{exactly}, {of_test[0].sample}"
-    return Difficulty(exactly, *(scores.headline for scores in of_test))
+    chance, *others = (scores.headline for scores in of_test)
+    return Difficulty(exactly, 0.0 if measure == "spearman" else chance, *others)
 
 
 class Chance:

@@ -84,7 +84,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     low, high = min(reach) - room, max(reach) + room
     if all(0 <= line.mean <= 1 for _, line in shown):  # a share
         low, high = max(low, 0), min(high, 1)
-    cut = "; the axis does not start at 0" if low > 0 else ""
+    cut = "<br>the axis does not start at 0" if low > 0 else ""  # a second line, which has room on a phone, too
     shapes = [draw.upright(best, {"color": COLOURS[0], "width": 1.5, "dash": "dot"})] if judged else []
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
@@ -95,7 +95,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
         shapes=shapes,
         xaxis={"title": spoken(figure) + cut, "showgrid": False, "range": [low, high]},
         yaxis=names | {"range": [len(lines) - 0.5, -0.5], "automargin": True, "tickfont": {"size": 13}},
-        height=max(LEADERS_LEAST, 90 + (LEADER_HEIGHT + taller) * len(lines)),
+        height=max(LEADERS_LEAST, 90 + LABEL * bool(cut) + (LEADER_HEIGHT + taller) * len(lines)),
         legend=draw.ABOVE | {"traceorder": "normal"},
         showlegend=True,
         margin=draw.margin(30),
@@ -170,44 +170,37 @@ def _column(table: TableResult, column: str) -> Column:
 
 
 def leads_beside_paper(table: TableResult, column: str, pairs: Sequence[tuple[str, str]]) -> go.Figure:
-    """Draw the lead of the first row of each pair over the second in points, by the paper's scores and by ours.
+    """Draw the lead of the first row of each pair over the second in points: the paper's, and ours with its interval.
 
-    Where our lead decides a claim, it has its 95 % interval; elsewhere it is a difference of two means, an open circle.
+    Ours is missing where it decides no claim, because only a lead that decides is stored with its interval.
     """
     times = (1 if _column(table, column).larger else -1) * 100 / _column(table, column).scale
     known = [claim.ours.lead for claim in table.claims]
     decided = {(lead.row, lead.other): lead for lead in known if lead and lead.column == column and not lead.share}
-    theirs, ours, alone, names = [], [], [], []
+    theirs, ours, names = [], [], []
     for at, (row, other) in enumerate(pairs):
         mine, others = table.at(row, column), table.at(other, column)
-        names.append("<br>".join(draw.middle(each, 46) for each in (row, f"over {other}")) + "<br>")
+        names.append(f"{draw.middle(row, 46)}<br>over {draw.middle(other, 28)}  ")
         if mine.published is not None and others.published is not None:
             theirs.append((at, times * (mine.published - others.published)))
             names[at] += f"◇ <b>{written(theirs[-1][1], '+.1f')}</b>  "
         if lead := decided.get((row, other)):
-            share = abs(times)
-            ours.append((at, share * lead.lead, share * lead.low, share * lead.high))
+            ours.append((at, *(abs(times) * each for each in (lead.lead, lead.low, lead.high))))
             names[at] += f"● <b>{written(ours[-1][1], '+.1f')}</b>"
-        elif mine.mean is not None and others.mean is not None:
-            alone.append((at, times * (mine.mean - others.mean)))
-            names[at] += f"○ <b>{written(alone[-1][1], '+.1f')}</b>, no interval"
     hover = f"%{{x:+.2f}}{draw.NAME}"
     places, leads, *ends = zip(*ours, strict=True) if ours else ((), (), (), ())
     own = {"name": "ours, 95 % interval", "hovertemplate": hover}
-    circle = {"size": 10, "color": COLOURS[0], "symbol": "circle-open", "line": {"width": 2.5}}
-    means = {"name": "ours, without an interval", "showlegend": bool(alone), "hovertemplate": hover}
     return draw.figure_of(
         [
             draw.marks([x for _, x in theirs], [y for y, _ in theirs], PRINTED, name="paper", hovertemplate=hover),
             draw.intervals(leads, places, zip(*ends, strict=True), {"size": 10, "color": COLOURS[0]}, **own),
-            draw.marks([x for _, x in alone], [y for y, _ in alone], circle, **means),
         ],
-        annotations=[draw.annotation(said, 0, at - 0.12, size=13, align="left", **OVER)
+        annotations=[draw.annotation(said, 0, at - 0.2, size=13, align="left", **OVER)
                      for at, said in enumerate(names)],
-        shapes=[draw.stroke((0, 0), (at - 0.1, at + 0.25), {"color": INK, "width": 2}) for at in range(len(names))],
+        shapes=[draw.stroke((0, 0), (at - 0.17, at + 0.17), {"color": INK, "width": 2}) for at in range(len(names))],
         xaxis={"title": f"lead in {column}, in points", "nticks": 5, "rangemode": "tozero", "zeroline": False},
-        yaxis=draw.EMPTY | {"range": [len(names) - 0.65, -0.95]},
-        height=100 + 92 * len(names),
+        yaxis=draw.EMPTY | {"range": [len(names) - 0.75, -0.85]},
+        height=95 + 80 * len(names),
         legend=draw.ABOVE,
         showlegend=True,
         margin=draw.margin(30),

@@ -6,6 +6,7 @@ in one similarity is drawn by `similarity`, like the parts by words.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -63,6 +64,7 @@ RATES = (  # attribute, name, colour, dash
     ("fpr", "FPR: not same, predicted same", COLOURS[3], "dash"),
     ("fnr", "FNR: same, predicted not same", COLOURS[1], "dot"),
 )
+UNIT, LINE = 280, 20  # pixels of a rate of 1, and of a name with its room
 
 
 def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
@@ -83,10 +85,11 @@ def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
     layout["yaxis"] |= {"range": [-0.02, 1.02]}
     losses = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
     layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
-    end = {"xref": "x", "yref": "y", "xanchor": "right", "yshift": 10}
-    layout["annotations"] += [
-        draw.annotation(attribute.upper(), last, float(rates[attribute][-1]), size=14, **end) for attribute, *_ in RATES
-    ]
+    end, above = {"xref": "x", "yref": "y", "xanchor": "right"}, inf
+    for value, name in sorted(((float(rates[name][-1]), name) for name, *_ in RATES), reverse=True):
+        shift = 10 if UNIT * (above - value) > LINE else -10  # below its curve if that ends just below another one
+        layout["annotations"].append(draw.annotation(name.upper(), last, value, size=14, yshift=shift, **end))
+        above = value
     places = [(rule.chosen, {"color": INK, "dash": "dot"})]
     places += [(k, {"color": INK})] if k not in (None, rule.chosen) else []
     shapes = [draw.upright(place, line, panel) for panel in (1, 2) for place, line in places]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import log
 from typing import Any, get_args
 
@@ -61,7 +62,7 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     rows = []
     for table in report.tables:
         for claim in table.claims:
-            why = result_of(claim, table.table)
+            why = result_of(claim, table)
             paper = claim.paper.verdict if claim.paper else "our question"
             rows.append([table.name, claim.text, paper, claim.ours.verdict, why])
     rows += [
@@ -76,16 +77,15 @@ def _claims(report: Report, papers: Mapping[str, Paper]) -> list[str]:
     return ["", "## What the papers claim", "", _tally(report, papers), "", *piped(head, rows)]
 
 
-def result_of(claim: JudgedClaim, table: Table) -> str:
+def result_of(claim: JudgedClaim, result: TableResult) -> str:
     """The lead that decides a claim by our scores, why it is undecided, and the paper's lead if it contradicts it.
 
     Without scores of ours, it is the paper's lead.
     """
-    found, own = claim.ours, claim.paper.lead if claim.paper else None
+    found, own, table = claim.ours, claim.paper.lead if claim.paper else None, result.table
     if found.lead:
-        told = said(found.lead, table, "one run each")
+        told = said(found.lead, table, "one run each", _because(claim, result))
         told += f" Holds in {found.holds} of {found.columns} columns." * (1 < found.columns > found.holds)
-        told += _because(claim, table)
     else:
         told = "Not measured." if own else "At least one side has no scores."
     if own and claim.contradicted:
@@ -93,8 +93,8 @@ def result_of(claim: JudgedClaim, table: Table) -> str:
     return told if found.lead or not own else f"{told} In the paper: {said(own, table)}"
 
 
-def said(lead: ShownLead, table: Table, without: str = "") -> str:
-    """A lead as a sentence, with its interval in the unit of its column."""
+def said(lead: ShownLead, table: Table, without: str = "", why: str = "") -> str:
+    """A lead as a sentence, with its interval in the unit of its column, and `why` it decides nothing."""
     column = _column(lead, table)
     lower = ("faster than", "slower than") if "minutes" in column.name else ("lower than", "higher than")
     ways = ("ahead of", "behind") if column.larger else lower
@@ -104,7 +104,7 @@ def said(lead: ShownLead, table: Table, without: str = "") -> str:
     sure = without if lead.alone else f"95 %: {first}{f' {one}' * (one != other)} to {last} {other}"
     sure += ", over seeds alone" * lead.seeds_alone
     better = "lower is better" * ("lower than" in ways)
-    about = "; ".join(filter(None, (lead.column, better, sure)))
+    about = "; ".join(filter(None, (lead.column, better, sure, why)))
     return f"“{lead.row}” is {size} {ways[lead.lead < 0]} “{lead.other}” ({about})."
 
 
@@ -126,13 +126,13 @@ def _in_unit(value: float, lead: ShownLead, table: Table) -> str:
     return format(value, ".1f" if value >= 0.05 else ".1g") + unit
 
 
-def _because(claim: JudgedClaim, table: Table) -> str:
-    """Why a claim is undecided, as a sentence; empty for any other."""
+def _because(claim: JudgedClaim, result: TableResult) -> str:
+    """Why a claim is undecided; empty for any other."""
     found, lead = claim.ours, claim.ours.lead
     if found.verdict != "open" or not lead:
         return ""
-    asked = next(each for each in table.claims if each.text == claim.text)
-    size = _in_unit(asked.by, lead, table) if asked.by else ""
+    asked = next(each for each in result.table.claims if each.text == claim.text)
+    size = _in_unit(asked.by, lead, result.table) if asked.by else ""
     if found.seeds:
         why = f"{found.seeds} of {CLAIM_SEEDS} seeds were run"
     elif lead.alone:
@@ -144,8 +144,11 @@ def _because(claim: JudgedClaim, table: Table) -> str:
     elif found.absent and lead.lead > 0:
         why = f"there are no scores for {', '.join(found.absent)}"
     else:
-        why = "the claim makes several comparisons, and one of them could differ this much by chance"
-    return f" Undecided: {why}."
+        known = {(each.row, each.column) for each in result.figures if each.values and not each.seen}
+        places = product(asked.rows, asked.over, asked.columns)
+        count = sum({(row, column), (other, column)} <= known for row, other, column in places)
+        return f"undecided after allowing for {count} comparisons"
+    return f"undecided: {why}"
 
 
 def _tally(report: Report, papers: Mapping[str, Paper]) -> str:

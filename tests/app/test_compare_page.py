@@ -7,6 +7,7 @@ import re
 import shutil
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,6 +114,18 @@ def test_a_run_that_saw_the_test_sentences_is_marked_and_comes_last(opened: Open
 
 
 @pytest.mark.whole
+def test_both_pictures_have_one_order(opened: Opened) -> None:
+    if not DEMONSTRATIONS["sbert-lp-topics"].here:
+        pytest.skip("needs the bundled runs")
+    page = opened("train_page", corpus="topics", view="Runs")
+    page.query_params["runs"] = ["triplet-topics", "sentpwnet-topics", "siamese-topics"]  # chosen in this order
+    fine(page.run())
+    curves = [trace["name"].removesuffix("-topics") for trace in figure(page, 1)["data"]]
+    assert curves == [name for name in page.dataframe[0].value["run"] if name in curves]
+    assert len(curves) == 3
+
+
+@pytest.mark.whole
 def test_a_run_of_an_earlier_version_is_the_same_line_as_its_twin_of_today(opened: Opened, tmp_path: Path) -> None:
     old = DEMONSTRATIONS["sentpwnet-topics"]
     if not old.here:
@@ -136,6 +149,22 @@ def test_a_tie_at_the_top_is_called_one_and_a_score_that_parts_them_is_named(ope
     assert "1.000" in said
     assert said.endswith("Hit@1 can.")
     assert verdict_of([lines[0], lines[2]]).startswith("a is best")
+
+
+def test_scores_of_a_few_sentences_decide_nothing(opened: Opened) -> None:
+    page = opened("train_page", corpus="your own file", view="Runs")
+    rows = "".join(f"word{row % 7} {'ab'[row % 2]}{row},{'xy'[row % 2]}\n" for row in range(60))
+    with_file(page, f"text,label\n{rows}".encode())
+    fine(page.segmented_control(key="view").set_value("Runs").run())
+    from train_queue import too_few
+
+    def sizes(test: int) -> SimpleNamespace:
+        return SimpleNamespace(corpus=SimpleNamespace(sizes={"train": 90, "test": test}))
+
+    assert (too_few(sizes(30)), too_few(sizes(0))) == ("", "")
+    count = next(count for count in range(1, 30) if too_few(sizes(count)) in texts(page))
+    assert f"only {count} rows" in texts(page)
+    assert not re.search(r"#####.*(?:best|highest|score the same)", texts(page))
 
 
 def test_each_corpus_has_its_own_scores_of_a_baseline(opened: Opened) -> None:

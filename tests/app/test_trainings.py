@@ -6,6 +6,7 @@ Most tests put a small program in the place of `labkit train`; the last ones run
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -209,7 +210,7 @@ def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypa
     queue.submit(tfidf(0), visitor="a", disk=2**20)
 
 
-def test_only_a_visitors_run_that_nobody_trains_is_deleted(made: Made, tmp_path: Path) -> None:
+def test_only_a_run_that_was_trained_here_and_that_nobody_trains_is_deleted(made: Made, tmp_path: Path) -> None:
     queue = made()
     job = queue.submit(tfidf(9), visitor="a")
     until(lambda: queue.job(job.id).checkpoint)
@@ -217,11 +218,26 @@ def test_only_a_visitors_run_that_nobody_trains_is_deleted(made: Made, tmp_path:
         queue.delete(Path(job.folder))
     queue.stop(job.id)
     ended(queue, job, "stopped")
-    theirs = ended(queue, queue.submit(tfidf(0)), "finished")  # no visitor's
-    for folder in (Path(theirs.folder), tmp_path, queue.runs, queue.folder):
-        with pytest.raises(ValueError, match=folder.name):
+    with locked(job.folder), pytest.raises(ValueError, match=job.name):  # the command line resumes it
+        queue.delete(Path(job.folder))
+    (queue.runs / "by-hand").mkdir()  # made by the command line
+    (tmp_path / "others" / "theirs").mkdir(parents=True)
+    (queue.runs / "link").symlink_to(tmp_path / "others" / "theirs")
+    write_owned(Owned(tmp_path / "others" / "theirs", "a"))
+    for name in ("link", ".", ".."):  # records that a forged name would find
+        write_owned(Owned(Path(f"{queue.runs}/{name}"), "a"))
+        (queue.runs / OWNERS / f"{name}.json").write_text('{"owner": "a", "shared": false}')
+    outside = [Path(f"{queue.runs}/{name}") for name in ("by-hand", "link", "..")]
+    for folder in (*outside, tmp_path / "others" / "theirs", tmp_path, queue.runs, queue.folder):
+        with pytest.raises(ValueError, match=re.escape(folder.name)):
             queue.delete(folder)
         assert folder.is_dir()
+    theirs = ended(queue, queue.submit(tfidf(0)), "finished")  # no visitor's
+    for each in (job, theirs):
+        queue.delete(Path(each.folder))
+        assert not Path(each.folder).exists()
+        assert owned(each.folder) is None
+        assert each.id not in [job.id for job in queue.jobs()]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +280,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     assert not (queue.private(bad) / bad.corpus).exists()
     with pytest.raises(ValueError, match="file"):
         queue.resume(bad.id)
-    queue.forget(bad.id)
+    queue.delete(Path(bad.folder))
     assert not queue.private(bad).exists()
     with pytest.raises(ValueError, match=bad.id):
         queue.job(bad.id)

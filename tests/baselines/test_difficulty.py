@@ -42,6 +42,7 @@ def test_easy_is_solved_and_noise_is_not(number: int) -> None:
     assert easy.tfidf > 0.8
     assert easy.mean_vectors > 0.8
     assert easy.chance < 0.7
+    assert (easy.chance == hard.chance == 0) == (number == 3)
     assert abs(hard.tfidf - hard.chance) < 0.25
 
 

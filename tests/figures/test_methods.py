@@ -114,3 +114,15 @@ def test_no_sentence_becomes_markup(found: Examined) -> None:
             assert "<img" not in text, name
             seen += "&lt;" in text
     assert seen >= 12  # the evil sentence did come through, as text
+
+
+@pytest.mark.parametrize("ends", [(0.9, 0.52), (0.9, 0.5), (0.55, 0.1), (0.95, 0.9)])
+def test_names_of_rates_that_end_side_by_side_are_apart(ends: tuple[float, float]) -> None:
+    """The names of TPR, FPR, TNR and FNR at the last k, in pixels of a panel that is about 280 high."""
+    same, others = (round(100 * share) for share in ends)
+    ranks = np.array([1] * same + [9] * (100 - same) + [1] * others + [9] * (100 - others))
+    rule = Rule(curves(ranks, np.array([1] * 100 + [0] * 100), most=3), np.ones(3), np.ones(3), 2, 4, False)
+    names = [note for note in figures.mutual_rule_curves(rule).layout.annotations if len(note.text) == 3]
+    heights = sorted(280 * note.y + note.yshift for note in names)
+    assert len(heights) == 4
+    assert min(np.diff(heights)) >= 14  # the size of their type

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labkit.papers.bundled_report import Figure, JudgedClaim, Report, result, results_shown, stored
+from labkit.papers.bundled_report import Figure, JudgedClaim, Report, TableResult, result, results_shown, stored
 from labkit.papers.cells import Store, as_lines, cells_of, compute, plan
 from labkit.papers.claims import Claim, Judgement, ShownLead
 from labkit.papers.data import Desk
@@ -91,20 +91,24 @@ def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: st
         ((0.1, 0.05, 0.15), {}, {"by": 0.08}, "8.0 points"),
         ((0.1, 0.05, 0.15), {}, {"by": 0.12, "tie": True}, "12.0 points"),
         ((0.1, 0.05, 0.15), {"absent": ("SIF",)}, {}, "SIF"),
-        ((-0.1, -0.15, -0.05), {"absent": ("SIF",)}, {}, "by chance"),  # a missing row is not why it is behind
-        ((-0.1, -0.15, -0.05), {}, {}, "by chance"),
+        # a missing row is not why it is behind: b in both columns and c in one were compared with a
+        ((-0.1, -0.15, -0.05), {"absent": ("SIF",)}, {"over": ("b", "c", "SIF"), "columns": ("f1", "auc")}, "3 compar"),
     ],
 )
 def test_an_undecided_claim_says_why(
     lead: tuple[float, ...], found: dict[str, Any], asked: dict[str, Any], why: str
 ) -> None:
     judged = Judgement("open", ShownLead("f1", "a", "b", 0.6, 0.5, *lead), **found)
-    claims = (Claim("a leads b", ("a",), ("b",), ("f1",), **asked),)
+    claims = (Claim("a leads b", **{"rows": ("a",), "over": ("b",), "columns": ("f1",)} | asked),)
     table = Table("film", "1", "", (Column("f1", "f1", "questions"),), (), claims=claims)
-    said = result_of(JudgedClaim("a leads b", None, judged), table)
-    assert why in said
+    places = (("a", "f1"), ("b", "f1"), ("c", "f1"), ("a", "auc"), ("b", "auc"), ("SIF", "auc"))
+    figures = tuple(Figure(*place, values=(0.5,), seen=place[0] == "SIF") for place in places)
+    shown = TableResult(table, figures)
+    said = result_of(JudgedClaim("a leads b", None, judged), shown)
+    assert "undecided" in said
+    assert why in said[: said.rindex(")")]  # beside the interval
     assert ("seeds alone" in said) == (len(lead) > 3)
-    assert "Undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), table)
+    assert "undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), shown)
 
 
 # --- the book's page of leaders ------------------------------------------------------------------------------------
