@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.corpora import Corpus
 from labkit.papers import cells as planning
@@ -62,38 +61,14 @@ def test_what_is_known_is_computed_again_only_on_request(desk: Desk, store: Stor
     assert len(computed(TABLE, desk, store, 2, again=True).fresh) == len(ASKED) == 3
 
 
-@pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
-def test_what_a_cell_depends_on_is_in_its_key(
-    desk: Desk, store: Store, change: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    computed(TABLE, desk, store, 1)
-    ASKED.clear()
-    table, row = TABLE, TABLE.rows[0]
-    if change == "settings":
-        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.7)),), claims=())
-    elif change == "recipe":
-        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.8, run=another)),), claims=())
-    elif change == "data":
-        table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
-    elif change == "versions":
-        monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
-    else:
-        for file in (store.folder / "trials").iterdir():
-            file.write_text(file.read_text()[:-20])
-    computed(table, desk, store, 1)
-    assert ("ours", 0) in ASKED
+def test_what_decides_a_result_is_in_its_key(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recipe, data, settings, those of a data set, networks side by side, further corpora, versions. A default is one,
+    said or not."""
 
-
-def another(case: Case) -> Result:
-    return steady(case)
-
-
-def test_whatever_else_a_recipe_says_is_in_the_key(desk: Desk) -> None:
-    """The settings of a data set, networks side by side, further corpora; a default is one, said or not."""
-
-    def key(**more: Any) -> str:
-        table = replace(TABLE, rows=(Row("t", (None, None), Recipe(steady, "thematic", **more)),), claims=())
-        return cells_of([plan(table, desk, 1)])[0].key
+    def key(run: Callable[[Case], Result] = steady, data: str = "stsb", **more: Any) -> str:
+        columns = tuple(replace(column, data=data) for column in TABLE.columns)
+        rows = (Row("t", (None, None), Recipe(run, "thematic", **more)),)
+        return cells_of([plan(replace(TABLE, columns=columns, rows=rows, claims=()), desk, 1)])[0].key
 
     assert key() == key(settings={"rule": "adjacent"}) == key(seeds=1, on={"trec": {"size": 9}})
     sides = ({"rule": "adjacent"}, {"rule": "titles"})
@@ -101,8 +76,12 @@ def test_whatever_else_a_recipe_says_is_in_the_key(desk: Desk) -> None:
         {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
         {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
         {"also": ("quora", "trec"), "sides": sides}, {"also": ("trec", "quora"), "sides": sides}, {"first": {}},
+        {"run": faulty}, {"data": "trec"},
     ]  # fmt: skip
-    assert len({key(**more) for more in others}) == len(others)
+    keys = {key(**more) for more in others}
+    assert len(keys) == len(others)
+    monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
+    assert key() not in keys
 
 
 def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: Desk, store: Store) -> None:
@@ -146,23 +125,6 @@ def test_missing_data_and_faults_of_ours_stop_no_other_row(desk: Desk, store: St
     assert found.at("m", "accuracy").why == "the data have none"
     assert "a fault of ours" in found.at("f", "accuracy").why
     assert (found.at("plain", "accuracy").mean, found.left) == (0.5, 0)
-
-
-def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
-    seen: list[int] = []
-
-    def counting(case: Case) -> Result:
-        seen.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
-        return Result({"accuracy": 1.0})
-
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        with threadpool_limits(2):
-            computed(one_row(recipe("t", 0.1, run=counting)), desk, store, 1)
-        assert (seen, torch.get_num_threads()) == ([1], 2)
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
