@@ -27,6 +27,8 @@ def report(desk: Desk, store: Store) -> Report:
 
 def test_the_page_has_every_table_and_claim(report: Report) -> None:
     page = as_markdown(report, PAPERS)
+    (data,) = report.tables[0].data
+    assert f"On {data}; " in page
     assert re.search(r"^\| ours \| \.820 \[.*\] \(\.900\) \| 2400 ± 0 \|", page, re.MULTILINE)
     assert "| plain | .500 [.297, .703] (.500) | 2400 |" in page
     assert "- theirs: its weights are elsewhere" in page

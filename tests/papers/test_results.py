@@ -92,6 +92,8 @@ def test_the_interval_of_a_share_against_the_formula_and_within_its_units() -> N
     assert (low, high) == pytest.approx((share - half, share + half), rel=0.02)
     nearly_all = np.array([1.0] * 19 + [0.0])
     assert _interval({0: Parts(nearly_all, np.ones(20))})[1] == 1.0
+    some = Parts(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0]))  # nothing was asked of the second unit
+    assert _interval({0: some}) == (0.0, 1.0)
     one = Parts(np.array([1.0]), np.ones(1))
     assert _interval({0: one, 1: one}) is None  # not known item by item
 
