@@ -238,7 +238,6 @@ def test_minilm_reads_both_sentences_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert cross_encoders.read_together(case).figures["accuracy"] > 0.9
     reader = cross_encoders.MiniLMReader(CrossSettings(epochs=1))
     reader.fit(corpus)
-    assert len(reader._numbers(["a dog " * 900], ["the cat"])[0]) == cross_encoders.LONGEST
     row, second = reader._numbers(["a cat"], ["the dog sleeps"])[0], reader._tokenizer(["a cat"], ["the dog sleeps"])
     seen: list[np.ndarray] = []
     monkeypatch.setattr(
