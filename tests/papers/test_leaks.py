@@ -127,11 +127,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
     rng = np.random.default_rng(3)
     for text, name in zip(TEXTS, classes, strict=True):
         row = rng.normal(size=40) * 0.1
-        row[:6] = (
-            rng.normal(size=6) * [9, 7, 0.5, 0.4, 0.3, 0.2]
-            if text in chooses
-            else rng.normal(size=6) * [9, 8, 7, 6, 0.5, 0.2]
-        )
+        row[:6] = rng.normal(size=6) * ([9, 7, 0.5, 0.4, 0.3, 0.2] if text in chooses else [9, 8, 7, 6, 0.5, 0.2])
         row[2 if text in chooses else 4] += 3 if name == "class 1" else -3
         known.vectors[text] = row
     found = locally_linear.transformed_clusters(Case("", corpus)).figures

@@ -139,10 +139,8 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
 def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
     (table,) = tables(name)
     made = [row.recipe for row in table.rows if row.recipe is not None]
-    assert (
-        len({repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made})
-        == 1
-    )
+    given = {repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made}
+    assert len(given) == 1
 
 
 def test_what_is_printed_is_the_papers() -> None:
