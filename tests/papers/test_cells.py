@@ -20,19 +20,7 @@ from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
 from labkit.papers.recipes import Case
 from labkit.papers.records import Recipe, Row, Table
 from labkit.trials.engine import Result
-from tests.papers.fakes import (
-    ASKED,
-    LINES,
-    TABLE,
-    Turned,
-    faulty,
-    interrupted,
-    one_row,
-    recipe,
-    refused,
-    steady,
-    tuned,
-)
+from tests.papers.fakes import ASKED, LINES, TABLE, Turned, faulty, interrupted, one_row, recipe, refused, steady, tuned
 
 
 def cells_with(made: Recipe, desk: Desk, seeds: int | None = 1, data: str = "stsb") -> list[Cell]:
