@@ -106,6 +106,7 @@ def test_an_undecided_claim_says_why(
     said = result_of(JudgedClaim("a leads b", None, judged), table)
     assert why in said
     assert ("seeds alone" in said) == (len(lead) > 3)
+    assert ("behind “b”" in said) == (lead[0] < 0)
     assert "Undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), table)
 
 
