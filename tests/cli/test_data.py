@@ -137,30 +137,28 @@ def test_shipped_runs_are_what_train_gives(labkit: Labkit, one: Demonstration, t
     assert contents(tmp_path / "by-hand") == contents(runs / NAME)
 
 
-def test_interrupted_it_names_the_checkpoint(
+def test_a_failure_leaves_the_run_that_was_there_and_interrupted_it_names_the_checkpoint(
     labkit: Labkit, one: Demonstration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def failed(*_: Any) -> None:
+        raise ValueError("no words")
+
     def interrupted(*_: Any) -> None:
         write_checkpoint(tmp_path / "all" / "runs" / f".{NAME}", {}, {})
         raise KeyboardInterrupt
 
+    kept = tmp_path / "all" / "runs" / NAME
+    kept.mkdir(parents=True)
+    (kept / "run.json").write_text("of yesterday")
+    monkeypatch.setattr("labkit.film.method.Film._fit", failed)
+    assert labkit("data", "make", "runs", "--out", "all", "--force").status == 2
+    assert contents(kept) == {"run.json": b"of yesterday"}
     monkeypatch.setattr("labkit.film.method.Film._fit", interrupted)
     done = labkit("data", "make", "runs", "--out", "all", "--force")
     assert done.status == 130
     assert f".{NAME}/{CHECKPOINT}" in done.err
     assert "--resume" not in done.err  # it has no such option
     assert "nothing" not in done.err
-
-
-def test_a_failure_leaves_the_run_that_was_there(
-    labkit: Labkit, one: Demonstration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = tmp_path / "all" / "runs" / NAME
-    kept.mkdir(parents=True)
-    (kept / "run.json").write_text("of yesterday")
-    monkeypatch.setattr("labkit.film.method.Film._fit", lambda *_: (_ for _ in ()).throw(ValueError("no words")))
-    assert labkit("data", "make", "runs", "--out", "all", "--force").status == 2
-    assert contents(kept) == {"run.json": b"of yesterday"}
 
 
 # --- triplets --------------------------------------------------------------------------------------------------------

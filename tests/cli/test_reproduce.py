@@ -40,14 +40,11 @@ def rows_only(monkeypatch: pytest.MonkeyPatch, *rows: Row) -> None:
     registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
 
 
-def test_without_a_table_it_lists_what_can_be_computed(labkit: Labkit, fake: None) -> None:
-    listed = {each["table"]: each for each in labkit("reproduce", "--json").document()}
-    assert list(listed) == ["fake/1", "fake/figure-2"]
+def test_the_list_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
+    listed = [each["table"] for each in labkit("reproduce", "--json").document()]
+    assert listed == ["fake/1", "fake/figure-2"]
     assert re.search(r"^fake/1 +2 of 3 ", labkit("reproduce").out, re.MULTILINE)
     assert not fakes.ASKED
-
-
-def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce", "fake/1")
     assert done.status == 0
     assert re.search(r"^\| ours \| \.820 \[\.\d+, .*\] \(\.900\) \| 2400 ", done.out, re.MULTILINE)
@@ -61,39 +58,31 @@ def test_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
     assert "--anew" not in done.err
 
 
-def test_anew_computes_what_is_stored_and_compares(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_anew_computes_what_is_stored_and_compares(
+    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = labkit("reproduce", "fake/1")
     again = labkit("reproduce", "fake/1", "--row", "ours", "--anew")
     assert again.out == first.out.replace("reproduce fake/1", "reproduce fake/1 --row ours --anew")
     assert len(fakes.ASKED) == 6 + 5  # five seeds of one row
     assert "5 results" in again.err
-    figures = iter([0.5, 0.75])
+    folders: list[Path | None] = []
+    figures = iter([0.5, 0.5, 0.75, 0.625])
 
     def wandering(case: Case) -> Result:
+        folders.append(case.runs)
         return Result({"accuracy": next(figures)})
 
-    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=wandering, random=False)))
-    assert labkit("reproduce", "fake/1").status == 0
-    said = labkit("reproduce", "fake/1", "--anew").err
-    assert "1 of 1" in said
-    assert "0.25" in said
+    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=wandering)))
+    assert labkit("reproduce", "fake/1", "--seeds", 2).status == 0
+    said = labkit("reproduce", "fake/1", "--seeds", 2, "--anew").err
+    assert "2 of 2" in said
+    assert "0.25" in said  # the largest difference
+    runs = tmp_path / "cache" / "labkit" / "papers" / "runs"  # where interrupted trainings resume, but not anew
+    assert folders == [runs, runs, None, None]
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     assert said.count(f"{model}, {os.cpu_count()} processors") == 2  # where it was stored, and here
-
-
-def test_long_trainings_are_kept_beside_the_cells(
-    labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders: list[Path | None] = []
-
-    def looking(case: Case) -> Result:
-        folders.append(case.runs)
-        return Result({"accuracy": 1.0})
-
-    rows_only(monkeypatch, Row("t", (None, None), fakes.recipe("t", 0.1, run=looking, random=False)))
-    assert labkit("reproduce", "fake/1").status == 0
-    assert folders == [tmp_path / "cache" / "labkit" / "papers" / "runs"]
 
 
 def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: None, tmp_path: Path) -> None:

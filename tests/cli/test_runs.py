@@ -43,17 +43,8 @@ def test_evaluate_prints_every_figure_of_the_runs_own_corpus(labkit: Labkit, eva
     assert said == [(name, f"{value:.4f}") for name, value in figures.items()]
     found = labkit("evaluate", evaluated, "--json").document()
     assert found.pop("figures") == pytest.approx(dict(figures))
-    assert found == {
-        "run": "r",
-        "method": "tfidf",
-        "seed": 5,
-        "state": "finished",
-        "trained_on": "mine.csv",
-        "corpus": "mine.csv",
-        "split": "test",
-        "same_corpus": True,
-        "measure": "accuracy",
-    }
+    about = {"run": "r", "method": "tfidf", "seed": 5, "state": "finished", "trained_on": "mine.csv"}
+    assert found == about | {"corpus": "mine.csv", "split": "test", "same_corpus": True, "measure": "accuracy"}
 
 
 def test_evaluate_takes_the_split_and_the_corpus_that_are_named(labkit: Labkit, evaluated: str) -> None:
@@ -139,9 +130,8 @@ def test_compare_makes_one_line_of_runs_that_differ_in_the_seed(labkit: Labkit, 
     scores = {run: score(load_run(run), corpus, apart=True) for run in compared}
     wanted = Spread.of([scores[f"s{seed}"].headline for seed in range(3)])
     assert lines["siamese"]["seeds"] == [0, 1, 2]
-    assert (lines["siamese"]["mean"]["accuracy"], lines["siamese"]["spread"]) == pytest.approx(
-        (wanted.mean, wanted.spread)
-    )
+    told = lines["siamese"]["mean"]["accuracy"], lines["siamese"]["spread"]
+    assert told == pytest.approx((wanted.mean, wanted.spread))
     assert lines["tfidf unit=words"]["mean"] == pytest.approx(dict(scores["words"].figures))
     parts = {name: [scores[run].parts["accuracy"] for run in named] for name, named in folders.items()}
     first, *others = found["lines"]

@@ -48,7 +48,7 @@ RESUME = ("--resume",)
 # --- a run -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_is_kept_and_scored_on_test(labkit: Labkit) -> None:
+def test_a_run_is_kept_and_scored_on_test_if_there_is_one(labkit: Labkit) -> None:
     done = labkit(*NO_EPOCHS, "--device", "cpu")
     folder = "runs/tfidf-mine-seed0"
     found = score(load_run(folder), load_corpus("mine.csv"))
@@ -60,6 +60,10 @@ def test_a_run_is_kept_and_scored_on_test(labkit: Labkit) -> None:
     assert (record["corpus"], record["seed"], record["state"]) == ("mine.csv", 0, "finished")
     for number in (2, 3):  # without --out no folder is taken twice
         assert labkit(*NO_EPOCHS).out.splitlines()[-1] == f"{folder}-{number}"
+    write_pairs(Path("no_test.csv"), splits=("train", "dev"))
+    done = labkit("train", "tfidf", "--corpus", "no_test.csv")
+    assert (done.status, done.out) == (0, "runs/tfidf-no_test-seed0\n")
+    assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
 
 
 def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
@@ -75,15 +79,12 @@ def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
     assert (done.out.splitlines()[-1], read_record("a/b")["seed"]) == ("a/b", 4)
 
 
-def test_settings_are_those_asked_for(labkit: Labkit) -> None:
-    words = ("--set", "encoder=mean", "--set", "learning_rate = 0.01", "--set", "tune=no", "--epochs", 1)
-    assert labkit("train", "triplet", "--corpus", "mine.csv", "--out", "r", "--device", "cpu", *words).status == 0
-    wanted = {"encoder": "mean", "learning_rate": 0.01, "tune": False, "epochs": 1, "device": "cpu"}
-    assert read_record("r")["settings"] == dataclasses.asdict(METHODS["triplet"].Settings()) | wanted
-
-
 def test_a_run_is_a_configuration(labkit: Labkit) -> None:
-    assert labkit(*LEARNS, "--epochs", 1, "--seed", 3, "--set", "margin=0.7", *SMALL, "--out", "one").status == 0
+    more = ("--set", "learning_rate = 0.01", "--set", "tune=no")
+    assert labkit(*LEARNS, "--epochs", 1, "--seed", 3, "--set", "margin=0.7", *more, *SMALL, "--out", "one").status == 0
+    wanted = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "device": "cpu", "epochs": 1, "margin": 0.7}
+    defaults = dataclasses.asdict(METHODS["siamese"].Settings())
+    assert read_record("one")["settings"] == defaults | wanted | {"learning_rate": 0.01, "tune": False}
     for config, out in (("one/run.json", "two"), ("one", "three")):
         assert labkit("train", "--config", config, "--out", out).status == 0
         assert contents(Path(out)) == contents(Path("one"))
@@ -329,7 +330,7 @@ def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
     """In this process: a lock knows nothing of who asks."""
     with locked("new"):
         for more in ((), RESUME):
-            assert "another process" in labkit(*NO_EPOCHS, "--out", "new", *more).mistake()
+            assert "'new'" in labkit(*NO_EPOCHS, "--out", "new", *more).mistake()
     assert not Path("new").exists()
     assert labkit(*NO_EPOCHS, "--out", "r").status == 0
     write_run(load_run("r").run("training"), "r")
@@ -338,10 +339,10 @@ def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
     with locked("r"), locked("young"):
         write_checkpoint("young", {}, {})
         for words in (("evaluate", "r"), encode, ("compare", "r")):
-            done = labkit(*words)
-            assert done.status == 0
-            assert "being trained" in done.err
+            busy = labkit(*words)
+            assert (busy.status, "r is " in busy.err) == (0, True)  # each command says so
             assert "'young'" in labkit(words[0], "young", *words[2:]).mistake()
+    assert labkit("compare", "r").err not in ("", busy.err)  # it is not finished, but nobody trains it
 
 
 # --- several processes -----------------------------------------------------------------------------------------------
@@ -532,10 +533,3 @@ def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str
     assert not any("Traceback" in said for _, _, said in found)
     assert sum(status == 0 and "will be saved in r" in said for status, _, said in found) == 1
     assert contents("r") == contents("alone")
-
-
-def test_without_a_test_split_it_is_a_run_all_the_same(labkit: Labkit) -> None:
-    write_pairs(Path("no_test.csv"), splits=("train", "dev"))
-    done = labkit("train", "tfidf", "--corpus", "no_test.csv")
-    assert (done.status, done.out) == (0, "runs/tfidf-no_test-seed0\n")
-    assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}

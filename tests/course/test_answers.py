@@ -67,13 +67,6 @@ def test_a_solution_is_shown_run_and_kept_as_seen() -> None:
     assert "0 of 4" in answers.progress("09").text
 
 
-def test_a_record_without_slips_is_still_read(empty: Path) -> None:
-    old = {"tries": 1, "right": True, "hints": 0, "seen": False}
-    (empty / NAME).write_text(json.dumps({"answers": {"09.3": old}, "predictions": {}}))
-    answers.hint("09.3")
-    assert open_record().answers["09.3"] == Attempts(tries=1, right=True, hints=1)
-
-
 def test_a_prediction_is_shown_beside_the_truth() -> None:
     said = answers.recall
     answers.predict("01.a", ...)
@@ -134,21 +127,16 @@ def page(folder: Path) -> str:
     return str(notebook.cells[0].source)
 
 
-def test_a_new_student_sees_every_lesson_with_its_minutes(tmp_path: Path) -> None:
-    rows = [line.split(" | ") for line in page(tmp_path).splitlines() if ".ipynb) | " in line]
-    assert [row[0].split("(")[1].removesuffix(".ipynb)") for row in rows] == [source.stem for source in sources()]
-    assert all(20 <= int(row[1]) <= 150 for row in rows)
-    assert all(row[2].startswith("0 of ") for row in rows)
-    assert "last at" not in page(tmp_path)
-
-
-def test_the_page_says_where_somebody_left_off(tmp_path: Path) -> None:
+def test_the_start_page_has_every_lesson_with_its_minutes_and_the_last_exercise(tmp_path: Path) -> None:
+    for unreadable in (False, True):
+        if unreadable:
+            (tmp_path / NAME).write_text("{")
+        rows = [line.split(" | ") for line in page(tmp_path).splitlines() if ".ipynb) | " in line]
+        assert [row[0].split("(")[1].removesuffix(".ipynb)") for row in rows] == [source.stem for source in sources()]
+        assert all(20 <= int(row[1]) <= 150 for row in rows)
+        assert all(row[2].startswith("0 of ") for row in rows)
+        assert "**" not in page(tmp_path)
     (tmp_path / NAME).write_text(json.dumps({"answers": {"01.1": DONE, "01.2": BEGUN}, "predictions": {}}))
     text = page(tmp_path)
     assert re.search(r"01\.2\b.*\[1 · Pairs and weights\]\(01_pairs_and_weights\.ipynb\)", text)
     assert "| 1 of 5 |" in text
-
-
-def test_an_unreadable_record_is_no_hindrance(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("{")
-    assert "0 of 5" in page(tmp_path)

@@ -16,8 +16,8 @@ from labkit.course.collect import MOST_BYTES, ClassProgress, collect
 from tests.course.thirty import NAMES, ORDER
 
 
-def record(kept: dict[str, Any], **more: Any) -> str:
-    return json.dumps({"answers": kept, "predictions": {}} | more)
+def record(kept: dict[str, Any]) -> str:
+    return json.dumps({"answers": kept, "predictions": {}})
 
 
 def begun(key: str = "01.1", **more: Any) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def test_a_class_of_thirty_is_counted_as_a_plain_loop_counts_it(thirty: Path) ->
         assert set(each.here) == here.get(each.key, set())
         assert each.tries == median(tries[each.key])
         assert each.begun == len(tries[each.key])
-    several = {slip: counts for slip, counts in slips.items() if len(counts) > 1}
-    assert len(several) > 10
+    several = {slip: counts for slip, counts in slips.items() if len(counts) > 1}  # one student's is not shown
+    assert 10 < len(several) < len(slips)
     assert {(each.key, each.says): (each.students, each.times) for each in progress.slips} == {
         slip: (len(counts), sum(counts)) for slip, counts in several.items()
     }
@@ -70,13 +70,6 @@ def test_names_appear_only_on_request(thirty: Path) -> None:
     alphabetical = [each.begun for each in named.students]
     assert [each.begun for each in progress.students] != alphabetical  # a number is no place in a class list
     assert collect(thirty).students == progress.students
-
-
-def test_a_slip_of_one_student_is_not_shown(tmp_path: Path) -> None:
-    for name, slips in (("a", {"shared": 1, "own": 5}), ("b", {"shared": 2})):
-        (tmp_path / f"{name}.json").write_text(record(begun(slips=slips)))
-    (slip,) = collect(tmp_path).slips
-    assert (slip.says, slip.students, slip.times) == ("shared", 2, 3)
 
 
 def test_the_answers_of_a_notebook_are_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,7 @@ def tuned(run: Callable[[Case], Result] = turned, settings: dict[str, Any] | Non
     return Recipe(run, "turned", settings or {}, methods={"turned": Turned}, **{"first": {}, **more})
 
 
-def one_row(made: Recipe, name: str = "ours") -> Table:
-    """A table of one row."""
-    return replace(TABLE, rows=(Row(name, (None, None), made),), claims=())
+def one_row(made: Recipe, data: str = "stsb") -> Table:
+    """A table of one row on this data set."""
+    columns = tuple(replace(column, data=data) for column in TABLE.columns)
+    return replace(TABLE, columns=columns, rows=(Row("ours", (None, None), made),), claims=())

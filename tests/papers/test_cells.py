@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from labkit.corpora import Corpus
 from labkit.papers import cells as planning
 from labkit.papers import fair
 from labkit.papers.bundled_report import result
-from labkit.papers.cells import Computed, Store, as_lines, cells_of, compute, plan, stored
+from labkit.papers.cells import Cell, Computed, Store, as_lines, cells_of, compute, plan, stored
 from labkit.papers.data import Desk
 from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
 from labkit.papers.recipes import Case
 from labkit.papers.records import Recipe, Row, Table
 from labkit.trials.engine import Result
-from tests.papers.fakes import (
-    ASKED,
-    LINES,
-    TABLE,
-    Turned,
-    faulty,
-    interrupted,
-    one_row,
-    recipe,
-    refused,
-    steady,
-    tuned,
-)
+from tests.papers.fakes import ASKED, LINES, TABLE, Turned, faulty, interrupted, one_row, recipe, refused, steady, tuned
+
+
+def cells_with(made: Recipe, desk: Desk, seeds: int | None = 1, data: str = "stsb") -> list[Cell]:
+    """The cells of a table of one row."""
+    return cells_of([plan(one_row(made, data), desk, seeds)])
 
 
 def computed(table: Table, desk: Desk, store: Store, seeds: int | None = None, **how: Any) -> Computed:
@@ -62,38 +54,12 @@ def test_what_is_known_is_computed_again_only_on_request(desk: Desk, store: Stor
     assert len(computed(TABLE, desk, store, 2, again=True).fresh) == len(ASKED) == 3
 
 
-@pytest.mark.parametrize("change", ["settings", "recipe", "data", "versions", "damage"])
-def test_what_a_cell_depends_on_is_in_its_key(
-    desk: Desk, store: Store, change: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    computed(TABLE, desk, store, 1)
-    ASKED.clear()
-    table, row = TABLE, TABLE.rows[0]
-    if change == "settings":
-        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.7)),), claims=())
-    elif change == "recipe":
-        table = replace(table, rows=(replace(row, recipe=recipe("ours", 0.8, run=another)),), claims=())
-    elif change == "data":
-        table = replace(table, columns=tuple(replace(column, data="trec") for column in table.columns))
-    elif change == "versions":
-        monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
-    else:
-        for file in (store.folder / "trials").iterdir():
-            file.write_text(file.read_text()[:-20])
-    computed(table, desk, store, 1)
-    assert ("ours", 0) in ASKED
+def test_what_decides_a_result_is_in_its_key(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recipe, data, settings, those of a data set, networks side by side, further corpora, versions. A default is one,
+    said or not."""
 
-
-def another(case: Case) -> Result:
-    return steady(case)
-
-
-def test_whatever_else_a_recipe_says_is_in_the_key(desk: Desk) -> None:
-    """The settings of a data set, networks side by side, further corpora; a default is one, said or not."""
-
-    def key(**more: Any) -> str:
-        table = replace(TABLE, rows=(Row("t", (None, None), Recipe(steady, "thematic", **more)),), claims=())
-        return cells_of([plan(table, desk, 1)])[0].key
+    def key(run: Callable[[Case], Result] = steady, data: str = "stsb", **more: Any) -> str:
+        return cells_with(Recipe(run, "thematic", **more), desk, data=data)[0].key
 
     assert key() == key(settings={"rule": "adjacent"}) == key(seeds=1, on={"trec": {"size": 9}})
     sides = ({"rule": "adjacent"}, {"rule": "titles"})
@@ -101,18 +67,21 @@ def test_whatever_else_a_recipe_says_is_in_the_key(desk: Desk) -> None:
         {}, {"settings": {"rule": "titles"}}, {"sides": sides}, {"sides": sides[::-1]}, {"sides": sides[:1] * 2},
         {"also": ("trec",)}, {"on": {"stsb": {"size": 9}}}, {"also": ("trec",), "sides": sides},
         {"also": ("quora", "trec"), "sides": sides}, {"also": ("trec", "quora"), "sides": sides}, {"first": {}},
+        {"run": faulty}, {"data": "trec"},
     ]  # fmt: skip
-    assert len({key(**more) for more in others}) == len(others)
+    keys = {key(**more) for more in others}
+    assert len(keys) == len(others)
+    monkeypatch.setattr(planning, "versions_of", lambda *_: {"shared": "9"})
+    assert key() not in keys
 
 
 def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: Desk, store: Store) -> None:
     quick = Desk(quick=True, memo=store.folder)
-    (cell,) = cells_of([plan(one_row(tuned(sides=({"epochs": 3}, {"rule": "b"}))), quick)])
+    (cell,) = cells_with(tuned(sides=({"epochs": 3}, {"rule": "b"})), quick, None)
     assert (cell.settings["epochs"], cell.tunings, cell.data.sizes["train"]) == (1, (), 1200)
     assert cell.recipe.sides == ({"epochs": 1}, {"rule": "b"})
     assert cell.case().quick
-    usual = cells_of([plan(one_row(replace(tuned(settings={"epochs": 1}), first=None)), desk, 1)])[0]
-    assert cell.key != usual.key
+    assert cell.key != cells_with(replace(tuned(settings={"epochs": 1}), first=None), desk)[0].key
 
 
 def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
@@ -146,23 +115,6 @@ def test_missing_data_and_faults_of_ours_stop_no_other_row(desk: Desk, store: St
     assert found.at("m", "accuracy").why == "the data have none"
     assert "a fault of ours" in found.at("f", "accuracy").why
     assert (found.at("plain", "accuracy").mean, found.left) == (0.5, 0)
-
-
-def test_a_cell_is_computed_by_one_thread(desk: Desk, store: Store) -> None:
-    seen: list[int] = []
-
-    def counting(case: Case) -> Result:
-        seen.extend({torch.get_num_threads(), *(library["num_threads"] for library in threadpool_info())})
-        return Result({"accuracy": 1.0})
-
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        with threadpool_limits(2):
-            computed(one_row(recipe("t", 0.1, run=counting)), desk, store, 1)
-        assert (seen, torch.get_num_threads()) == ([1], 2)
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
@@ -199,34 +151,32 @@ def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
 # --- the fair protocol -----------------------------------------------------------------------------------------------
 
 
+SEEN = Turned.seen  # what the method of vectors learned from: corpus, settings, seed
+FOUR = {**PROTOCOL, "trials": 4}
+
+
 @pytest.fixture(autouse=True)
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What the method of vectors learned from: corpus, settings, seed. No data is small here."""
-    monkeypatch.setattr(fair, "SMALL", 0)
-    Turned.seen.clear()
-    return Turned.seen
-
-
-@pytest.fixture
 def four_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the number of trials does not matter."""
-    monkeypatch.setattr(fair, "PROTOCOL", {**PROTOCOL, "trials": 4})
+    """No data is small here, and four trials are enough where their number does not matter."""
+    monkeypatch.setattr(fair, "SMALL", 0)
+    monkeypatch.setattr(fair, "PROTOCOL", FOUR)
+    SEEN.clear()
 
 
-def tunings(table: Table, desk: Desk) -> list[Tuning]:
-    """The tunings of a table's rows."""
-    found = [each for cell in cells_of([plan(table, desk, 1)]) for each in cell.tunings]
-    return [*{each.key: each for each in found}.values()]
+def tuning_of(made: Recipe, desk: Desk, data: str = "stsb") -> Tuning:
+    """The one tuning of a row's first seed."""
+    ((tuning,),) = (cell.tunings for cell in cells_with(made, desk, data=data))
+    return tuning
 
 
 def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seeds_have(
-    desk: Desk, store: Store, seen: list[Any]
+    desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = one_row(tuned(settings={"rule": "a"}))
-    cells = cells_of([plan(table, desk, 2)])
+    monkeypatch.setattr(fair, "PROTOCOL", PROTOCOL)
+    cells = cells_with(tuned(settings={"rule": "a"}), desk, 2)
     found = compute(cells, store)
     whole = desk.open("stsb", published=False).corpus
-    trials, finals = seen[:16], seen[16:]
+    trials, finals = SEEN[:16], SEEN[16:]
     assert {(settings["epochs"], seed) for _, settings, seed in trials} == {(3, 0)}
     (corpus, *others) = [corpus for corpus, _, _ in trials]
     assert {each.fingerprint for each in others} == {corpus.fingerprint}
@@ -241,59 +191,47 @@ def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seed
     assert known.notes["chosen"] == {"turn": chosen}
     assert known.figures == {"dev": max(figures), "dev at first": figures[0]}
     assert chosen != 0.5  # else the next line says nothing
-    assert [(settings["turn"], settings["epochs"], seed) for _, settings, seed in finals] == [
-        (chosen, 6, 0),
-        (chosen, 6, 1),
-    ]
+    told = [(settings["turn"], settings["epochs"], seed) for _, settings, seed in finals]
+    assert told == [(chosen, 6, 0), (chosen, 6, 1)]
     assert {corpus.fingerprint for corpus, _, _ in finals} == {whole.fingerprint}
     assert {repr(found.known[cell.key].notes["chosen"]) for cell in cells} == {repr([{"turn": chosen}])}
     again = compute(cells, Store(store.folder))
-    assert len(seen) == 18
+    assert len(SEEN) == 18
     assert again.known.keys() == found.known.keys()
 
 
 def test_of_small_data_all_is_learned_from(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tuning,) = tunings(one_row(tuned()), desk)
-    assert tuning.protocol == PROTOCOL
+    tuning = tuning_of(tuned(), desk)
+    assert tuning.protocol == FOUR
     monkeypatch.setattr(fair, "SMALL", tuning.data.sizes["train"])
     assert tuning.protocol == {**PROTOCOL, "part": 1.0, "epochs": 1.0}
     articles = replace(tuning, data=replace(tuning.data, articles=True))  # few and long: they are no small data
-    assert articles.protocol == PROTOCOL
+    assert articles.protocol == FOUR
 
 
-@pytest.mark.usefixtures("four_trials")
-def test_the_first_trial_starts_where_the_paper_does(desk: Desk, store: Store, seen: list[Any]) -> None:
+def test_the_first_trial_starts_where_the_paper_does(desk: Desk, store: Store) -> None:
     made = tuned(first={"turn": 0.25, "epochs": 2, "lift": 0.9})  # of which one is tried here
     computed(one_row(made), desk, store, 1)
-    assert [(settings["turn"], settings["epochs"], settings["lift"]) for _, settings, _ in seen[:1]] == [(0.25, 3, 0.5)]
-    keys = [tunings(one_row(tuned(first=first)), desk)[0].key for first in ({}, {"turn": 0.25}, {"lift": 0.9})]
+    assert [(settings["turn"], settings["epochs"], settings["lift"]) for _, settings, _ in SEEN[:1]] == [(0.25, 3, 0.5)]
+    keys = [tuning_of(tuned(first=first), desk).key for first in ({}, {"turn": 0.25}, {"lift": 0.9})]
     assert keys[0] == keys[2] != keys[1]
 
 
-@pytest.mark.usefixtures("four_trials")
-def test_further_settings_are_tried_on_the_data_set_that_names_them(desk: Desk, store: Store, seen: list[Any]) -> None:
-    made = tuned(tries={"stsb": {"rule": ("a", "b")}}, first={"rule": "b"})
-    (cell,) = cells_of([plan(one_row(made), desk, 1)])
+def test_further_settings_are_tried_on_the_data_set_that_names_them(desk: Desk, store: Store) -> None:
+    (cell,) = cells_with(tuned(tries={"stsb": {"rule": ("a", "b")}}, first={"rule": "b"}), desk)
     (known,) = [compute([cell], store).known[each.key] for each in cell.tunings]
-    assert [settings["rule"] for _, settings, _ in seen[:4]] == [
-        trial["tried"]["rule"] for trial in known.notes["trials"]
-    ]
-    assert seen[0][1]["rule"] == "b"  # where the recipe says that trials begin
-    assert seen[-1][1]["rule"] == known.notes["chosen"]["rule"]
-    keys = [
-        tunings(one_row(tuned(tries=tries)), desk)[0].key
-        for tries in ({}, {"trec": {"rule": ("a", "b")}}, {"stsb": {"rule": ("a", "b")}}, {"stsb": {"late": (1, 9)}})
-    ]
+    tried = [trial["tried"]["rule"] for trial in known.notes["trials"]]
+    assert [settings["rule"] for _, settings, _ in SEEN[:4]] == tried
+    assert SEEN[0][1]["rule"] == "b"  # where the recipe says that trials begin
+    assert SEEN[-1][1]["rule"] == known.notes["chosen"]["rule"]
+    ways = ({}, {"trec": {"rule": ("a", "b")}}, {"stsb": {"rule": ("a", "b")}}, {"stsb": {"late": (1, 9)}})
+    keys = [tuning_of(tuned(tries=tries), desk).key for tries in ways]
     assert keys[0] == keys[1]  # another data set's
     assert len(set(keys)) == 3
 
 
-@pytest.mark.usefixtures("four_trials")
-def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_from(
-    desk: Desk, store: Store, seen: list[Any]
-) -> None:
-    made = tuned(sides=({"rule": "a"}, {"rule": "b"}), also=("sick", "stsb"))
-    (cell,) = cells_of([plan(one_row(made), desk, 1)])
+def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_from(desk: Desk, store: Store) -> None:
+    (cell,) = cells_with(tuned(sides=({"rule": "a"}, {"rule": "b"}), also=("sick", "stsb")), desk)
     sick, stsb = (desk.open(name, published=False) for name in ("sick", "stsb"))
     half = type(stsb).of(stsb.corpus.fewer(0.5), "half")  # another corpus for the second network
     cell = replace(cell, also={"sick": sick, "stsb": half})
@@ -301,14 +239,13 @@ def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_fr
     found = compute([cell], store)
     chosen = [found.known[each.key].notes["chosen"] for each in cell.tunings]
     assert [set(each) for each in chosen] == [{"turn"}, {"turn", "lift"}]
-    for (corpus, settings, _), data, side, own in zip(seen[-2:], (sick, half), cell.recipe.sides, chosen, strict=True):
+    for (corpus, settings, _), data, side, own in zip(SEEN[-2:], (sick, half), cell.recipe.sides, chosen, strict=True):
         assert corpus.fingerprint == data.fingerprint
         assert {name: settings[name] for name in (*side, *own)} == {**side, **own}
 
 
-@pytest.mark.usefixtures("four_trials")
 def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all_rows(
-    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+    desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def selection(self: Turned, corpus: Corpus) -> tuple[str, float]:
         """After 3 epochs on a quarter the largest angle seems best; after 6 epochs on all rows the smallest is."""
@@ -316,14 +253,13 @@ def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all
         return "dev_angle", self.settings.turn * (1 if self.settings.epochs == 3 else -1)
 
     monkeypatch.setattr(Turned, "selection", selection)
-    table = one_row(tuned(per_seed=("stsb",), seeds=9))
-    cells = cells_of([plan(table, desk)])
+    cells = cells_with(tuned(per_seed=("stsb",), seeds=9), desk, None)
     assert [cell.seed for cell in cells] == [0, 1, 2, 3, 4]
     found = compute(cells[:2], store, runs=store.folder / "runs")
     whole = desk.open("stsb", published=False).corpus
     for seed, cell in enumerate(cells[:2]):
         (tuning,) = cell.tunings
-        mine = [(corpus, settings["turn"], settings["epochs"]) for corpus, settings, of in seen if of == seed]
+        mine = [(corpus, settings["turn"], settings["epochs"]) for corpus, settings, of in SEEN if of == seed]
         trials, finalists, (scored,) = mine[:4], mine[4:-1], mine[-1:]
         turns = [turn for _, turn, _ in trials]
         assert turns[0] == 0.5
@@ -341,31 +277,29 @@ def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all
     assert first != second
 
 
-@pytest.mark.usefixtures("four_trials")
 @pytest.mark.parametrize(("broken", "chosen"), [((), 1), ((1,), 0), ((0,), 1), ((0, 1), None)])
 def test_a_failed_trial_is_no_finalist_and_a_failed_finalist_is_not_chosen(
-    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch, broken: tuple[int, ...],
-    chosen: int | None,
-) -> None:  # fmt: skip
+    desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch, broken: tuple[int, ...], chosen: int | None
+) -> None:
     """Of four trials two fail. Of the two finalists, those in `broken` fail."""
     fit = Turned._fit
 
     def failing_later(self: Turned, *others: Any) -> Any:
-        history, number = fit(self, *others), len(seen) - 1
+        history, number = fit(self, *others), len(SEEN) - 1
         if number in (2, 3) or (number in (4, 5) and number - 4 in broken):
             raise ValueError(f"training {number} failed")
         return history
 
     monkeypatch.setattr(Turned, "_fit", failing_later)
     monkeypatch.setattr(Turned, "selection", lambda self, _: ("dev_angle", float(self.settings.turn != 0.5)))
-    (cell,) = cells_of([plan(one_row(tuned(settings={"late": 3}, per_seed=("stsb",))), desk, 1)])
+    (cell,) = cells_with(tuned(settings={"late": 3}, per_seed=("stsb",)), desk)
     found = compute([cell], store)
-    turns = [settings["turn"] for _, settings, _ in seen]
+    turns = [settings["turn"] for _, settings, _ in SEEN]
     assert turns[4:6] == turns[:2]
-    assert {settings["late"] for _, settings, _ in seen} == {3}
+    assert {settings["late"] for _, settings, _ in SEEN} == {3}
     if chosen is None:
         assert "training 4" in str(found.failed[cell.key])
-        assert (found.known, len(seen)) == ({}, 6)
+        assert (found.known, len(SEEN)) == ({}, 6)
     else:
         assert turns[6:] == [turns[chosen]]
         known = found.known[cell.tunings[0].key]
@@ -373,12 +307,9 @@ def test_a_failed_trial_is_no_finalist_and_a_failed_finalist_is_not_chosen(
         assert known.figures.keys() == {"dev"} | ({"dev at first"} if 0 not in broken else set())
 
 
-@pytest.mark.usefixtures("four_trials")
-def test_only_where_a_row_says_so_each_seed_chooses(
-    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_where_a_row_says_so_each_seed_chooses(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def keys(*per_seed: str, seeds: int | None = 3) -> list[str]:
-        cells = cells_of([plan(one_row(tuned(per_seed=per_seed, seeds=7)), desk, seeds)])
+        cells = cells_with(tuned(per_seed=per_seed, seeds=7), desk, seeds)
         return [tuning.key for cell in cells for tuning in cell.tunings]
 
     own, shared = keys("stsb"), keys()
@@ -388,28 +319,21 @@ def test_only_where_a_row_says_so_each_seed_chooses(
     monkeypatch.setattr(fair, "FINALISTS", 2)
     assert not {*own} & {*keys("stsb")}
     monkeypatch.setattr(fair, "SMALL", 10**6)  # all trials are on all rows: nothing is left to decide
-    cells = cells_of([plan(one_row(tuned(per_seed=("stsb",))), desk, 1)])
-    compute(cells, store)
-    assert [settings["epochs"] for _, settings, _ in seen] == [6] * (16 + 1)
+    computed(one_row(tuned(per_seed=("stsb",))), desk, store, 1)
+    assert [settings["epochs"] for _, settings, _ in SEEN] == [6] * (16 + 1)
 
 
 def test_the_same_tuning_is_shared_and_no_other(desk: Desk) -> None:
-    def key(made: Recipe, data: str = "stsb") -> str:
-        table = one_row(made)
-        table = replace(table, columns=tuple(replace(column, data=data) for column in table.columns))
-        (tuning,) = tunings(table, desk)
-        return tuning.key
-
     same = [
         tuned(), tuned(steady), tuned(settings={"rule": "a"}), tuned(settings={"late": 1}), tuned(seeds=9),
         tuned(on={"trec": {"rule": "b"}}), tuned(also=("stsb",)),
     ]  # fmt: skip
-    assert len({key(made) for made in same}) == 1
+    assert len({tuning_of(made, desk).key for made in same}) == 1
     others = [
         tuned(settings={"rule": "b"}), tuned(settings={"epochs": 7}), tuned(settings={"turn": 0.5}),
         tuned(settings={"late": 2}), tuned(on={"stsb": {"epochs": 5}}), tuned(also=("captions",)),
     ]  # fmt: skip
-    keys = [key(made) for made in (same[0], *others)] + [key(same[0], "trec")]
+    keys = [tuning_of(made, desk).key for made in (same[0], *others)] + [tuning_of(same[0], desk, "trec").key]
     assert len(set(keys)) == len(keys)
 
 
@@ -418,7 +342,7 @@ def test_what_decides_a_choice_is_in_the_key_of_all_that_is_computed_with_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     def keys() -> list[str]:
-        chosen, plain = (cells_of([plan(one_row(replace(tuned(), first=first)), desk, 1)])[0] for first in ({}, None))
+        chosen, plain = (cells_with(replace(tuned(), first=first), desk)[0] for first in ({}, None))
         return [chosen.tunings[0].key, chosen.key, plain.key]
 
     before = keys()
@@ -437,10 +361,9 @@ def test_what_decides_a_choice_is_in_the_key_of_all_that_is_computed_with_it(
     assert apart == [True, True, change in ("version", "default")]
 
 
-@pytest.mark.usefixtures("four_trials")
-def test_seeds_that_other_trials_chose_for_are_computed_again(desk: Desk, store: Store, seen: list[Any]) -> None:
+def test_seeds_that_other_trials_chose_for_are_computed_again(desk: Desk, store: Store) -> None:
     """Who tunes again, as with another Optuna, may choose otherwise: a row has one choice for all its seeds."""
-    cells = cells_of([plan(one_row(tuned()), desk, 2)])
+    cells = cells_with(tuned(), desk, 2)
     compute(cells[:1], store)
     (tuning,) = cells[0].tunings
     known = store.find(tuning.key)
@@ -448,19 +371,16 @@ def test_seeds_that_other_trials_chose_for_are_computed_again(desk: Desk, store:
     store.keep(tuning.key, replace(known, notes={**known.notes, "chosen": {"turn": 0.125}}), tuning.about)
     assert stored(cells, store).keys() == {tuning.key}
     compute(cells, store)
-    assert [settings["turn"] for _, settings, _ in seen[-2:]] == [0.125, 0.125]
+    assert [settings["turn"] for _, settings, _ in SEEN[-2:]] == [0.125, 0.125]
     store.keep(cells[0].key, Result({"accuracy": 0.99}), cells[0].about)  # it does not say what was chosen
     assert cells[0].key not in stored(cells, store)
 
 
-@pytest.mark.usefixtures("four_trials")
-def test_a_stop_among_the_trials_resumes_there(
-    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stop_among_the_trials_resumes_there(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fit = Turned._fit
 
     def stopping(self: Turned, *others: Any) -> Any:
-        if len(self.seen) == 2:
+        if len(SEEN) == 2:
             raise KeyboardInterrupt
         return fit(self, *others)
 
@@ -469,40 +389,29 @@ def test_a_stop_among_the_trials_resumes_there(
         assert computed(one_row(tuned()), desk, store, 1, runs=store.folder / "runs").interrupted
     assert not list(store.folder.glob("trials/*"))
     computed(one_row(tuned()), desk, store, 1, runs=store.folder / "runs")
-    assert len(seen) == 5  # 2 before, 2 and the row's own after
+    assert len(SEEN) == 5  # 2 before, 2 and the row's own after
 
 
 def failing(self: Turned, *_: Any) -> Any:
-    Turned.seen.append(None)  # type: ignore[arg-type]
+    SEEN.append(None)  # type: ignore[arg-type]
     raise ValueError("the loss is nan\nat batch 1")
 
 
-@pytest.mark.usefixtures("four_trials")
 def test_trials_that_all_fail_are_made_once_and_leave_the_other_rows_alone(
-    desk: Desk, store: Store, seen: list[Any], monkeypatch: pytest.MonkeyPatch
+    desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = replace(TABLE, rows=(Row("ours", (None, None), tuned()), TABLE.rows[1]), claims=())
     monkeypatch.setattr(Turned, "_fit", failing)
     found = result(plan(table, desk, 2), computed(table, desk, store, 2))
     assert "nan" in found.at("ours", "accuracy").why
-    assert (found.at("plain", "accuracy").mean, found.left, len(seen)) == (0.5, 0, 4)
+    assert (found.at("plain", "accuracy").mean, found.left, len(SEEN)) == (0.5, 0, 4)
 
 
 def test_a_row_stands_in_a_table_twice() -> None:
-    row = Row(
-        "ours",
-        (0.9, None),
-        tuned(settings={"rule": "b"}, seeds=10, tries={"stsb": {"late": (1, 9)}}, per_seed=("stsb",)),
-    )
-    first, second = tuned_and_printed(row, {"turn": 0.25, "late": 4}, {"late": 2})
+    made = tuned(settings={"rule": "b"}, seeds=10, tries={"stsb": {"late": (1, 9)}}, per_seed=("stsb",))
+    first, second = tuned_and_printed(Row("ours", (0.9, None), made), {"turn": 0.25, "late": 4}, {"late": 2})
     assert (first.name, second.name) == ("ours", "ours, as printed")
     assert first.published == second.published == (0.9, None)
-    assert first.recipe is not None and second.recipe is not None  # noqa: PT018
-    assert (first.recipe.seeds, first.recipe.settings, first.recipe.first) == (
-        10,
-        {"rule": "b"},
-        {"turn": 0.25, "late": 2},
-    )
-    assert (first.recipe.tries, first.recipe.per_seed) == ({"stsb": {"late": (1, 9)}}, ("stsb",))
-    assert second.recipe.settings == {"rule": "b", "turn": 0.25, "late": 4}
-    assert (second.recipe.first, second.recipe.seeds, second.recipe.tries, second.recipe.per_seed) == (None, 3, {}, ())
+    assert first.recipe == replace(made, first={"turn": 0.25, "late": 2})
+    printed = {"rule": "b", "turn": 0.25, "late": 4}
+    assert second.recipe == replace(made, settings=printed, first=None, seeds=3, tries={}, per_seed=())

@@ -78,6 +78,8 @@ def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk:
     broken = Desk(folder, memo=tmp_path)
     assert broken.missing("mrpc") == ["mrpc/test.tsv.gz"]
     assert not broken.published(["mrpc"])
+    assert any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, broken, 1).notes)  # why the corpora are bundled
+    assert not any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, desk, 1).notes)
 
 
 def test_quora_shares_no_question_with_what_is_scored() -> None:

@@ -7,18 +7,20 @@ anew, and be good both times.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from labkit.corpora import Corpus, Labelled, Pairs
 from labkit.papers.recipes import Case, locally_linear, scoring, speed
 from labkit.papers.recipes.cross_encoders import CrossSettings, PairReader
 from labkit.papers.recipes.locally_linear import _thirds
 from labkit.sbert_lp.sweeps import AFFINE, LP, RAW
+from labkit.trials.engine import Result
 from tests.papers.fakes import Known
 
 pytestmark = pytest.mark.filterwarnings("ignore:dimension .n_components")
@@ -52,13 +54,15 @@ def of_split(corpus: Corpus, split: str) -> list[bool]:
     return [each == split for each in corpus.splits]
 
 
+def figures_of(recipe: Callable[[Case], Result], *corpora: Corpus) -> list[Mapping[str, float]]:
+    return [recipe(Case("", each)).figures for each in corpora]
+
+
 @pytest.mark.parametrize("chooses", ["dev", "train"])
 def test_sizes_for_grades_are_chosen_without_test(known: Known, chooses: str) -> None:
     corpus = graded_pairs(chooses, "test")
-    plain, otherwise, chosen_anew = (
-        locally_linear.transformed_grades(Case("", each)).figures
-        for each in (corpus, turned(corpus, of_split(corpus, "test")), turned(corpus, of_split(corpus, chooses)))
-    )
+    others = (turned(corpus, of_split(corpus, split)) for split in ("test", chooses))
+    plain, otherwise, chosen_anew = figures_of(locally_linear.transformed_grades, corpus, *others)
     names = [f"{kind} spearman" for kind in WAYS]
     assert [otherwise[name] for name in names] == pytest.approx([-plain[name] for name in names])
     assert any(chosen_anew[name] != plain[name] for name in names)  # there is something to choose
@@ -67,10 +71,8 @@ def test_sizes_for_grades_are_chosen_without_test(known: Known, chooses: str) ->
 def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
     years = ["2012"] * 40 + ["2013"] * 40
     corpus = graded_pairs("test", "test", year=years)
-    plain, otherwise = (
-        locally_linear.transformed_grades(Case("", each)).figures
-        for each in (corpus, turned(corpus, [year == "2012" for year in years]))
-    )
+    other = turned(corpus, [year == "2012" for year in years])
+    plain, otherwise = figures_of(locally_linear.transformed_grades, corpus, other)
     names = [f"{kind} spearman 2012" for kind in WAYS]
     assert [otherwise[name] for name in names] == pytest.approx([-plain[name] for name in names])
     assert any(otherwise[name.replace("2012", "2013")] != plain[name.replace("2012", "2013")] for name in names)
@@ -78,10 +80,8 @@ def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
 
 def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
     corpus = graded_pairs("dev", "test")
-    plain, otherwise = (
-        locally_linear.reversed_order(Case("", each)).figures
-        for each in (corpus, turned(corpus, of_split(corpus, "test")))
-    )
+    other = turned(corpus, of_split(corpus, "test"))
+    plain, otherwise = figures_of(locally_linear.reversed_order, corpus, other)
     assert plain["fixed"] == pytest.approx(otherwise["broken"])
     assert plain["broken"] == pytest.approx(otherwise["fixed"])
     assert plain["fixed"] != plain["broken"]
@@ -91,18 +91,13 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
     """Where there is no dev, one is cut from training: never from test."""
     splits = ["train"] * 160 + ["test"] * 80
     labels = np.random.default_rng(2).permutation(["a", "b"] * 120)
-    exchanged = [
-        {"a": "b", "b": "a"}[label] if split == "test" else label for label, split in zip(labels, splits, strict=True)
-    ]
-    plain, otherwise = (
-        locally_linear.transformed_classes(Case("", Labelled(TEXTS, list(found), splits=splits))).figures
-        for found in (labels, exchanged)
-    )
+    corpus = Labelled(TEXTS, list(labels), splits=splits)
+    exchanged = [*labels[:160], *({"a": "b", "b": "a"}[label] for label in labels[160:])]
+    other = replace(corpus, labels=exchanged)
+    plain, otherwise = figures_of(locally_linear.transformed_classes, corpus, other)
     names = [f"{kind} accuracy" for kind in WAYS]
     assert [otherwise[name] for name in names] == pytest.approx([1 - plain[name] for name in names])
-    train, dev, test = (
-        set(part.sentences()) for part in _thirds(Labelled(TEXTS, list(labels), splits=splits)).values()
-    )
+    train, dev, test = (set(part.sentences()) for part in _thirds(corpus).values())
     assert test == set(TEXTS[160:])
     assert (train | dev, train & dev) == (set(TEXTS[:160]), set())
 
@@ -133,11 +128,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
     rng = np.random.default_rng(3)
     for text, name in zip(TEXTS, classes, strict=True):
         row = rng.normal(size=40) * 0.1
-        row[:6] = (
-            rng.normal(size=6) * [9, 7, 0.5, 0.4, 0.3, 0.2]
-            if text in chooses
-            else rng.normal(size=6) * [9, 8, 7, 6, 0.5, 0.2]
-        )
+        row[:6] = rng.normal(size=6) * ([9, 7, 0.5, 0.4, 0.3, 0.2] if text in chooses else [9, 8, 7, 6, 0.5, 0.2])
         row[2 if text in chooses else 4] += 3 if name == "class 1" else -3
         known.vectors[text] = row
     found = locally_linear.transformed_clusters(Case("", corpus)).figures
@@ -146,18 +137,15 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
 
 def test_grades_are_learned_from_training_alone(known: Known) -> None:
     corpus = graded_pairs("train", "train", "test")
-    plain, otherwise = (
-        scoring.learned_grades(Case("", each)).figures for each in (corpus, turned(corpus, of_split(corpus, "test")))
-    )
+    plain, otherwise = figures_of(scoring.learned_grades, corpus, turned(corpus, of_split(corpus, "test")))
     for name in ("pearson", "spearman", "cosine pearson", "cosine spearman"):
         assert otherwise[name] == pytest.approx(-plain[name])
 
 
 def test_the_cross_encoders_threshold_is_that_of_dev(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of dev part at 0.5; of test all lie above it, and part at 2: half of them are right, and not all."""
-    corpus = Pairs(
-        TEXTS[:80], TEXTS[80:160], [0, 1] * 40, splits=["train"] * 20 + ["dev"] * 20 + ["test"] * 40
-    )  # fmt: skip
+    splits = ["train"] * 20 + ["dev"] * 20 + ["test"] * 40
+    corpus = Pairs(TEXTS[:80], TEXTS[80:160], [0, 1] * 40, splits=splits)
     score = {text: value + (1.5 if split == "test" else 0.0)
              for text, value, split in zip(corpus.text_a, corpus.values, corpus.splits, strict=True)}  # fmt: skip
     monkeypatch.setattr(PairReader, "fit", lambda self, corpus, **_: None)
@@ -174,7 +162,8 @@ def test_the_cross_encoder_does_not_see_test() -> None:
     corpus = Pairs(a, b, [int(x[0] == y[0]) for x, y in zip(a, b, strict=True)],
                    splits=["train"] * 50 + ["dev"] * 20 + ["test"] * 20)  # fmt: skip
     found = []
-    for each in (corpus, turned(corpus, of_split(corpus, "test")), turned(corpus, of_split(corpus, "dev"))):
+    for each in (corpus, *(turned(corpus, of_split(corpus, split)) for split in ("test", "dev"))):
+        torch.manual_seed(len(found))  # its own seed decides, and no global one
         reader = PairReader(CrossSettings(epochs=3, size=8, dimension=8, batch=10, learning_rate=0.02, patience=0))
         reader.fit(each, seed=0)
         found.append(reader.scores(texts, texts[::-1]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from labkit.papers.claims import judge_printed
@@ -81,35 +79,15 @@ def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text:
     assert judge_printed(claim, printed).verdict == verdict
 
 
-WAYS_IN_NAMES = {
-    "a word at random": "random", "the rarest word": "rarest", "the rarest word where the two differ": "apart",
-    "exact": "exact", "a word left out": "left-out",
-    "attention": "attention", "integrated Jacobians": "integrated", "its rows": "rows",
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)
-def test_each_row_shows_the_way_that_its_name_says(table: Table) -> None:
-    """Where one recipe gives several rows, the way is in the name: `+ LP`, `k = 20`, `step 5`."""
+def test_rows_are_whole_and_no_two_of_one_recipe_show_the_same(table: Table) -> None:
+    shown = [(id(row.recipe), row.figure) for row in table.rows if row.recipe is not None]
+    assert len(set(shown)) == len(shown)
     for row in table.rows:
         assert len(row.published) == len(table.columns), row.name
         assert (row.recipe is None) == bool(row.why_not), row.name
-        if not row.recipe or table.name == "film/figure-5":
-            continue
-        way = re.search(r"(?:([kp]) = |step )(\d+)$", row.name)
-        if way:
-            wanted = f"{way[1]}={way[2]} " if table.paper == "sbert-lp" else f"{way[2]} "
-        elif table.name in ("sbert-lp/1", "sbert-lp/2", "sbert-lp/3"):
-            wanted = row.name.split(" + ")[1].lower() + " " if " + " in row.name else "raw "
-            if row.name.endswith(", logistic regression"):  # its recipe has one way
-                wanted = ""
-            if row.counted:  # "lp: k chosen by the sweep"
-                wanted = wanted.replace(":", "").partition(" chosen")[0] + " "
-        elif table.paper == "why":
-            wanted = WAYS_IN_NAMES[row.name.rpartition(", ")[2]] + " "
-        else:
-            wanted = ""
-        assert row.figure == wanted, row.name
+        if table.paper == "sbert-lp" and " + " in row.name and row.figure:
+            assert row.figure.split()[0] in row.name.lower(), row.name
 
 
 @pytest.mark.parametrize("name", ["sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/figure-2", "film/1"])
@@ -139,10 +117,8 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
 def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
     (table,) = tables(name)
     made = [row.recipe for row in table.rows if row.recipe is not None]
-    assert (
-        len({repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made})
-        == 1
-    )
+    given = {repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made}
+    assert len(given) == 1
 
 
 def test_what_is_printed_is_the_papers() -> None:

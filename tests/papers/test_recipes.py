@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,14 +55,18 @@ def pairs(splits: str, scores: Any = None, **extra: Any) -> Pairs:
     )  # fmt: skip
 
 
+def cosines(known: Known, part: Pairs, turn: np.ndarray | float = 1.0) -> list[float]:
+    """The cosines of the pairs, whose vectors may be turned before."""
+    u, v = (np.dot(known.encode(list(side)), turn) for side in (part.text_a, part.text_b))
+    return [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(u, v, strict=True)]
+
+
 def test_cosine_beside_learned_grades(known: Known) -> None:
     corpus = pairs("train train train test")
     found = scoring.learned_grades(Case("", corpus)).figures
     test = corpus.part("test")
-    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
-    cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(u, v, strict=True)]
-    assert found["cosine pearson"] == pytest.approx(pearsonr(cosines, test.scores).statistic)
-    assert found["cosine spearman"] == pytest.approx(spearmanr(cosines, test.scores).statistic)
+    assert found["cosine pearson"] == pytest.approx(pearsonr(cosines(known, test), test.scores).statistic)
+    assert found["cosine spearman"] == pytest.approx(spearmanr(cosines(known, test), test.scores).statistic)
     assert found["mse"] > 0
 
 
@@ -88,12 +93,8 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     tried = (kind for kind in TRANSFORMS)
     assert set(found) == {f"{kind} spearman" for kind in tried} | {"lp k spearman", "lp p spearman"}
     chosen = Point("lp", 0.0, int(found["lp p spearman"]), int(found["lp k spearman"]))
-    test = corpus.part("test")
-    assert isinstance(test, Pairs)
-    assert (
-        found["lp spearman"]
-        == locally_linear._spearmans(Case("", corpus), test, [chosen], "spearman")[0]["lp spearman"]
-    )
+    again, _ = locally_linear._spearmans(Case("", corpus), corpus.part("test"), [chosen], "spearman")
+    assert found["lp spearman"] == again["lp spearman"]
 
 
 def test_order_that_is_fixed_and_broken(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,11 +105,7 @@ def test_order_that_is_fixed_and_broken(known: Known, monkeypatch: pytest.Monkey
         locally_linear, "transformed", lambda rows, point: rows @ turned if point.transform == "lp" else rows
     )
     test = corpus.part("test")
-    u, v = known.encode(list(test.text_a)), known.encode(list(test.text_b))
-    plain, moved = (
-        [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(x, y, strict=True)]
-        for x, y in ((u, v), (u @ turned, v @ turned))
-    )
+    plain, moved = (cosines(known, test, turn) for turn in (1.0, turned))
     couples = [(i, j) for i in range(16) for j in range(16) if test.scores[i] < test.scores[j]]
     right = np.array([[side[i] < side[j] for side in (plain, moved)] for i, j in couples])
     found = locally_linear.reversed_order(Case("", corpus)).figures
@@ -117,23 +114,23 @@ def test_order_that_is_fixed_and_broken(known: Known, monkeypatch: pytest.Monkey
     assert found["fixed"] != found["broken"]
 
 
-def test_features_of_pairs_by_hand() -> None:
-    rows = {"a": [1.0, 2.0], "b": [3.0, -1.0]}
-    corpus = Pairs(["a"], ["b"], [1])
-    found = features(corpus, lambda texts: np.array([rows[text] for text in texts]))
-    assert found.tolist() == [[2.0, 3.0, 3.0, -2.0]]
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_features_of_pairs_by_hand(form: Callable[[Any], Any]) -> None:
+    rows = {"a": [1.0, 2.0], "b": [3.0, -1.0], "c": [0.0, 1.0]}
+    found = features(Pairs(["a", "b"], ["b", "c"], [1, 0]), lambda texts: form([rows[text] for text in texts]))
+    assert sparse.csr_array(found).toarray().tolist() == [[2.0, 3.0, 3.0, -2.0], [3.0, 2.0, 0.0, -1.0]]
 
 
 def test_triplets_told_apart(known: Known) -> None:
     same = np.eye(6)
     named = {text.split()[0]: same[i // 4] for i, text in enumerate(WORDS)}
     texts = {color: [f"{color} {beast} stands here again" for beast in ("cat", "dog", "cow")] for color in named}
-    known.vectors = {text: named[color] for color, found in texts.items() for text in found}
     article = Article("Colours", tuple(Section(color, tuple(found)) for color, found in texts.items()))
-    found = scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures
-    assert found["triplet_accuracy"] == 1.0  # one direction for each section
-    known.vectors = dict.fromkeys(known.vectors, same[0])
-    assert scoring.told_apart(Case("", Articles([article], splits=["test"]))).figures["triplet_accuracy"] == 0.0
+    apart = {text: named[color] for color, found in texts.items() for text in found}
+    for vectors, wanted in ((apart, 1.0), (dict.fromkeys(apart, same[0]), 0.0)):  # one direction for each section
+        known.vectors = vectors
+        found = scoring.told_apart(Case("", Articles([article], splits=["test"])))
+        assert found.figures["triplet_accuracy"] == found.parts["triplet_accuracy"].figure == wanted
 
 
 def test_of_a_training_the_best_figure_of_dev_is_told_and_what_the_last_epoch_kept(known: Known) -> None:
@@ -413,10 +410,3 @@ def test_logistic_regression_on_a_frozen_model_and_of_pairs(monkeypatch: pytest.
     same = [int(np.dot(*(table[text] for text in pair)) > 0) for pair in zip(texts, others, strict=True)]
     paired = Pairs(texts, others, same, splits=splits)
     assert locally_linear.logistic_on_frozen(Case("sbert", paired)).figures["accuracy"] > 0.85
-    # sparse sides are put together as dense ones are
-    u = random.standard_normal((5, 4))
-    both = Pairs([*"abcde"], [*"bcdea"], [1] * 5, splits=["test"] * 5)
-    at = {text: row for row, text in enumerate("abcde")}
-    dense = features(both, lambda texts: u[[at[text] for text in texts]])
-    filled = features(both, lambda texts: sparse.csr_array(u)[[at[text] for text in texts]])
-    np.testing.assert_allclose(filled.toarray(), dense)

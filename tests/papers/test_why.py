@@ -158,6 +158,7 @@ def test_where_two_sentences_differ_by_hand() -> None:
     assert why._apart(turned) == ({"dog", "cat"}, {"cat", "dog"})
     denied = replace(PAIR, text_a="a dog chases a cat", text_b="a dog does not chase a cat")
     assert why._apart(denied) == ({"chases"}, {"does", "not", "chase"})
+    assert why._apart(replace(PAIR, text_a="no big dog runs", text_b="a dog runs")) == ({"no", "big"}, {"a"})
 
 
 def test_order_that_is_compared_is_that_of_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
