@@ -273,7 +273,7 @@ def _chosen(result: TableResult) -> list[str]:
     ]
     head = ["chosen on dev", "data", "settings (ranges)", "trials", "dev", "CPU"]
     tried = [len(chosen["space"]) for _, chosen in every]
-    uneven = f"Rows have {min(tried)} to {max(tried)} settings to choose, in equally many trials. " * (len({*tried}) > 1)
+    uneven = f"The rows tune {min(tried)} to {max(tried)} settings in equally many trials. " * (len({*tried}) > 1)
     at_end = f"A value marked {AT_END} is at an end of its range; better ones may lie beyond."
     return ["", *piped(head, rows), "", uneven + at_end]
 
