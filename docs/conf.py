@@ -57,6 +57,7 @@ html_math_renderer = "mathml"
 
 PLOTLY, PICTURE, WIDGET = "application/vnd.plotly.v1+json", "image/png", "application/vnd.jupyter.widget-view+json"
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+TERM = re.compile(r"^- \*\*(.+?)\*\*: ", re.MULTILINE)  # an entry of the glossary
 SLIDERS = '<p class="sliders">In the notebook, sliders move this picture.</p>'
 
 
@@ -133,6 +134,8 @@ def read(app: Any, docname: str, source: list[str]) -> None:
         source[0] += REFERENCE[docname]()
     elif docname == "docs/who-leads":
         source[0] += drawn_leaders(folder, up)
+    elif docname == "docs/glossary":  # a list on GitHub, terms in the book
+        source[0] = TERM.sub(r"\n\1\n  ", source[0]).replace("\n\n\n", "\n\n```{glossary}\n", 1) + "```\n"
 
 
 def drawn_leaders(folder: Path, up: str) -> str:
@@ -156,8 +159,7 @@ def drawn_leaders(folder: Path, up: str) -> str:
 
 def terms() -> list[str]:
     """The terms of the glossary."""
-    inside = (HERE / "glossary.md").read_text("utf-8").partition("{glossary}")[2].partition("```")[0]
-    return [line for line in inside.splitlines() if line.strip() and not line.startswith(" ")]
+    return TERM.findall((HERE / "glossary.md").read_text("utf-8"))
 
 
 NOT_PROSE = (nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.reference, nodes.raw, pending_xref)

@@ -230,7 +230,7 @@ def losses() -> str:
         "logistic": "logistic",
     }
     rows = [[name, *(mean(table, row, column) for column in columns)] for name, row in named.items()]
-    return piped("| loss | questions: accuracy | places: Hit@1 |", "| --- | --- | --- |", rows)
+    return piped("| loss | Quora: accuracy | places: Hit@1 |", "| --- | --- | --- |", rows)
 
 
 # --- docs/why.md --------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def why_questions() -> str:
         rows.append([name, *both, why(f"{name}, {way}", "knows")])
     for name in ("the rarest word", "the rarest word where the two differ"):
         rows.append([name, *(cell for kind in kinds.values() for cell in (why(name, kind), "–")), "–"])
-    head = " | ".join(f"{kind}: own way | left out" for kind in kinds)
+    head = " | ".join(f"{kind}: own | left out" for kind in kinds)
     return piped(f"| method | {head} | knows |", "|---|" + "---:|" * 11, rows)
 
 

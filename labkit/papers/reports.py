@@ -24,7 +24,7 @@ RULE = (
     "for every lead that it claims, the 95 % interval over seeds and test items together lies above the claimed value "
     "(for a tie: within its bounds). It is not confirmed if any interval lies below it (or outside them), even after "
     "widening for the number of leads (Bonferroni). Otherwise it is open, as it is with fewer than five seeds or "
-    "without one of its rows. Intervals are shown before widening: that of an open claim may exclude 0."
+    "without one of its rows. Intervals are shown before widening, so that of an open (undecided) claim may exclude 0."
 )
 AT_END = "(!)"  # marks a number chosen at an end of its range
 NOT_EVIDENCE = "not evidence: one seed, small bundled data, short training"
@@ -85,7 +85,7 @@ def result_of(claim: JudgedClaim, result: TableResult) -> str:
     found, own, table = claim.ours, claim.paper.lead if claim.paper else None, result.table
     if found.lead:
         told = said(found.lead, table, "one run each", _because(claim, result))
-        told += f" Holds in {found.holds} of {found.columns} columns." * (1 < found.columns > found.holds)
+        told += f" It holds in {found.holds or 'none'} of {found.columns} columns." * (1 < found.columns > found.holds)
     else:
         told = "Not measured." if own else "At least one side has no scores."
     if own and claim.contradicted:
@@ -105,7 +105,7 @@ def said(lead: ShownLead, table: Table, without: str = "", why: str = "") -> str
     sure += ", over seeds alone" * lead.seeds_alone
     better = "lower is better" * ("lower than" in ways)
     about = "; ".join(filter(None, (lead.column, better, sure, why)))
-    return f"“{lead.row}” is {size} {ways[lead.lead < 0]} “{lead.other}” ({about})."
+    return f"“{lead.row}” is {ways[lead.lead < 0]} “{lead.other}” by {size} ({about})."
 
 
 def _column(lead: ShownLead, table: Table) -> Column:
@@ -164,9 +164,9 @@ def _tally(report: Report, papers: Mapping[str, Paper]) -> str:
         sentences = [f"The papers make {len(theirs)} claims about scores. By their own scores: {by_paper}."]
         sentences.append(f"By ours: {by_us}.")
     if own:
-        sentences.append(f"Claims about the papers themselves, {len(own)}: {_counts(own)}.")
+        sentences.append(f"We also checked {len(own)} statements that do not need an experiment: {_counts(own)}.")
     if asked:
-        sentences.append(f"Our own questions, {len(asked)}: {_counts(asked)}.")
+        sentences.append(f"We added {len(asked)} questions of our own: {_counts(asked)}.")
     return " ".join(sentences)
 
 
@@ -239,7 +239,8 @@ def _measured_on(result: TableResult) -> str:
         return f"{data}; no score of ours"
     counts = [*map(str, sorted({len(figure.seeds) for figure in shown} - {1}))]
     several = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
-    told = ["[95 % interval over seeds and test items]"] * any(figure.interval is not None for figure in shown)
+    over = "seeds and test items" if counts else "test items"
+    told = [f"[95 % interval over {over}]"] * any(figure.interval is not None for figure in shown)
     told += ["± standard deviation"] * any(figure.interval is None and len(figure.values) > 1 for figure in shown)
     seeds = f"mean over {several} seeds" if counts else "one run each"
     return f"{data}; {seeds} {' or '.join(told)}".rstrip()
@@ -275,11 +276,9 @@ def _chosen(result: TableResult) -> list[str]:
     ]
     head = ["chosen on dev", "data", "settings (ranges)", "trials", "dev", "CPU"]
     tried = [len(chosen["space"]) for _, chosen in every]
-    uneven = (
-        f"The same number of trials searches {min(tried)} to {max(tried)} settings, so good values are found less "
-        f"reliably where there are more. A value marked {AT_END} is at an end of its range; better ones may lie beyond."
-    )
-    return ["", *piped(head, rows), "", uneven]
+    uneven = f"The rows tune {min(tried)} to {max(tried)} settings in equally many trials. " * (len({*tried}) > 1)
+    at_end = f"A value marked {AT_END} is at an end of its range; better ones may lie beyond."
+    return ["", *piped(head, rows), "", uneven + at_end]
 
 
 def _values(chosen: Mapping[str, Any]) -> str:

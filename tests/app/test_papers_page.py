@@ -49,8 +49,8 @@ def test_try_it_opens_the_panel_of_its_card_and_close_takes_it_away(opened: Open
 
 
 WAYS = {"ahead": 1, "behind": -1, "faster": 1, "slower": -1, "lower": 1, "higher": -1}  # of two words, the better first
-LEAD = re.compile(  # of a sentence without the other row: size, way, and the interval, whose ends may share a way
-    r"([\d.]+)(?: %| points| minutes)? (\w+)(?: of| than)? ?\((?:.*?95 %: ([\d.]+)(?: ([a-z]+))? to ([\d.]+) (\w+))?"
+LEAD = re.compile(  # of a sentence without the other row: way, size, and the interval, whose ends may share a way
+    r"(\w+)(?: of| than)? by ([\d.]+)(?: %| points| minutes)? \((?:.*?95 %: ([\d.]+)(?: ([a-z]+))? to ([\d.]+) (\w+))?"
 )
 
 
@@ -74,7 +74,7 @@ def test_the_result_of_a_claim_is_its_lead_with_its_sign_and_its_interval_in_one
             continue
         assert {lead.row, lead.other} <= {name for name in table.rows if name in result}
         sentence = result.partition(f"“{lead.row}” is ")[2].partition("). ")[0]
-        size, way, low, low_way, high, high_way = LEAD.match(sentence.replace(f"“{lead.other}” ", "")).groups()
+        way, size, low, low_way, high, high_way = LEAD.match(sentence.replace(f"“{lead.other}” ", "")).groups()
         said = [signed(size, way), *sorted((signed(low, low_way or high_way), signed(high, high_way)))][
             : 3 if high else 1
         ]
@@ -83,7 +83,7 @@ def test_the_result_of_a_claim_is_its_lead_with_its_sign_and_its_interval_in_one
         ends = (lead.lead,) if lead.alone else (lead.lead, lead.low, lead.high)
         assert said == pytest.approx([times * end for end in ends], rel=0.01, abs=0.0501), result
     faster = next(result_of(claim, table) for claim, table in every if claim.text.startswith("FILM is trained faster"))
-    assert re.search(r"0\.6\d+ minutes faster than “deep twin”", faster)
+    assert re.search(r"faster than “deep twin” by 0\.6\d+ minutes", faster)
 
 
 def test_a_card_says_which_claims_the_papers_own_scores_contradict(opened: Opened) -> None:

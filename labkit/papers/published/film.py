@@ -225,7 +225,7 @@ PAPER = Paper(
     ),
     (
         Observation("FILM is trained in less than 20 minutes", "not confirmed",
-                    "section 4 says so; table 3 says less than 30, which does not bear it out"),
+                    "section 4 says so, but table 3 gives only “less than 30 minutes”"),
         Observation("the same data and split as Wang et al. are used", "not confirmed",
                     "section 3.3 splits the labelled pairs 4:1, but section 4 uses 10,000 pairs each for dev and test "
                     "and adds 2,345,795 unlabelled ones"),

@@ -52,7 +52,7 @@ DEVIATIONS = (
     "et al. 2019). The bag is the mean of word-piece vectors (256 dimensions) that are learned from the same rows."
 )
 MINI = "all-MiniLM-L6-v2 (ours)"
-NO_WEIGHTS = "its trained weights are not published in a format that labkit reads"
+NO_WEIGHTS = "the trained weights are not published in a format that labkit reads"
 
 
 def trained(
@@ -301,7 +301,7 @@ FIGURE_2 = Table(
 )  # fmt: skip
 
 _CNN: Mapping[str, object] = {"encoder": "cnn", **SHORT}
-_BY_CNN = "The CNN reads places by character. " + FAIR
+_BY_CNN = "Here, “questions” are Quora's and “places” GeoER's. The CNN reads places by character. " + FAIR
 _ABLATED = (
     Column("questions: accuracy", "accuracy", "quora"),
     Column("places: Hit@1", "hit@1", "places"),
@@ -316,7 +316,7 @@ def _ablated(row: str, method: str, change: Mapping[str, object], first: Mapping
 
 ABLATION_PAIRS = Table(
     "sentpwnet", "ablation-pairs",
-    "What informative pairs contribute: the locality loss with each way of choosing pairs (announced, never printed)",
+    "What informative pairs contribute: the locality loss with each way of choosing pairs (not in the paper)",
     _ABLATED,
     tuple(
         _ablated(name, "sentpwnet", {"miner": miner}, PRINTED["sentpwnet"])
@@ -340,7 +340,7 @@ ABLATION_PAIRS = Table(
 )  # fmt: skip
 ABLATION_WEIGHTS = Table(
     "sentpwnet", "ablation-weights",
-    "What weighting contributes: each loss on the informative pairs (announced in section 4.1, never printed)",
+    "What weighting contributes: each loss on the informative pairs (not in the paper, though announced)",
     _ABLATED[:2],
     tuple(
         _ablated(name, "sentpwnet", {"loss": loss}, PRINTED["sentpwnet"] | PRINTED[like])
@@ -422,7 +422,7 @@ ABLATION_SUSPECTS = Table(
 )  # fmt: skip
 SPEED = Table(
     "sentpwnet", "speed",
-    "One query against n sentences, in CPU milliseconds, all else prepared in advance (announced, never printed)",
+    "One query against n sentences, in CPU milliseconds, with everything else computed in advance (not in the paper)",
     (
         Column("n = 100", "100", "quora", printed=".2f", larger=False),
         Column("n = 1,000", "1000", "quora", printed=".2f", larger=False),
