@@ -30,12 +30,12 @@ TWICE = (
 )
 LEADS = (
     "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. To the right of 0, the "
-    "claimed method is better. Point at a mark to see which two methods and which column it compares."
+    "claimed method is better. Hover over a mark to see which two methods and which column it compares."
 )
 ABOUT = """\
 Each card shows the main result of its paper, as the lead of one method over another. A lead is positive if the first
 method is better. An open diamond marks the paper's lead, and a disc marks ours, with its 95 % interval. Our values come
-from `labkit reproduce`, which uses public or generated data, not those of the paper.
+from `labkit reproduce`, which uses public or generated data rather than the paper's.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
 and the settings of both sides are chosen on dev, a part of the corpus used for neither training nor testing. If only

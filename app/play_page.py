@@ -13,7 +13,7 @@ Each point is a sentence, placed at the mean of its word vectors, scaled to unit
 drawn, the loss assigns a **weight** to each pair of the batch, and the word vectors are updated. Everything runs in
 your browser, with the losses and miners of `labkit.pairs`.
 
-In the formulas, e are the word vectors of a sentence of n words, r is their mean, and v is r scaled to unit length. The
+In the formulas, a sentence has n words with the vectors e, r is their mean, and v is r scaled to unit length. The
 vectors v of the m sentences of a batch are the rows of V, and S contains their similarities. L is the loss, and w is
 the weight of a pair.
 

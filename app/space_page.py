@@ -59,7 +59,7 @@ preserve all distances, so each metric is given twice: once for the embedding sp
 first one.
 
 * **inter / intra**: the distance between class centres, divided by the width of the classes. A larger value means
-  clearer classes.
+  more clearly separated classes.
 * **silhouette**: whether a sentence is, on average, closer to its own class (a) than to the nearest other class (b). It
   ranges from -1 to 1.
 * **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
@@ -113,8 +113,8 @@ NO_EPOCHS = (
 TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
     "At every epoch, a run saves the vectors of these {split} sentences only; **Before and after** shows others, too. "
-    "{how} **Play** steps through all epochs. A single run then returns to the epoch that it kept. **Stop** halts at "
-    "the current epoch. The arrow keys move the slider. While the pictures play, scores and classes are hidden."
+    "{how} **Play** steps through all epochs. A single run then goes back to the epoch that was kept. **Stop** halts "
+    "at the current epoch. The arrow keys move the slider. While the pictures play, scores and classes are hidden."
 )
 SHARED = "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture."
 FOLLOWED = "Each epoch is arranged or rotated to match the previous picture; the scale is that of the first one."

@@ -391,7 +391,8 @@ def show_curves(job: Job, opened: Opened | None) -> None:
         few = f" and test {test:,}, so one dev row changes a score by {1 / dev:.3f}" if min(dev, test) < FEW else ""
         scores = "".join(f"{meaning(name)}. " for name in columns if name.startswith(DEV))
         st.caption(
-            f"{scores}Dev, which chooses the epoch, has {dev:,} rows{few}. The test split is scored once, at the end."
+            f"{scores}The dev split, which chooses the epoch, has {dev:,} rows{few}. The test split is scored once, "
+            "at the end."
         )
 
 

@@ -40,7 +40,7 @@ OTHER_MEASURE = (
     "different methods cannot be compared."
 )
 INTERVALS = (
-    "Each line is the 95 % interval of the difference from the best; a negative difference is worse. If the line "
+    "Each line is the 95 % interval of the difference from the best; a negative difference means worse. If the line "
     "reaches the dotted line at the best score, either of the two could be better. "
 )
 

@@ -22,9 +22,9 @@ ROWS_WITHOUT_CLASSES = 30
 RETURNS = 0.7  # mean cosine with the refits' rows: half of the variance is shared
 VARIMAX = "Rotates the rows so that each depends on few words. All similarities remain unchanged."
 ROW = (
-    "**FILM: the similarity is {similarity}.** FILM learns a linear map L of word counts. Each row of L gives every "
-    "sentence one number, and the product of two numbers is the row's part of the similarity. Row {number} {pulls} "
-    "the most: its two numbers have {signs}."
+    "**FILM: the similarity is {similarity}.** FILM learns a linear map L of word counts. Each row of L maps every "
+    "sentence to one number; the product of two sentences' numbers is the row's part of the similarity. Row {number} "
+    "{pulls} the most: its two numbers have {signs}."
 )
 SUM = (
     "{similarity} = {rows} from the rows of L + {shared} from words in common. The cards show the {count} largest of "

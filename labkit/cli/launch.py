@@ -154,7 +154,7 @@ def _become(module: str, *words: str) -> None:
 @app.command("playground", cls=Plain)
 def open_playground(
     file: Annotated[
-        str | None, Argument(metavar="FILE", help="A file with your sentences, in the columns text and label.")
+        str | None, Argument(metavar="FILE", help="A file of your sentences, with the columns text and label.")
     ] = None,
     out: Annotated[Path, Option(metavar="FILE.html", help="File to write the page to.")] = Path("play.html"),
     browser: Annotated[bool, Option(help="Open the page in a browser.")] = True,

@@ -259,7 +259,7 @@ def separation(rows: ArrayLike, labels: ArrayLike) -> Separation:
 
 
 def _right(rows: Vectors, codes: np.ndarray, asking: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sampled rows whose class has another row, and whether each one's nearest neighbour has its class."""
+    """Return the sampled rows whose class has another row, and whether the nearest neighbour of each has its class."""
     asking = asking[np.bincount(codes)[codes[asking]] > 1]
     if not len(asking):
         return asking, np.zeros(0, bool)

@@ -27,7 +27,7 @@ WORDS, DIGITS = 4, 3  # words of each sentence, the others are one bar; decimals
 def row_of_pair(row: RowOfPair, *, height: int = 270) -> go.Figure:
     """Draw the words of a and b that make up their two numbers on a row; grey bars are the numbers, the sums of all.
 
-    Numbers have three decimals. The last bar of a sentence is what its other bars leave, so that they add up.
+    Numbers have three decimals. The last bar of each sentence shows the remainder, so that its bars add up.
     """
     entries: list[tuple[str, float, str]] = []
     ends = []

@@ -246,7 +246,7 @@ def as_printed(table: Table) -> TableResult:
 
 
 def results_shown(plans: Sequence[TablePlan], known: Mapping[str, Result]) -> dict[str, Result]:
-    """The known results of each cell, with the parts of only the scores that these tables show.
+    """The known results of each cell; of their scores, only those that these tables show keep their parts.
 
     The parts of other scores, such as precision, decide nothing.
     """

@@ -350,7 +350,7 @@ def false_negatives(corpus: Corpus) -> Finding | None:
     own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "labelled as the same")
     sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
     if hit > MANY_FALSE:
-        sentence += " Use a loss that masks them, or a sampler that keeps them out of one batch."
+        sentence += " Use a loss that masks them, or a sampler that keeps them out of the same batch."
     return Finding("false-negatives", "note", sentence, numbers=numbers)
 
 

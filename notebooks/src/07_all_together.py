@@ -355,7 +355,7 @@ pd.DataFrame(standings(found), columns=["method", "kNN accuracy", "against the b
 #
 # </details>
 #
-# **3.** A colleague's table has one seed, and the new method is 0.4 points ahead. What do you ask for?
+# **3.** A colleague's table has one seed, and the new method is 0.4 points ahead. What do you want to see?
 #
 # <details><summary>An answer</summary>
 #

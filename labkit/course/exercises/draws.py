@@ -38,7 +38,7 @@ def lengths_of(random: np.random.Generator, n: int, longest: int) -> Tensor:
 
 
 def padded(random: np.random.Generator, n: int, longest: int, known: int) -> tuple[Tensor, Tensor]:
-    """Word numbers below `known` of n sentences, padded with 0, sometimes beyond the longest; and their lengths."""
+    """Word numbers below `known` for n sentences, padded with 0, sometimes beyond the longest; and the lengths."""
     lengths = lengths_of(random, n, longest)
     numbers = torch.from_numpy(random.integers(1, known, (n, longest + random.integers(2))))
     return numbers * (torch.arange(numbers.shape[1]) < lengths[:, None]), lengths

@@ -110,10 +110,10 @@ def _on(corpus: str) -> Table:
         f"returns, on average, when the first 1 to {TAKEN} words, or as many random ones, are removed. \"Knows\" is "
         "how often the method itself is right: a synonym leaves two sentences closer than a change of meaning does. "
         f"There are {4 * MANY:,} pairs; slow methods (networks) explain the first {4 * FEW}. The rarest word where "
-        "the two differ needs both sentences but no method. Leaving words out measures what would be won back, so it "
-        "leads in that column by construction. Nothing is tuned: every method has its usual settings, and the ways "
-        "to explain a method are compared on the same trained networks. Which method knows more is a question for "
-        "the papers' tables.",
+        "the two differ needs both sentences but no method. Leaving words out ranks the words by what removing them "
+        "wins back, so it leads in that column by construction. Nothing is tuned: every method has its usual "
+        "settings, and the ways to explain a method are compared on the same trained networks. Which method knows "
+        "more is a question for the papers' tables.",
     )  # fmt: skip
 
 
@@ -129,8 +129,8 @@ def _steady() -> Table:
         "why", "stability", "Two training runs that differ only in their seed: do they give the same explanations?",
         columns, tuple(rows),
         note=f"For {STEADY} test pairs of questions: Spearman's correlation between the parts of the words in two "
-        "runs, averaged over pairs, and between the similarities of all pairs. Three times two runs. For FILM's rows: "
-        "the cosine of a row with the nearest row of a run on other triplets.",
+        "runs, averaged over pairs, and between the similarities of all pairs. Three times two runs. For FILM's "
+        "rows: the cosine between a row and its nearest row in a run on other triplets.",
     )  # fmt: skip
 
 
