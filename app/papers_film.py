@@ -53,7 +53,7 @@ def show(opened: cached.Opened) -> None:
     with st.container(horizontal=True):
         for name in ("tpr", "tnr", "fpr", "fnr", "accuracy"):
             st.metric(name.upper() if len(name) == 3 else name, f"{at[name]:.3f}")
-        st.metric("cross-entropy", f"{at['cross_entropy_two_level']:.3f}")
+        st.metric("cross-entropy, shares", f"{at['cross_entropy_two_level']:.3f}")
     alt = f"Rates and cross-entropy of the mutual-neighbour rule for k up to {most}; k = {rule.chosen} was best on dev."
     frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
     st.caption(CUT.format(sentences=rule.sentences, chosen=rule.chosen) + DRAWN * bool(rule.drawn))

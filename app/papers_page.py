@@ -64,7 +64,8 @@ def show_claims(paper: str) -> None:
             }
             for claim, table in claims
         ]
-        title, opens = f"Our own questions: {papers_cards.tally(claims)}", paper == papers_cards.EXPLANATIONS
+        title = f"Our own questions: {papers_cards.tally(claims)}"
+        opens = paper not in CARDS or any(claim.text == CARDS[paper].judged for claim, _ in claims)
         with st.expander(title, expanded=opens) if asked_here else st.container():
             if not asked_here:
                 papers_cards.show_tally(claims)

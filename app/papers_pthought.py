@@ -36,6 +36,7 @@ FORMULAS = (
     r"\text{lift} = \text{P-coherence} - \text{mean cosine of different groups}",
     r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
 )
+HEADS = {"greedy": "greedy, with log p", "beam": "beam, with log p; ordered by log p / words^0.7"}
 DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
 
 
@@ -118,7 +119,7 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")
             for name, result in results.items():
-                st.caption(name)
+                st.caption(HEADS[name])
                 for one in result.written[decoder]:
                     how_likely = in_words(one.log_probability, "7.2f")
                     st.text(f"{how_likely}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")

@@ -26,7 +26,7 @@ OTHER, ALL = "Another method", "Compare all methods"
 USUAL = 20  # minutes of a comparison
 ABOUT_ALL = (
     "The comparison checks the data, gives each method the same number of trials on dev, and scores the test split "
-    "once with several seeds. Allow {USUAL} minutes to reach a decision; with less time, slow methods are left out."
+    f"once with several seeds. Allow {USUAL} minutes to reach a decision; with less time, slow methods are left out."
 )
 
 

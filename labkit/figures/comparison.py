@@ -125,10 +125,12 @@ def ours_beside_paper(table: TableResult, column: str) -> go.Figure:
     """Draw one column of a paper's table: an open diamond is the paper's value, a disc is ours.
 
     The error bar is the interval of the mean or, without an interval, the spread over seeds. A disc with a remark,
-    such as that the model was trained on these texts, is open and has an asterisk.
+    such as that the model was trained on these texts, is open and has an asterisk. Rows of counts are not drawn.
     """
-    place = {row: number for number, row in enumerate(table.rows)}
-    figures = [figure for figure in table.figures if figure.column == _column(table, column).name]
+    counts = {row.name for row in table.table.rows if row.counted}
+    place = {row: number for number, row in enumerate(row for row in table.rows if row not in counts)}
+    of = _column(table, column).name
+    figures = [figure for figure in table.figures if figure.column == of and figure.row in place]
     printed = [figure for figure in figures if figure.published is not None]
     ours = [figure for figure in figures if figure.mean is not None]
     theirs = draw.marks(

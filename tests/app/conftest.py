@@ -96,9 +96,10 @@ def opened_on(opened: Opened) -> Opened:
 
 
 def fine(page: AppTest) -> AppTest:
-    """The page, which has shown no mistake."""
+    """The page, which has shown no mistake, and no name in braces that was to be replaced."""
     assert not page.exception
     assert not page.error
+    assert not re.search(r"\{[A-Z_]{3,}\}", texts(page))
     return page
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,9 +102,11 @@ def test_our_scores_and_the_papers_have_different_marks() -> None:
     figures = (
         Figure(EVIL, "f1", 0.7, (0.71, 0.72, 0.73), (0, 1, 2)),
         Figure("two", "f1", 0.8, why="not run here"),
+        Figure("neighbours", "f1", None, (320.0,), (0,)),
         Figure("three", "f1", None, (0.5,), (0,), "seen in <b>training</b>"),
     )
-    rows = tuple(Row(figure.row, (figure.published,), why_not="not run here") for figure in figures)
+    made = [Row(figure.row, (figure.published,), why_not="not run here") for figure in figures]
+    rows = tuple(replace(row, counted=row.name == "neighbours") for row in made)  # a count is no score: it is not drawn
     table = TableResult(Table("film", "1", "", (Column("f1", "f1", "questions"),), rows), figures)
     printed, ours = ours_beside_paper(table, "f1").data
     assert (list(printed.x), list(printed.y)) == ([0.7, 0.8], [0, 1])
