@@ -83,7 +83,7 @@ FORMULAS = (
     r"\text{Hit@1} = \frac1n \left|\{i : c(\arg\min_{j \neq i} \|x_i - x_j\|) = c(i)\}\right|",
 )
 FEW, FEWEST = 100, 30  # sentences of which a share is said as a count; and below which it decides nothing
-TOO_FEW_TO_DECIDE = " So few decide nothing."
+TOO_FEW_TO_DECIDE = " These are too few to decide anything."
 COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (

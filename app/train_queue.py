@@ -257,7 +257,7 @@ def see_it_move(folder: Path, corpus: str) -> None:
 def too_few(opened: Opened) -> str:
     """A sentence that says so if a corpus has too few test rows to compare methods; otherwise empty."""
     count = opened.corpus.sizes.get("test", 0)
-    return f"The test scores come from only {count} rows. So few decide nothing." if 0 < count < FEWEST else ""
+    return f"The test scores come from only {count} rows, too few to decide anything." if 0 < count < FEWEST else ""
 
 
 def show_growth(job: Job, opened: Opened | None) -> None:
@@ -308,7 +308,7 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
     sizes = opened.corpus.sizes if opened is not None else {}
-    origin = f" from {'dev' if 'dev' in sizes else 'train'}; all splits have {sum(sizes.values()):,} rows" * bool(sizes)
+    origin = f" from {'dev' if 'dev' in sizes else 'train'}; {sum(sizes.values()):,} rows in all splits" * bool(sizes)
     st.markdown(f"{said}: {len(kept.texts)} sentences{origin}")
     order = cached.classes_of_corpus(opened)[0] if opened else sorted(set(kept.labels))  # the colours of Space
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
