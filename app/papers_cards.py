@@ -160,7 +160,7 @@ def show_card(name: str, card: Card) -> None:
         if card.panel:
             icon = ":material/play_arrow:"
             st.button("Try it", type="primary", icon=icon, key=f"try-{name}", on_click=open_panel, args=(name, card))
-        elif st.button("Weights in Why", icon=":material/arrow_outward:", key=f"try-{name}"):
+        elif st.button("Open Why", icon=":material/arrow_outward:", key=f"try-{name}"):
             st.switch_page("why_page.py")
         show_tables_button(name, card.title)
         with st.popover("Why?", key=f"reason-{name}"):
