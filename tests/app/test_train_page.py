@@ -38,8 +38,8 @@ from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)
 out = Path(sys.argv[sys.argv.index("--out") + 1])
 out.mkdir(exist_ok=True)
-(out / "checkpoint.safetensors").touch()
 (out / "history.csv").write_text(HISTORY)
+(out / "checkpoint.safetensors").touch()  # last, because the tests wait for it
 try:
     while not (out / "go").exists():
         time.sleep(0.05)
