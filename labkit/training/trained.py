@@ -35,6 +35,7 @@ from labkit.vectors import WordVectors, random_vectors
 Network = TypeVar("Network", bound=nn.Module)
 
 PROBE = 300  # sentences whose vectors are stored in each epoch
+FEWEST = 10  # rows of dev below which its score is too coarse to choose an epoch
 BATCH = 256  # probe sentences encoded at once
 
 
@@ -165,11 +166,13 @@ def probe_of(corpus: Corpus) -> Snapshots:
 
 
 def usable_dev(corpus: Corpus, figure: Callable[[Corpus], float]) -> Corpus | None:
-    """Return the dev split if the score can be computed on it; else None, with a note."""
+    """Return the dev split if it is large enough and the score can be computed on it; else None, with a note."""
     if "dev" not in corpus.splits:
         return None
     dev = corpus.part("dev")
     try:
+        if len(dev) < FEWEST:
+            raise ValueError(f"it has only {len(dev)} rows, of {FEWEST} or more that are needed")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             if not math.isfinite(figure(dev)):

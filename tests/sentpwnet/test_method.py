@@ -26,7 +26,7 @@ from labkit.sentpwnet.method import PairTask, SentPWNet, Siamese, Triplet, _figu
 from labkit.sentpwnet.settings import PairSettings
 from labkit.training import encoders
 from labkit.training.reader import reader_and_vectors
-from labkit.training.trained import probe_of
+from labkit.training.trained import FEWEST, probe_of
 
 SMALL: dict[str, Any] = {"epochs": 2, "patience": 0, "size": 12, "dimension": 8, "batch": 32}
 
@@ -214,6 +214,19 @@ def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
         warnings.simplefilter("ignore")
         untrained = fitted(kind, corpus, epochs=1, vectors="random", learning_rate=1e-9, min_count=1)
     assert score(untrained, corpus).figures["hit@1"] < 0.75
+
+
+@pytest.mark.parametrize(("rows", "scored"), [(FEWEST - 1, False), (FEWEST, True)])
+def test_a_dev_of_a_few_rows_does_not_choose_the_epoch(rows: int, scored: bool) -> None:
+    corpus = load("topics")
+    train = [at for at, split in enumerate(corpus.splits) if split == "train"][:60]
+    dev = [at for at, split in enumerate(corpus.splits) if split == "dev"][:rows]
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        history = fitted(corpus=corpus.take([*train, *dev]), epochs=3, patience=1).history
+    assert any(name.startswith("dev_") for name in history.columns) is scored
+    assert scored or len(history) == 3  # no early stop: all epochs are trained
+    assert any(str(rows) in str(each.message) for each in notes) is not scored
 
 
 def test_probe_of_classes_that_alternate_has_all_of_them() -> None:
