@@ -413,7 +413,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
 
     with choices():
         with st.container(width="content", key=f"bring-{key}"):
-            st.file_uploader(label, key=widget, on_change=uploaded, label_visibility="collapsed", width=110)
+            st.file_uploader(label, key=widget, on_change=uploaded, label_visibility="collapsed", width=94)
         if paste:
             with st.popover("Paste", icon=":material/content_paste:"):
                 st.caption(paste)
