@@ -63,7 +63,7 @@ def plotly_early() -> str:
     return f"import(new URL('static/js/{script.name}', document.baseURI)).catch(() => null);" if script else ""
 
 
-def view(views: Sequence[str], key: str = "view", first: str = "") -> str:
+def view(views: Sequence[str], key: str = "view", first: str = "", label: str = "View", **options: Any) -> str:
     """The selected view of the page: initially `first` or the first of all, later the one that the visitor left.
 
     Pages share the key but not the views, so it is not bound to the address, which would keep the previous page's view.
@@ -73,11 +73,11 @@ def view(views: Sequence[str], key: str = "view", first: str = "") -> str:
     if address_changed(key) and linked in views:
         st.session_state[key] = linked
     elif st.session_state.get(key) not in views:  # from another page, without a view in the address
-        st.session_state[key] = linked if linked in views else st.session_state.get(memory, first)
+        left = st.session_state.get(memory)
+        st.session_state[key] = linked if linked in views else left if left in views else first
     elif address_changed(key):
         st.session_state[key] = first
-    hidden: Any = {"label_visibility": "collapsed"}
-    chosen = str(st.segmented_control("View", views, required=True, key=key, **hidden))
+    chosen = str(st.segmented_control(label, views, required=True, key=key, label_visibility="collapsed", **options))
     st.session_state[memory] = chosen
     keep_in_address(key, None if chosen == first else chosen)
     return chosen
@@ -101,19 +101,24 @@ def plain(text: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
-def head(question: str, about: str, *formulas: str, present: bool = True) -> None:
+def head(question: str, about: str = "", *formulas: str, present: bool = True) -> Any:
     """The question of the page, its explanation and link, and below them the choices that all pages share.
 
-    `present`: the page can be enlarged, without its controls.
+    `present`: the page can be enlarged, without its controls. What is returned holds the explanation, which can come
+    later if it depends on the view.
     """
     st.session_state[KEPT] = {}  # drops the values of a page that was interrupted
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.markdown(f"### {question}", width="stretch")
-        what_is_shown(about, *formulas)
+        explained = st.container(width="content")
+        if about:
+            with explained:
+                what_is_shown(about, *formulas)
         st.session_state[SHARE] = st.container(width="content", key="share")
         if present:
             st.toggle("Present", key="present", help=PRESENT, **KEEP)
     st.session_state[CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices")
+    return explained
 
 
 def what_is_shown(about: str, *formulas: str) -> None:

@@ -1,32 +1,23 @@
-"""The five papers as cards: what each claims, whether it holds here, one picture, and a panel to try it in."""
+"""The five papers on one screen, a row each: what it claims, whether it holds here, the lead, and where to go on."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import cached
-import choosing
 import frame
 import papers_film
 import papers_pthought
 import papers_sbert_lp
 import papers_thematic
 import streamlit as st
+from papers_claims import EXPLANATIONS, badge_of, claims_of, lead_line, scale_of, sentence, show_tally
 
-from labkit import figures
-from labkit.papers.reports import result_of
-
-TRY = "try"  # in the address: the open panel
-VERDICTS = {  # of a claim -> colour and text of its badge
-    "confirmed": ("green", "Holds"),
-    "not confirmed": ("red", "Does not hold"),
-    "open": ("blue", "Undecided"),
-    "not measured": ("gray", "Not tested"),
-}
-EXPLANATIONS = "why"  # not a paper: our own measurements
+from labkit.papers.records import AS_PRINTED
+from labkit.papers.reports import printed_lead, result_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +25,8 @@ class Card:
     """What a paper claims, the claim of its table that the verdict is on, and the panel to try it in.
 
     `differs` says why the level of our scores differs from the paper's; the notes of its table say more. `limit`: under
-    which condition the verdict was found. `also`: two rows whose lead is drawn beside the one that decides.
+    which condition the verdict was found. `also`: two rows whose lead is drawn beside the one that decides. `noted`:
+    two scores of the deciding row that change when its settings are chosen on dev instead of those that are printed.
     """
 
     title: str
@@ -45,6 +37,7 @@ class Card:
     panel: Any = None  # a module; without one, the Why page opens
     limit: str = ""
     also: tuple[tuple[str, str], ...] = ()
+    noted: tuple[str, ...] = ()
 
 
 CARDS = {
@@ -83,9 +76,13 @@ CARDS = {
         "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
         "both two-layer forms lead all other methods",
-        "P-coherence is the mean cosine of paraphrases. SIF weights word vectors by smooth inverse frequency. "
-        "The paper scores captions that it trained on. We score captions of other pictures, with smaller networks.",
+        "P-coherence is the mean cosine of paraphrases; lift is P-coherence minus the mean cosine of other sentences. "
+        "Our settings are those that most often find a paraphrase on dev. They lower the P-coherence of the forward "
+        "form and raise its lift; for the bidirectional form, it is the other way round. SIF weights word vectors by "
+        "smooth inverse frequency. The paper scores captions that it trained on. We score captions of other pictures, "
+        "with smaller networks.",
         papers_pthought,
+        noted=("P-coherence", "lift"),
     ),
     "film": Card(
         "FILM",
@@ -98,119 +95,90 @@ CARDS = {
 }
 
 
-# --- claims in words ---------------------------------------------------------------------------------------------
+# --- the rows ----------------------------------------------------------------------------------------------------
+
+CLAIMS, TABLES, TRY = "Claims", "Tables", "Try it"  # the views of a paper
+WIDTHS = (11, 12, 8)
+Open = Callable[[str, str], None]
+LEGEND = (
+    "<div class=labkit-legend>Lead in percentage points: <b class=labkit-paper></b> in the paper, "
+    "<b class=labkit-ours></b> here, with its 95 % interval</div>"
+    "<table class=labkit-leads><tr><td><div class=labkit-ends><span>← behind</span><span>ahead →</span></div><td>"
+    "</table>"
+)
 
 
-def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
-    """The claims of a paper, or our own questions about it, each with its table."""
-    mine = [table for table in cached.paper_tables().values() if table.table.paper == paper]
-    return [(claim, table) for table in mine for claim in table.claims if claim.asked_here == asked_here]
+def claim_of(card: Card) -> tuple[Any, Any]:
+    """The claim that the verdict on a paper is about, and its table."""
+    table = cached.paper_tables()[card.table]
+    return next(each for each in table.claims if each.text == card.judged), table
 
 
-def tally(claims: Sequence[tuple[Any, Any]]) -> str:
-    """How many claims have each verdict, the most frequent first, and how many the paper's own scores contradict."""
-    said, against = [], sum(claim.contradicted for claim, _ in claims)
-    for found, count in Counter(claim.ours.verdict for claim, _ in claims).most_common():
-        words = VERDICTS[found][1].lower()
-        many = words.replace("does", "do").replace("holds", "hold") if count > 1 else words
-        said.append(f"{count} {many}" if said else f"{count} of {len(claims)} claims {many}")
-    return ", ".join(said) + f". The paper's own scores contradict {against} of them" * bool(against)
+def show_headline(card: Card) -> None:
+    """What the paper claims, and whether it holds."""
+    claim, _ = claim_of(card)
+    st.markdown(f"{card.claim} {badge_of(claim.ours.verdict, card.limit)}")
 
 
-def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
-    """A bar with a part for each verdict, as long as its share of the claims, and the numbers."""
-    counts = Counter(claim.ours.verdict for claim, _ in claims)
-    parts = (f"<i class={colour} style='flex:{counts[found]}'></i>" for found, (colour, _) in VERDICTS.items())
-    st.html(f"<div class=labkit-tally aria-hidden=true>{''.join(parts)}</div>")
-    st.caption(tally(claims))
+def show_cards(open_view: Open) -> None:
+    """All papers, one below the other, and our own measurements after them; `open_view` opens a view of one."""
+    st.columns(WIDTHS)[1].html(LEGEND)
+    for name, card in CARDS.items():
+        with st.container(border=True, key=f"card-{name}"):
+            show_card(name, card, open_view)
+    with st.container(border=True, key="card-why"):
+        left, middle, right = st.columns(WIDTHS, vertical_alignment="center")
+        left.markdown("**Explanations**. When a word is changed, does an explanation find that word?")
+        with middle:
+            show_tally(claims_of(EXPLANATIONS, asked_here=True))
+        about = {"on_click": open_view, "args": ("Explanations", CLAIMS)}
+        right.button("Claims and tables", key=f"tables-{EXPLANATIONS}", **about)
 
 
-def badge_of(verdict: str, limit: str = "") -> str:
-    """A verdict on a claim."""
-    colour, words = VERDICTS[verdict]
-    return f":{colour}-badge[{' '.join(filter(None, (words, limit)))}]"
-
-
-# --- the cards ---------------------------------------------------------------------------------------------------
-
-
-def show_cards() -> None:
-    """All papers, three per row, or one below the other on a narrow screen, and our own measurements after them."""
-    names = [*CARDS, EXPLANATIONS]
-    for row in (names[:3], names[3:]):
-        for column, name in zip(st.columns(3), row, strict=True):
-            with column, st.container(border=True, height="stretch"):
-                show_card(name, CARDS[name]) if name in CARDS else show_explanations()
-
-
-def show_card(name: str, card: Card) -> None:
-    """The verdict, the claim, one picture, and buttons; the reason for the verdict is behind one of them."""
+def show_card(name: str, card: Card, open_view: Open) -> None:
+    """The verdict, the claim, its leads, and buttons; the reason for the verdict is behind one of them."""
     from labkit.papers.published import PAPERS
 
-    table = cached.paper_tables()[card.table]
-    claim = next(each for each in table.claims if each.text == card.judged)
-    st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict, card.limit)}")
-    st.markdown(card.claim)
+    claim, table = claim_of(card)
+    left, middle, right = st.columns(WIDTHS, vertical_alignment="center")
+    with left:
+        st.markdown(f"#### {card.title} {badge_of(claim.ours.verdict, card.limit)}")
+        st.markdown(card.claim)
     if lead := claim.ours.lead:
-        pairs, verdict = (*card.also, (lead.row, lead.other)), VERDICTS[claim.ours.verdict][1]
-        picture = frame.enlarged(figures.leads_beside_paper(table, lead.column, pairs))
-        alt = f"{card.title}, {lead.column}: {len(pairs)} leads, the paper's and ours. {verdict}."
-        frame.small_picture(picture, f"card-{name}", alt)
-    with st.container(horizontal=True, key=f"open-{name}"):
+        own = {(lead.row, lead.other): lead}  # other leads are stored without an interval
+        pairs = [(own.get(pair), printed_lead(table, lead.column, *pair), pair) for pair in (*card.also, *own)]
+        most = scale_of([each for *both, _ in pairs for each in both])
+        lines = (
+            f"<tr><td colspan=2>{escape(row)} over {escape(other)}, {escape(lead.column)}</tr>"
+            f"<tr>{lead_line(mine, theirs, table, most)}</tr>"
+            for mine, theirs, (row, other) in pairs
+        )
+        middle.html(f"<table class=labkit-leads>{''.join(lines)}</table>{note_of(card, lead.row, table)}")
+    with right, st.container(horizontal=True, key=f"open-{name}"):
         if card.panel:
             icon = ":material/play_arrow:"
-            st.button("Try it", type="primary", icon=icon, key=f"try-{name}", on_click=open_panel, args=(name, card))
-        elif st.button("Open Why", icon=":material/arrow_outward:", key=f"try-{name}"):
-            st.switch_page("why_page.py")
-        show_tables_button(name, card.title)
+            about: Any = {"on_click": open_view, "args": (card.title, TRY)}
+            st.button("Try it", type="primary", icon=icon, key=f"try-{name}", **about)
+        else:
+            show_why_button(name)
+        st.button("Claims", key=f"tables-{name}", on_click=open_view, args=(card.title, CLAIMS))
         with st.popover("Why?", key=f"reason-{name}"):
-            st.markdown(f"{frame.plain(result_of(claim, table))} {card.differs}")
+            st.markdown(f"{frame.plain(sentence(result_of(claim, table)))} {card.differs}")
             show_tally(claims_of(name, asked_here=False))
             st.caption(f"Source: {table.table.title} of the paper. {PAPERS[name].citation}")
 
 
-def show_explanations() -> None:
-    """What is not a paper's: our own measurements of explanations."""
-    claims = claims_of(EXPLANATIONS, asked_here=True)
-    st.markdown("#### Explanations")
-    st.caption("Our own questions instead of a paper's claims:")
-    show_tally(claims)
-    st.markdown("When one word of a sentence is changed, does a method's explanation find that word?")
-    show_tables_button(EXPLANATIONS, "Explanations")
+def note_of(card: Card, row: str, table: Any) -> str:
+    """How the noted scores of a row change when its settings are chosen on dev, if a card has some."""
+    changes = []
+    for column in card.noted:
+        before, after = (table.at(name, column).mean for name in (f"{row}{AS_PRINTED}", row))
+        changes.append(f"{'lower' if after < before else 'raise'} {column} from {before:.2f} to {after:.2f}")
+    said = f"Settings chosen on dev instead of the printed ones {' and '.join(changes)}."
+    return f"<div class=labkit-legend>{said}</div>" * bool(changes)
 
 
-def show_tables_button(name: str, title: str) -> None:
-    """A button that opens the claims and tables of a paper."""
-    st.button("Claims and tables", key=f"tables-{name}", on_click=st.session_state.update, args=({"paper": title},))
-
-
-# --- the panel ---------------------------------------------------------------------------------------------------
-
-
-def open_panel(name: str, card: Card) -> None:
-    """Replace the cards with the panel of one of them, on the corpus that shows what the paper claims."""
-    close_panel()
-    st.query_params.update({TRY: name, "corpus": card.panel.CORPUS})
-
-
-def close_panel() -> None:
-    """Close the open panel, and remove its parameters from the address."""
-    for name in list(st.query_params):
-        if name == TRY or st.session_state.get(f"{name}-said"):
-            st.query_params.pop(name)
-
-
-def show_panel(name: str, panel: Any) -> None:
-    """The open panel, with its own choices."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"#### {CARDS[name].title}: {panel.QUESTION}", width="stretch")
-        frame.what_is_shown(panel.ABOUT, *panel.FORMULAS)
-        st.button("All papers", icon=":material/arrow_back:", key="close-panel", on_click=close_panel)
-    st.session_state[frame.CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices-of-panel")
-
-    def fill() -> None:
-        opened = choosing.corpus(panel.CORPUS)
-        if opened is not None:
-            panel.show(opened)
-
-    frame.run(fill)
+def show_why_button(name: str) -> None:
+    """The button to the page on which SentPWNet can be tried."""
+    if st.button("Try it in Why", icon=":material/arrow_outward:", key=f"try-{name}"):
+        st.switch_page("why_page.py")

@@ -13,17 +13,30 @@ from labkit import figures
 QUESTION, CORPUS = "Are two questions mutual nearest neighbours?", "questions"
 FITTED = "trained here"
 ABOUT = """\
-FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. TPR and TNR are
-the shares of correct answers among the pairs with the same meaning and among the others. FNR and FPR are the
-corresponding shares of mistakes.
+FILM predicts that two sentences mean the same if each is among the other's **k** nearest neighbours. The picture shows,
+for every k, the share of test pairs with the same meaning that are found (TPR, the true positive rate) and of other
+pairs that are told apart (TNR, the true negative rate). FNR and FPR are the corresponding shares of mistakes. The
+dotted line marks the k that was chosen on dev.
 """
 FORMULAS = (r"\text{same} \iff \max(\text{rank}_a(b),\, \text{rank}_b(a)) \le k",)
 CUT = (
-    "The neighbours come from the {sentences:,} test sentences. The paper's cross-entropy counts yes as 1 and no as 0, "
-    "so it equals the share of mistakes times 34.5. The other cross-entropy replaces each answer with a share from "
-    "dev: the fraction of pairs with this answer that have the same meaning. The dotted line marks the k for which "
-    "it is lowest on dev, {chosen}."
+    "The paper's cross-entropy counts yes as 1 and no as 0, so it equals the share of mistakes times 34.5. The other "
+    "cross-entropy replaces each answer with a share from dev: the fraction of pairs with this answer that have the "
+    "same meaning. k is chosen where that is lowest on dev, {chosen}."
 )
+SAID = (
+    "**{question}** With k = {k}, the answer is right for **{accuracy:.0%}** of the test pairs: {tpr:.0%} of the pairs "
+    "with the same meaning are found, and {tnr:.0%} of the others are told apart. Neighbours are sought among "
+    "{sentences:,} test sentences."
+)
+WORDS = {
+    "tpr": "same, found (TPR)",
+    "tnr": "others, told apart (TNR)",
+    "fpr": "others, mixed up (FPR)",
+    "fnr": "same, missed (FNR)",
+    "accuracy": "right answers",
+    "cross_entropy_two_level": "cross-entropy, shares",
+}
 DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
@@ -50,13 +63,17 @@ def show(opened: cached.Opened) -> None:
     most = int(rule.test.k[-1])
     k = st.slider("k", 1, most, rule.chosen, key="film-k", help="It starts at the k chosen on dev.", **frame.KEEP)
     at = rule.rows()[k - 1]
-    with st.container(horizontal=True):
-        for name in ("tpr", "tnr", "fpr", "fnr", "accuracy"):
-            st.metric(name.upper() if len(name) == 3 else name, f"{at[name]:.3f}")
-        st.metric("cross-entropy, shares", f"{at['cross_entropy_two_level']:.3f}")
-    alt = f"Rates and cross-entropy of the mutual-neighbour rule for k up to {most}; k = {rule.chosen} was best on dev."
+    said = SAID.format(question=QUESTION, sentences=rule.sentences, **at) + DRAWN * bool(rule.drawn)
+    st.markdown(said.replace("%", " %"))
+    alt = f"Rates of the mutual-neighbour rule for k up to {most}; k = {rule.chosen} was best on dev."
     frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
-    st.caption(CUT.format(sentences=rule.sentences, chosen=rule.chosen) + DRAWN * bool(rule.drawn))
+    with st.expander("All numbers at this k, and the cross-entropy"):
+        with st.container(horizontal=True):
+            for name, words in WORDS.items():
+                st.metric(words, f"{at[name]:.3f}")
+        alt = f"Two cross-entropies for k up to {most}; the second is lowest at k = {rule.chosen} on dev."
+        frame.picture(figures.mutual_rule_losses(rule, k=k), key="mutual_losses", alt=alt, rows=rule.rows)
+        st.caption(CUT.format(chosen=rule.chosen))
     choosing.show_code(CODE, chosen, opened, k=k)
 
 

@@ -1,4 +1,7 @@
-"""The Papers page: what each paper claims, whether it holds here, a panel to try it in, and all its tables."""
+"""The Papers page: all papers at a glance, or one of them: its claims, its tables, or a panel to try it in.
+
+The paper and its view are in the address, as `paper` and `show`; `try` is of an address of before.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,17 @@ import cached
 import choosing
 import frame
 import papers_cards
+import papers_claims
 import streamlit as st
-from papers_cards import CARDS, TRY
+from papers_cards import CARDS, CLAIMS, TABLES, TRY
 
 from labkit import figures
 from labkit.papers.claims import ShownLead
-from labkit.papers.records import AS_PRINTED
-from labkit.papers.reports import ours, result_of
+from labkit.papers.reports import ours
 
 EVERY = "All papers"
+NAMES = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_claims.EXPLANATIONS}
 TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
-UNITS = (
-    "A point is a hundredth of the best possible score. “95 %” is the range in which a lead lies with 95 % "
-    "confidence, given the randomness of seeds (repetitions of training) and test items."
-)
 TWICE = (
     "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
     "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
@@ -33,13 +33,23 @@ LEADS = (
     "claimed method is better. Hover over a mark to see which two methods and which column it compares."
 )
 ABOUT = """\
-Each card shows the main result of its paper, as the lead of one method over another. A lead is positive if the first
-method is better. An open diamond marks the paper's lead, and a disc marks ours, with its 95 % interval. Our values come
-from `labkit reproduce`, which uses public or generated data rather than the paper's.
+Each line shows the **lead** of one method over another. An open diamond marks the paper's lead, and a disc marks ours,
+with its 95 % interval. To the right of the middle, the claimed method is better. Our scores come from `labkit
+reproduce`, which uses public or generated data rather than the paper's. A lead is in percentage points, hundredths of
+the best possible score, unless another unit is named. Lines have a scale of their own; those of one table and unit
+share it.
 
-A claim **holds** if the whole 95 % interval of the lead on test is above 0. The interval covers seeds and test items,
-and the settings of both sides are chosen on dev, a part of the corpus used for neither training nor testing. If only
-part of the interval is above 0, the claim is **undecided**: the results are too close to call.
+A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
+interval covers seeds (repetitions of training) and test items, and the settings of both sides are chosen on dev, a part
+of the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is
+**undecided**: the results are too close to call.
+"""
+ABOUT_TABLES = f"""\
+Every score of a table as the paper prints it, and ours, with its 95 % interval or its standard deviation over seeds
+(repetitions of training). Our scores come from `labkit reproduce`, which uses public or generated data rather than the
+paper's.
+
+{TWICE}
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -47,29 +57,7 @@ FORMULAS = (
 )
 
 
-# --- a paper ----------------------------------------------------------------------------------------------------
-
-
-def show_claims(paper: str) -> None:
-    """What the paper claims, with our verdicts, then our own questions."""
-    for asked_here in (False, True):
-        if not (claims := papers_cards.claims_of(paper, asked_here=asked_here)):
-            continue
-        rows = [
-            {
-                "verdict": papers_cards.badge_of(claim.ours.verdict),
-                "our question" if asked_here else "claim": frame.plain(claim.text),
-                "here": frame.plain(result_of(claim, table)),
-                "in": table.table.title,
-            }
-            for claim, table in claims
-        ]
-        title = f"Our own questions: {papers_cards.tally(claims)}"
-        opens = paper not in CARDS or any(claim.text == CARDS[paper].judged for claim, _ in claims)
-        with st.expander(title, expanded=opens) if asked_here else st.container():
-            if not asked_here:
-                papers_cards.show_tally(claims)
-            st.table(rows, border="horizontal", alt="Each claim or question, and whether it holds here.")
+# --- the tables of a paper -------------------------------------------------------------------------------------------
 
 
 def show_tables(paper: str) -> None:
@@ -88,8 +76,6 @@ def show_tables(paper: str) -> None:
     caption = frame.plain(table.table.caption).removesuffix(".")
     end = "" if caption.endswith("?") else "."
     st.markdown(f"**{table.table.title}.** {caption}{end} Numbers are in the unit of the table.")
-    if any(AS_PRINTED in row for row in table.rows):
-        st.caption(TWICE)
     rows = printed_beside_ours(table)
     title, count = table.table.title, len(table.rows)
     alt = f"{title}, {column}: the paper's score and ours for each of {count} rows; the table has all values."
@@ -148,25 +134,79 @@ def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
 # --- the page ----------------------------------------------------------------------------------------------------
 
 
-def page() -> None:
-    frame.head("What did each paper claim, and does it hold?", ABOUT, *FORMULAS)
-    if TRY not in st.query_params:
-        st.caption(UNITS)
-    names = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_cards.EXPLANATIONS}
-    hidden: Any = {"label_visibility": "collapsed", "on_change": papers_cards.close_panel, **frame.KEEP}
-    title = str(st.segmented_control("Paper", [EVERY, *names], default=EVERY, required=True, key="paper", **hidden))
-    opened = st.query_params.get(TRY, "")
-    shown = CARDS[opened].title if opened in CARDS else title
-    with st.container(key="to-top"):
-        st.html(f"<script>{TO_TOP} // {shown}</script>", unsafe_allow_javascript=True)
-    if title != EVERY:
-        show_claims(names[title])
-        show_tables(names[title])
-    elif opened in CARDS and (panel := CARDS[opened].panel):
-        papers_cards.show_panel(opened, panel)
+def open_view(title: str, view: str) -> None:
+    """Open a view of a paper."""
+    st.session_state.update(paper=title, show=view)
+    turn()
+
+
+def turn() -> None:
+    """Before another view: remove the panel's parameters from the address, and choose the corpus of the next panel."""
+    for name in list(st.query_params):
+        if name not in ("paper", "show") and st.session_state.get(f"{name}-said"):
+            st.query_params.pop(name)
+    if st.session_state.get("show") == TRY and (panel := panel_of(st.session_state["paper"])):
+        st.query_params["corpus"] = panel.CORPUS
+
+
+def panel_of(title: str) -> Any:
+    """The panel to try a paper in, if it has one."""
+    return CARDS[NAMES[title]].panel if NAMES.get(title) in CARDS else None
+
+
+def choose_view() -> tuple[str, str]:
+    """The paper, and below it what it claims and the view of it; without a view, all papers."""
+    if (before := CARDS.get(st.query_params.get("try", ""))) and before.panel:
+        st.query_params.pop("try")
+        st.query_params.update(paper=before.title, show=TRY)
+    title = frame.view([EVERY, *NAMES], "paper", label="Paper", on_change=turn)
+    if title == EVERY:
+        frame.keep_in_address("show", None)
+        return title, ""
+    name, panel = NAMES[title], panel_of(title)
+    if name in CARDS:
+        papers_cards.show_headline(CARDS[name])
     else:
-        papers_cards.show_cards()
-    frame.show_link(own_file=TRY in st.query_params and st.session_state.get("corpus") == choosing.OWN)
+        st.markdown("When one word of a sentence is changed, does a method's explanation find that word?")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        view = frame.view([CLAIMS, TABLES, *([TRY] if panel else [])], "show", on_change=turn)
+        if not panel:
+            papers_cards.show_why_button(name)
+    return title, view
+
+
+def page() -> None:
+    explained = frame.head("What did each paper claim, and does it hold?")
+    title, view = choose_view()
+    about = {TABLES: (ABOUT_TABLES,)}
+    if panel := panel_of(title):
+        about[TRY] = (panel.ABOUT, *panel.FORMULAS)
+    with explained:
+        frame.what_is_shown(*about.get(view, (ABOUT, *FORMULAS)))
+    with st.container(key="to-top"):
+        st.html(f"<script>{TO_TOP} // {title} {view}</script>", unsafe_allow_javascript=True)
+    if title == EVERY:
+        papers_cards.show_cards(open_view)
+    elif view == TRY:
+        show_panel(panel)
+    elif view == TABLES:
+        show_tables(NAMES[title])
+    else:
+        judged = CARDS[NAMES[title]].limit if NAMES[title] in CARDS else ""
+        papers_claims.show_claims(NAMES[title], opened=bool(judged))
+    frame.show_link(own_file=view == TRY and st.session_state.get("corpus") == choosing.OWN)
+
+
+def show_panel(panel: Any) -> None:
+    """The open panel, with its own choices."""
+    st.session_state[frame.CHOICES] = st.container(horizontal=True, vertical_alignment="bottom", key="choices-of-panel")
+
+    def fill() -> None:
+        opened = choosing.corpus(panel.CORPUS)
+        if opened is not None:
+            panel.show(opened)
+
+    frame.run(fill)
 
 
 PAPER_CODE = """\

@@ -36,7 +36,12 @@ FORMULAS = (
     r"\text{lift} = \text{P-coherence} - \text{mean cosine of different groups}",
     r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
 )
-HEADS = {"greedy": "greedy, with log p", "beam": "beam, with log p; ordered by log p / words^0.7"}
+HEADS = {"greedy": "Greedy: always the likeliest next word", "beam": "Beam: the best of several candidates"}
+FIRST = 2  # sentences of a beam that are shown at first
+LOG_P = (
+    "The number in front of a sentence is log p, the logarithm of its probability: the closer to 0, the likelier. "
+    "Longer sentences are less likely, so the beam is ordered by log p / words^0.7."
+)
 DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
 
 
@@ -103,7 +108,6 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     ways = {"greedy": None, "beam": beam}
     results = {name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in ways.items()}
     read = results["greedy"]
-    st.text(f"Input: {sentence}")
     if read.unknown:
         said = f"These words are not in the training data and count as unknown: {', '.join(read.unknown)}"
         if len(read.unknown) >= len(chosen.method.reader.numbers(sentence)):
@@ -114,18 +118,28 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
         st.caption(f"These words are not in the training data; their vectors come from the word-vector file: {words}")
     if read.cut:
         st.caption(f"The last {read.cut} words were ignored.")
+    st.markdown(f"**{QUESTION}** From it, two decoders write these sentences. {LOG_P}")
     written = []
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")
             for name, result in results.items():
                 st.caption(HEADS[name])
-                for one in result.written[decoder]:
-                    how_likely = in_words(one.log_probability, "7.2f")
-                    st.text(f"{how_likely}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
-                    written.append({"decoder": decoder, "search": name} | asdict(one))
+                found = result.written[decoder]
+                show_written(found[:FIRST])
+                if more := found[FIRST:]:
+                    with st.expander(f"{len(more)} more"):
+                        show_written(more)
+                written += [{"decoder": decoder, "search": name} | asdict(one) for one in found]
     frame.csv_button(lambda: written, "written")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
+
+
+def show_written(found: Sequence[Any]) -> None:
+    """Sentences of a decoder, each after its log p."""
+    for one in found:
+        how_likely = in_words(one.log_probability, "7.2f")
+        st.text(f"{how_likely}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
 
 
 def show(opened: cached.Opened) -> None:
@@ -135,7 +149,9 @@ def show(opened: cached.Opened) -> None:
         choosing.show_command(choosing.NO_RUN, "pthought", opened)
         return
     chosen = choosing.space_of(opened, choosing.choose_vectors(list(runs), next(iter(runs)), "Run", "run"), runs)
-    if frame.view(VIEWS) == WRITE:
+    with frame.choices():
+        view = frame.view(VIEWS)
+    if view == WRITE:
         show_writing(opened, chosen)
     else:
         beside = choosing.space(opened, list(choosing.VECTORS), "mean-vectors", label="Compare with", key="beside")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -16,11 +16,13 @@ from keeping import once
 
 from labkit import figures
 from labkit.corpora import Pairs
+from labkit.figure_names import written
 from labkit.progress import collected, silent
 
 QUESTION, CORPUS = "Does preserving neighbours help?", "relatedness"
 MOST = 1200  # sentences that are embedded together
-BAR: dict[str, Any] = {"width": choosing.WIDTH, **frame.KEEP}
+BAR: dict[str, Any] = {"width": 180, **frame.KEEP}
+ORDERED = {"fixed": "after", "broken": "before"}  # an order of two pairs -> when it is right
 ABOUT = """\
 SBERT-LP takes the vectors of another method and expresses every sentence as a **mixture of its k nearest neighbours**.
 It then finds vectors with p dimensions that reproduce the **same mixtures** as closely as possible, and compares them
@@ -50,7 +52,8 @@ def show(opened: cached.Opened) -> None:
     counts = [100, 200, 400, 800, MOST]
     with frame.choices():
         k, p = sliders()
-        most = st.select_slider("Maximum number of test sentences", counts, 400, key="most", **BAR)
+        more = st.popover("More", icon=":material/tune:")
+    most = more.select_slider("Maximum number of test sentences", counts, 400, key="most", **BAR)
     if chosen.method.name == "sbert-lp":
         st.caption(FORM)
     of = (opened.key, most)
@@ -60,8 +63,7 @@ def show(opened: cached.Opened) -> None:
         return
     least = 0.0
     if sample.rows.graded:
-        about = "Minimum difference between grades"
-        least = frame.choices().slider(about, 0.0, 4.0, 1.0, 0.5, key="least", **BAR)
+        least = more.slider("Minimum difference between grades", 0.0, 4.0, 1.0, 0.5, key="least", **BAR)
     key = (chosen.key, *of, k, p)
     make = partial(embedded, chosen, sample.sentences, k, p)
     method, notes = once("Embedding the sentences together …", ("embedded", *key), make)
@@ -69,25 +71,45 @@ def show(opened: cached.Opened) -> None:
         st.caption(f"⚠ {frame.plain(note)}")
     changes = once("Comparing the pairs …", ("order", *key, least), partial(compare, method, sample, least))
     counts = changes.found
+    fixed, broken = (100 * count / counts.comparisons for count in (counts.fixed, counts.broken))
     st.markdown(
-        f"In {counts.comparisons:,} comparisons of two pairs with different grades, the embedding **fixes "
-        f"{counts.fixed:,}** orders ({100 * counts.fixed / counts.comparisons:.1f} %) and **breaks {counts.broken:,}** "
-        f"({100 * counts.broken / counts.comparisons:.1f} %). Spearman's correlation of cosine and grade changes "
-        f"from {changes.spearman[0]:.3f} to {changes.spearman[1]:.3f}."
+        f"**{QUESTION}** In {counts.comparisons:,} comparisons of two pairs with different grades, the embedding "
+        f"**fixes {counts.fixed:,}** orders ({fixed:.1f} %) and **breaks {counts.broken:,}** ({broken:.1f} %). "
+        f"Spearman's correlation of cosine and grade changes from {changes.spearman[0]:.3f} to "
+        f"{changes.spearman[1]:.3f}."
     )
     numbers = {name: getattr(counts, name) for name in ("kept", "fixed", "broken", "wrong")}
     alt = "A bar of all comparisons: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
     frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
     if changes.examples:
-        alt = "The clearest examples: two pairs each, with their sentences, grades, and cosines before and after."
-        formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
         rows = list(changes.rows())
-        frame.table(rows, alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            names = [f"{row['what']}, {row['should be']}" for row in rows]
-            row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]
-            why.button("order", (chosen,), opened, row["sentence 0"], row["sentence 1"])
+        for kind, column in zip(ORDERED, st.columns(2), strict=True):
+            if pairs := [row for row in rows if row["what"] == f"{kind} 1"]:
+                column.container(border=True, height="stretch").markdown(example_of(kind, pairs))
+        with st.expander("More examples"):
+            show_examples(rows, chosen, opened)
     choosing.show_code(CODE, chosen, opened, k=k, p=p, most=most, least=least)
+
+
+def example_of(kind: str, pairs: Sequence[Mapping[str, Any]]) -> str:
+    """A comparison of two pairs in words, that with the higher grade first: their sentences, grades and cosines."""
+    lines = [f"**{kind.capitalize()}**: the first pair should be closer, and is only {ORDERED[kind]} the embedding."]
+    for pair in pairs:
+        a, b = (frame.plain(pair[f"sentence {side}"]) for side in "01")
+        before, after = (written(pair[when], ".2f") for when in ("before", "after"))
+        lines.append(f"* “{a}” / “{b}”: grade {pair['grade']:.1f}, cosine {before} → **{after}**")
+    return "\n".join(lines)
+
+
+def show_examples(rows: Sequence[Mapping[str, Any]], chosen: choosing.Space, opened: cached.Opened) -> None:
+    """The clearest examples as a table, and one of their pairs to be explained."""
+    alt = "The clearest examples: two pairs each, with their sentences, grades, and cosines before and after."
+    formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
+    frame.table(rows, alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = [f"{row['what']}, {row['should be']}" for row in rows]
+        row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]
+        why.button("order", (chosen,), opened, row["sentence 0"], row["sentence 1"])
 
 
 def sliders() -> tuple[int, int]:

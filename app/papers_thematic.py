@@ -33,8 +33,9 @@ FORMULAS = (
     r"P(C\mid i) \propto P(C)\, e^{[2 s(C; i) - s(C)]/T}",
 )
 RIBBON = (
-    "Each cell is a sentence. Its number is that of its section, or of the section that its cluster was matched "
-    "with. A grey frame marks a sentence in the wrong cluster. Dotted lines show where sections end."
+    "Each cell is one of {n} sentences, in reading order, with the number of its section (top row) or of the section "
+    "that its cluster was matched with. **k-means puts {means:.0f} % of them into the cluster of their section, and "
+    "Iclust {iclust:.0f} %**; a grey frame marks each of the others."
 )
 NO_ARTICLES = (
     "This panel needs articles with sections. Choose the `articles` corpus, or upload a file of articles with sections."
@@ -64,22 +65,23 @@ def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[An
     temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **hot)
     themes = themes_of(chosen, article, at, temperature)
     n, k = len(article.sentences), len(article.sections)
-    right_ones = f"k-means puts {100 * themes.kmeans.right:.0f} % of them into the cluster of their section, Iclust "
-    said = f"{n} sentences in {k} sections; {right_ones}{100 * themes.iclust.right:.0f} %."
-    st.markdown(said)
-    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=said, rows=themes.rows)
-    st.caption(RIBBON)
-    measured = list(themes.figures())
-    formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
-    alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
-    frame.table(measured, alt, formats=formats, heads=HEADS)
-    st.caption(". ".join(meaning(name) for name in FIGURES if name in MEANINGS) + ".")
+    shares = {"means": 100 * themes.kmeans.right, "iclust": 100 * themes.iclust.right}
+    said = RIBBON.format(n=n, **shares)
+    st.markdown(f"**{QUESTION}** {said}")
+    alt = f"{n} sentences in {k} sections, and their clusters. {said}"
+    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=alt, rows=themes.rows)
     for column, found in zip(st.columns(2), (themes.kmeans, themes.iclust), strict=True):
         with column:
             st.markdown(f"**{found.name}**: {found.used} of {k} clusters")
             alt = f"A grid of {k} sections and clusters of {found.name}: the sentences of each section in each cluster."
             picture = figures.section_counts(themes, found, height=min(430, 90 + 34 * k))
             frame.picture(picture, key=f"counts-{found.name}", alt=alt, rows=themes.rows)
+    with st.expander("Eight scores of the agreement"):
+        measured = list(themes.figures())
+        formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
+        alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
+        frame.table(measured, alt, formats=formats, heads=HEADS)
+        st.caption(". ".join(meaning(name) for name in FIGURES if name in MEANINGS) + ".")
     code(CLUSTERS_CODE, temperature=temperature)
 
 

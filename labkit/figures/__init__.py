@@ -9,12 +9,11 @@ from labkit.figures.comparison import (
     label_curves,
     leader_dots,
     leads_before_and_after,
-    leads_beside_paper,
     ours_beside_paper,
     seed_dots,
 )
 from labkit.figures.epochs import clusters_over_epochs, cosine_ridges, training_curves
-from labkit.figures.film import mutual_rule_curves, row_of_pair
+from labkit.figures.film import mutual_rule_curves, mutual_rule_losses, row_of_pair
 from labkit.figures.pairs import (
     anchor_bars,
     pull_and_push,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from labkit.figure_names import VERDICTS, spoken, written
+from labkit.figure_names import VERDICTS, spoken
 from labkit.figures import drawing as draw
 from labkit.figures.drawing import Entries
 from labkit.palette import COLOURS, DASHES, INK
@@ -169,44 +169,6 @@ def _column(table: TableResult, column: str) -> Column:
     if column not in table.columns:
         raise ValueError(f"column is {column!r}, expected one of {', '.join(table.columns)}")
     return table.table.columns[table.columns.index(column)]
-
-
-def leads_beside_paper(table: TableResult, column: str, pairs: Sequence[tuple[str, str]]) -> go.Figure:
-    """Draw the lead of the first row of each pair over the second in points: the paper's, and ours with its interval.
-
-    Ours is missing where it decides no claim, because only a lead that decides is stored with its interval.
-    """
-    times = (1 if _column(table, column).larger else -1) * 100 / _column(table, column).scale
-    known = [claim.ours.lead for claim in table.claims]
-    decided = {(lead.row, lead.other): lead for lead in known if lead and lead.column == column and not lead.share}
-    theirs, ours, names = [], [], []
-    for at, (row, other) in enumerate(pairs):
-        mine, others = table.at(row, column), table.at(other, column)
-        names.append(f"{draw.middle(row, 46)}<br>over {draw.middle(other, 28)}  ")
-        if mine.published is not None and others.published is not None:
-            theirs.append((at, times * (mine.published - others.published)))
-            names[at] += f"◇ <b>{written(theirs[-1][1], '+.1f')}</b>  "
-        if lead := decided.get((row, other)):
-            ours.append((at, *(abs(times) * each for each in (lead.lead, lead.low, lead.high))))
-            names[at] += f"● <b>{written(ours[-1][1], '+.1f')}</b>"
-    hover = f"%{{x:+.2f}}{draw.NAME}"
-    places, leads, *ends = zip(*ours, strict=True) if ours else ((), (), (), ())
-    own = {"name": "ours, 95 % interval", "hovertemplate": hover}
-    return draw.figure_of(
-        [
-            draw.marks([x for _, x in theirs], [y for y, _ in theirs], PRINTED, name="paper", hovertemplate=hover),
-            draw.intervals(leads, places, zip(*ends, strict=True), {"size": 10, "color": COLOURS[0]}, **own),
-        ],
-        annotations=[draw.annotation(said, 0, at - 0.2, size=13, align="left", **OVER)
-                     for at, said in enumerate(names)],
-        shapes=[draw.stroke((0, 0), (at - 0.17, at + 0.17), {"color": INK, "width": 2}) for at in range(len(names))],
-        xaxis={"title": f"lead in {column}, in points", "nticks": 5, "rangemode": "tozero", "zeroline": False},
-        yaxis=draw.EMPTY | {"range": [len(names) - 0.75, -0.85]},
-        height=95 + 80 * len(names),
-        legend=draw.ABOVE,
-        showlegend=True,
-        margin=draw.margin(30),
-    )  # fmt: skip
 
 
 def _around(figure: Figure) -> tuple[float, float]:

@@ -65,32 +65,47 @@ RATES = (  # attribute, name, colour, dash
     ("fnr", "FNR: same, predicted not same", COLOURS[1], "dot"),
 )
 UNIT, LINE = 280, 20  # pixels of a rate of 1, and of a name with its room
+HOVER = f"k = %{{x}}: %{{y:.3f}}{draw.NAME}"
 
 
 def mutual_rule_curves(rule: Rule, *, k: int | None = None) -> go.Figure:
-    """Draw the rule for every k: four rates (left) and two log losses (right). The k chosen on dev is dotted."""
-    rates: dict[str, Any] = rule.test.rates
-    curves = [(1, rates[attribute], *look) for attribute, *look in RATES]
-    curves.append((2, rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"))
-    curves.append((2, rule.soft, "yes and no as their shares of duplicates on dev", COLOURS[5], "solid"))
-    hover = f"k = %{{x}}: %{{y:.3f}}{draw.NAME}"
+    """Draw the four rates of the rule for every k. The k chosen on dev is dotted."""
+    rates, last = rule.test.rates, float(rule.test.k[-1])
     traces = [
-        draw.curve(rule.test.k, values, colour, dash, name=name, hovertemplate=hover) | draw.on(panel)
-        for panel, values, name, colour, dash in curves
+        draw.curve(rule.test.k, rates[attribute], colour, dash, name=name, hovertemplate=HOVER)
+        for attribute, name, colour, dash in RATES
     ]
-    last = float(rule.test.k[-1])
-    titles = ("rates on test", "cross-entropy on test")
-    x = {"title": "k", "range": [0, last + 1]}
-    layout = draw.side_by_side(titles, gap=0.1, size=14, x=x, y={})
-    layout["yaxis"] |= {"range": [-0.02, 1.02]}
-    losses = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
-    layout["yaxis2"] |= {"type": "log", "tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
-    end, above = {"xref": "x", "yref": "y", "xanchor": "right"}, inf
+    names, above = [], inf
     for value, name in sorted(((float(rates[name][-1]), name) for name, *_ in RATES), reverse=True):
         shift = 10 if UNIT * (above - value) > LINE else -10  # below its curve if that ends just below another one
-        layout["annotations"].append(draw.annotation(name.upper(), last, value, size=14, yshift=shift, **end))
+        names.append(draw.annotation(name.upper(), last, value, size=14, yshift=shift, xanchor="right"))
         above = value
+    return _for_every_k(rule, traces, k, {"title": "rate on test", "range": [-0.02, 1.02]}, annotations=names)
+
+
+def mutual_rule_losses(rule: Rule, *, k: int | None = None) -> go.Figure:
+    """Draw both log losses of the rule for every k. The k chosen on dev is dotted."""
+    looks = ((rule.hard, "yes and no as 1 and 0", COLOURS[4], "dash"),
+             (rule.soft, "yes and no as their shares of duplicates on dev", COLOURS[5], "solid"))  # fmt: skip
+    traces = [
+        draw.curve(rule.test.k, values, colour, dash, name=name, hovertemplate=HOVER)
+        for values, name, colour, dash in looks
+    ]
+    losses = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 30]
+    ticks = {"tickvals": losses, "ticktext": [f"{loss:g}" for loss in losses]}
+    return _for_every_k(rule, traces, k, {"type": "log", "title": "cross-entropy on test"} | ticks)
+
+
+def _for_every_k(rule: Rule, traces: list[Any], k: int | None, y: dict[str, Any], **layout: Any) -> go.Figure:
+    """Draw curves over k, with the chosen k and the selected one marked."""
     places = [(rule.chosen, {"color": INK, "dash": "dot"})]
     places += [(k, {"color": INK})] if k not in (None, rule.chosen) else []
-    shapes = [draw.upright(place, line, panel) for panel in (1, 2) for place, line in places]
-    return draw.figure_of(traces, shapes=shapes, height=430, legend=draw.below(-0.2), margin=draw.margin(34), **layout)
+    return draw.figure_of(
+        traces,
+        shapes=[draw.upright(place, line) for place, line in places],
+        xaxis={"title": "k", "range": [0, float(rule.test.k[-1]) + 1]},
+        yaxis=y,
+        height=400,
+        legend=draw.below(-0.2),
+        **layout,
+    )

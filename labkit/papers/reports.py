@@ -112,18 +112,35 @@ def _column(lead: ShownLead, table: Table) -> Column:
     return next(column for column in table.columns if column.name == lead.column)
 
 
-def _in_unit(value: float, lead: ShownLead, table: Table) -> str:
-    """A lead with its unit: per cent of the other score, or points, of which the largest score has 100."""
+def unit_of(lead: ShownLead, table: Table) -> tuple[float, str]:
+    """The factor that converts a lead to its unit, and the unit: per cent of the other score, or points, of which the
+    largest score has 100; no unit for ranks and distances.
+    """
     column = _column(lead, table)
     small = column.larger and max(lead.mine, lead.theirs) <= 1  # no minutes, ranks or distances
     if lead.share:
-        times, unit = 100.0, " %"
-    elif column.scale == 100 or (small and not column.name.endswith(" MI")):  # which is in nats
-        times, unit = 100 / column.scale, " points"
-    else:
-        return format(value, ".3g") + " minutes" * ("minutes" in column.name)
+        return 100.0, " %"
+    if column.scale == 100 or (small and not column.name.endswith(" MI")):  # which is in nats
+        return 100 / column.scale, " points"
+    return 1.0, " minutes" * ("minutes" in column.name)
+
+
+def _in_unit(value: float, lead: ShownLead, table: Table) -> str:
+    """A lead with its unit."""
+    times, unit = unit_of(lead, table)
     value *= times
-    return format(value, ".1f" if value >= 0.05 else ".1g") + unit
+    digits = ".3g" if unit not in (" %", " points") else ".1f" if value >= 0.05 else ".1g"
+    return format(value, digits) + unit
+
+
+def printed_lead(result: TableResult, column: str, row: str, other: str, *, share: bool = False) -> ShownLead | None:
+    """The paper's own lead of a row over another, positive if the row is better; None if it prints only one of them."""
+    mine, theirs = (result.at(name, column).published for name in (row, other))
+    if mine is None or theirs is None:
+        return None
+    larger = next(each.larger for each in result.table.columns if each.name == column)
+    lead = (mine - theirs) * (1 if larger else -1) / ((abs(theirs) or 1.0) if share else 1.0)
+    return ShownLead(column, row, other, mine, theirs, lead, lead, lead, share)
 
 
 def _because(claim: JudgedClaim, result: TableResult) -> str:

@@ -56,7 +56,7 @@ PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
 VIEWS = [  # page, what stands in its address, its pictures
-    ("papers_page?try=film", RULE, 1),
+    ("papers_page?try=film", RULE, 2),
     ("why_page", PAIRS, 5),
     ("why_page", PAIRS | {"view": "The words"}, 1),
     ("papers_page?try=sbert-lp", LP, 1),

@@ -15,7 +15,6 @@ from labkit.figures import (
     label_curves,
     leader_dots,
     leads_before_and_after,
-    leads_beside_paper,
     ours_beside_paper,
     seed_dots,
 )
@@ -119,26 +118,6 @@ def test_our_scores_and_the_papers_have_different_marks() -> None:
     assert (ticks[0], ticks[1:]) == ("&lt;b&gt;bad&lt;/b&gt;", ("two", "three *"))
     with pytest.raises(ValueError, match="column"):
         ours_beside_paper(table, "f2")
-
-
-def test_the_leads_of_a_card_are_differences_from_another_row_and_decided_ones_have_their_interval() -> None:
-    """By hand: of errors .30 against .20 the first is worse by 10 points, in the paper .1 against .4 better by 30."""
-    values = {EVIL: (0.1, 0.3), "b": (0.4, 0.2), "c": (None, 0.7), "d": (0.3, None)}
-    figures = tuple(Figure(row, "error", own, () if ours is None else (ours,)) for row, (own, ours) in values.items())
-    rows = tuple(Row(row, (own,), why_not="not run here") for row, (own, _) in values.items())
-    decided = ShownLead("error", EVIL, "c", 0.3, 0.7, 0.41, 0.39, 0.45)
-    claims = (JudgedClaim("", None, Judgement("confirmed", decided)),)
-    column = Column("error", "error", "questions", larger=False)
-    table = TableResult(Table("film", "1", "", (column,), rows), figures, claims)
-    figure = leads_beside_paper(table, "error", [(EVIL, "b"), (EVIL, "c"), ("b", "d")])
-    printed, ours = figure.data
-    assert (list(printed.x), list(printed.y)) == (pytest.approx([30, -10]), [0, 2])
-    assert (list(ours.x), list(ours.y)) == (pytest.approx([41]), [1])
-    assert list(ours.error_x.array) == pytest.approx([4])
-    assert list(ours.error_x.arrayminus) == pytest.approx([2])
-    assert [re.findall(r"[+-]\d\d\.\d", note.text.replace("−", "-")) for note in figure.layout.annotations] == [
-        ["+30.0"], ["+41.0"], ["-10.0"]]  # fmt: skip
-    assert "<b>bad" not in figure.layout.annotations[0].text
 
 
 def table() -> Figures:
