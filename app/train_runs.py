@@ -231,9 +231,9 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     drawn.layout.annotations = [each for each in drawn.layout.annotations if each.text != spoken(column)]  # the title
     frame.picture(drawn, key="compare_curves", alt=alt, save=save, **rows)
     with st.container(horizontal=True, gap="small", key="moves"):
+        st.caption("See it move:", width="content")
         for name in histories:
-            icon = ":material/animation:"
-            if st.button(f"See {frame.plain(name)} move", key=f"move-{name}", type="tertiary", icon=icon):
+            if st.button(frame.plain(name), key=f"move-{name}", type="tertiary", icon=":material/animation:"):
                 see_it_move(runs[name], choosing.OWN if opened.own else opened.corpus.name)
     missing = [name for name in runs if name not in shown]
     without = f"{', '.join(missing)}: no curve, because it was not measured over epochs." if missing else ""
