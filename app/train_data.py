@@ -44,14 +44,14 @@ SHAPES = {  # of a corpus -> what a row is, and a file with the columns that lab
 }
 WITHIN = "Compare scores only within a row. The gap to 1 is what training can still gain."
 HEADS = {  # of the table of corpora -> its width and help
-    "corpus": (2, "Click a name to open the corpus."),
-    "what it is": (4.5, None),
-    "rows": (1, None),
-    "classes": (5, f"Up to {MOST} classes, scores or sizes have a bar each, the largest class first."),
+    "corpus": (1.6, "Click a name to open the corpus."),
+    "what it is": (5, None),
+    "rows": (0.9, None),
+    "classes": (5.5, f"Up to {MOST} classes, scores or sizes have a bar each if they differ, the largest class first."),
     "measure": (2, ". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman"))) + "."),
-    "chance": (1.3, f"Random vectors, on the test split. {WITHIN}"),
-    "TF-IDF": (1.3, f"Weighted words, compared without training. {WITHIN}"),
-    "mean vectors": (1.6, f"Mean word vectors, which learn nothing from labels. {WITHIN}"),
+    "chance": (1.5, f"Random vectors, on the test split. {WITHIN}"),
+    "TF-IDF": (1.5, f"Weighted words, compared without training. {WITHIN}"),
+    "mean vectors": (2.1, f"Mean word vectors, which learn nothing from labels. {WITHIN}"),
 }
 
 
@@ -128,7 +128,7 @@ def classes_of(corpus: Corpus) -> str:
     else:
         return ""
     bars = THIN.join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes)
-    return f":gray[{bars}] {said}" if 2 < len(sizes) <= MOST else said
+    return f":gray[{bars}] {said}" if 2 < len(sizes) <= MOST and min(sizes) < max(sizes) else said
 
 
 def span(sizes: Sequence[int]) -> str:

@@ -185,8 +185,8 @@ def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = Tr
         said = "another process is training this run"
     state = f"{ICONS[job.state]} {job.state}" + f" after {lasting(job.seconds)}" * bool(job.ended and job.began)
     what = f"**{job.method}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(" · ".join(filter(None, [what, state, said])))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
+        st.markdown(" · ".join(filter(None, [what, state, said])), width="stretch")
         show_buttons(queue, job, opened, shown=shown)
     if shown and share is not None:
         st.progress(share)
@@ -274,13 +274,13 @@ def show_growth(job: Job, opened: Opened | None) -> None:
     """The current space of a run, its curves, and the command that trains it."""
     own = opened if opened is not None and job.corpus == opened.in_code else None
     if own and job.state == "finished" and too_few(own):
-        st.warning(too_few(own))
+        st.caption(f":material/warning: {too_few(own)}")
     left, right = st.columns(2)
     with left:
         show_space(job, own)
     with right:
         show_curves(job, own)
-    st.caption(f"The run is stored as `{job.name}`. This command trains it again:")
+    st.caption(f"The run is in the folder `{job.name}`. The command for it:")
     st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 

@@ -228,6 +228,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}
     drawn = figures.training_curves(shown, [column], height=CURVES)
+    drawn.layout.margin.t = 20
     drawn.layout.annotations = [each for each in drawn.layout.annotations if each.text != spoken(column)]  # the title
     frame.picture(drawn, key="compare_curves", alt=alt, save=save, **rows)
     with st.container(horizontal=True, gap="small", key="moves"):
