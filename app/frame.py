@@ -235,14 +235,18 @@ def table(
     formats: Mapping[str, str] = MappingProxyType({}),
     heads: Mapping[str, str] = MappingProxyType({}),
     widths: Mapping[str, Any] = MappingProxyType({}),
+    pinned: str = "",
     **options: Any,
 ) -> None:
-    """Rows as a table, with number formats, headings and widths by column; a `height` is at most that of the rows."""
+    """Rows as a table, with number formats, headings and widths by column; a `height` is at most that of the rows. The
+    column `pinned` stays in sight.
+    """
     rows = list(rows)
     if "height" in options:
         options["height"] = min(options["height"], options.get("row_height", LINE) * len(rows) + LINE + 3)
     columns = {name: st.column_config.NumberColumn(heads.get(name), format=form) for name, form in formats.items()}
     columns |= {name: st.column_config.Column(width=width) for name, width in widths.items()}
+    columns |= {name: st.column_config.Column(pinned=True) for name in [pinned] if name}
     st.dataframe(rows, hide_index=True, column_config=columns, alt=alt, **options)
 
 

@@ -20,9 +20,10 @@ from labkit.corpora.records import SPLITS
 from labkit.figure_names import meaning
 from labkit.figures import similarity_histogram, similarity_scatter
 
-BARS = "▁▂▃▄▅▆▇█"
-MOST = 13  # bars of a corpus
+BARS, THIN = "▁▂▃▄▅▆▇█", "\u2009"  # a bar by its height, and the space between two
+MOST = 20  # classes or sizes up to which they have bars
 VECTORS, SURPRISING = ("tfidf", "mean-vectors"), 12  # of a corpus of pairs: the vectors, and the pairs listed
+IN_SIGHT = 213  # pixels of a table with a head and five rows
 PERFECT = 0.9995  # rounds to 1.000
 SHAPES = {  # of a corpus -> what a row is, and a file with the columns that labkit reads
     "Labelled": ("a sentence and its class", "text,label\nThe train was late.,travel\nThis soup needs salt.,food\n"),
@@ -41,38 +42,37 @@ SHAPES = {  # of a corpus -> what a row is, and a file with the columns that lab
     "Sentences": ("a sentence", "text\nThe train was late.\nThis soup needs salt.\n"),
     "Articles": ("an article with its sections", ""),
 }
-DIFFICULTY = ("chance", "TF-IDF", "mean word vectors")
-READ = (
-    "Scores of methods that do not learn, on the test split. Each row names its own measure, so compare scores "
-    "only within a row. Scores range from chance to 1, and the gap to 1 is what training can still gain. Bars show the "
-    "sizes of the largest classes. TF-IDF compares weighted words. "
-) + ". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman", "")))
+WITHIN = "Compare scores only within a row. The gap to 1 is what training can still gain."
+HEADS = {  # of the table of corpora -> its width and help
+    "corpus": (1.6, "Click a name to open the corpus."),
+    "what it is": (5, None),
+    "rows": (0.9, None),
+    "classes": (5.5, f"Up to {MOST} classes, scores or sizes have a bar each if they differ, the largest class first."),
+    "measure": (2, ". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman"))) + "."),
+    "chance": (1.5, f"Random vectors, on the test split. {WITHIN}"),
+    "TF-IDF": (1.5, f"Weighted words, compared without training. {WITHIN}"),
+    "mean vectors": (2.1, f"Mean word vectors, which learn nothing from labels. {WITHIN}"),
+}
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
-    """The chosen corpus, on which `to_train` trains, all corpora, and some rows."""
+    """The chosen corpus with some of its rows, on which `to_train` trains, and all corpora."""
     from labkit.baselines.difficulty import difficulty
 
     corpora = {name: cached.lab_corpus(name) for name, entry in CORPORA.items() if entry.kind == "embedded"}
     if opened is not None:
         show_chosen(opened, to_train)
         corpora = ({choosing.OWN: opened} if opened.own else {}) | corpora
-    table = st.empty()
+    places = show_corpora(corpora)
     keys = {name: ("difficulty", each.key) for name, each in corpora.items()}
     measured = {name: room().value(key, lambda: None) for name, key in keys.items() if room().has(key)}
-    fill(table, corpora, measured)
-    with st.container(horizontal=True, gap="xsmall", key="choose"):
-        for name, each in corpora.items():
-            label = f"Open **{frame.plain(each.in_code)}**"
-            st.button(label, key=f"choose-{name}", type="tertiary", on_click=choosing.choose_corpus, args=(name,))
-    st.caption(READ)
-    if opened is not None:
-        if isinstance(opened.corpus, Pairs):
-            show_pairs(opened, opened.corpus)
-        show_some_rows(opened)
+    for name, hard in measured.items():
+        show_scores(places[name], hard)
+    if opened is not None and isinstance(opened.corpus, Pairs):
+        show_pairs(opened, opened.corpus)
     for name in [name for name in corpora if name not in measured]:  # last: it takes seconds when the app has started
         measured[name] = tried("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
-        fill(table, corpora, measured)
+        show_scores(places[name], measured[name])
     mine = measured.get(choosing.OWN)
     if isinstance(mine, ValueError):  # a visitor's file may have no test split
         st.caption(frame.plain(f"{corpora[choosing.OWN].in_code} could not be measured: {mine}"))
@@ -80,24 +80,32 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         st.info("Methods that do not learn are already perfect on your file, so training cannot show a gain.")
 
 
-def fill(table: Any, corpora: Mapping[str, cached.Opened], measured: Mapping[str, Any]) -> None:
-    """The table of the corpora, as text that wraps and grows with the page."""
-    rows = []
-    for name, opened in corpora.items():
-        hard = None if isinstance(measured.get(name), ValueError) else measured.get(name)
-        scores = (hard.chance, hard.tfidf, hard.mean_vectors) if hard else ("", "", "")
-        rows.append(
-            {
-                "corpus": f"**{frame.plain(opened.in_code)}**",
-                "what it is": choosing.OWN if opened.own else CORPORA[name].summary,
-                "rows": f"{len(opened.corpus):,}",
-                "classes": classes_of(opened.corpus),
-                "measure": hard.measure.split(",")[0] if hard else "–" if name in measured else "measuring …",
-                **{each: f"{score:.2f}" if hard else "" for each, score in zip(DIFFICULTY, scores, strict=True)},
-            }
-        )
-    alt = "The corpora: rows, classes, and the scores of three methods that do not learn."
-    table.table(rows, border="horizontal", alt=alt)
+def show_corpora(corpora: Mapping[str, cached.Opened]) -> dict[str, list[Any]]:
+    """The table of corpora, whose names open them; the places of the scores of each."""
+    places, widths = {}, [width for width, _ in HEADS.values()]
+    with st.container(gap="xsmall", key="corpora"):
+        for head, (_, about), place in zip(HEADS, HEADS.values(), st.columns(widths), strict=True):
+            place.caption(head, help=about)
+        for name, opened in corpora.items():
+            first, *cells = st.columns(widths, vertical_alignment="center")
+            label = frame.plain(opened.in_code)
+            first.button(label, key=f"choose-{name}", type="tertiary", on_click=choosing.choose_corpus, args=(name,))
+            what = choosing.OWN if opened.own else CORPORA[name].summary
+            for cell, text in zip(cells, (what, f"{len(opened.corpus):,}", classes_of(opened.corpus)), strict=False):
+                cell.markdown(text)
+            places[name] = [cell.empty() for cell in cells[3:]]
+            places[name][0].markdown("measuring …")
+    return places
+
+
+def show_scores(places: Sequence[Any], hard: Any) -> None:
+    """The measure of a corpus and the scores of three methods that do not learn; a dash if it cannot be measured."""
+    said = ["–"]
+    if not isinstance(hard, ValueError):
+        scores = f"{hard.chance:.2f}", f"{hard.tfidf:.2f}", f"{hard.mean_vectors:.2f}"
+        said = [hard.measure.split(",")[0], *scores]
+    for place, text in zip(places, said, strict=False):
+        place.markdown(text)
 
 
 def classes_of(corpus: Corpus) -> str:
@@ -119,8 +127,8 @@ def classes_of(corpus: Corpus) -> str:
         said = f"{len(own):,} groups of {span(own)}" if groups else f"{len(own):,} articles of {span(own)} sections"
     else:
         return ""
-    bars = "".join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes[:MOST])
-    return f":gray[{bars}] {said}"
+    bars = THIN.join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes)
+    return f":gray[{bars}] {said}" if 2 < len(sizes) <= MOST and min(sizes) < max(sizes) else said
 
 
 def span(sizes: Sequence[int]) -> str:
@@ -132,22 +140,41 @@ def span(sizes: Sequence[int]) -> str:
 
 
 def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
-    """The size of the corpus, a button to train on it, and templates for another file."""
+    """The size of the corpus and some of its rows, a button to train on it, and templates for another file."""
     corpus = opened.corpus
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
     what, name = SHAPES[type(corpus).__name__][0], frame.plain(opened.in_code)
-    st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {what}.")
     with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {what}.", width="stretch")
         icon = ":material/arrow_forward:"
         st.button("Train on it", type="primary", icon=icon, key="train-on-it", on_click=to_train)
+    again = st.session_state.setdefault("draw", 0)
+    table = st.container()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Show other rows", icon=":material/shuffle:", key="other-rows", type="tertiary"):
+            again = st.session_state["draw"] = again + 1
         with st.popover("Templates for your own data", icon=":material/table:", type="tertiary"):
             st.caption(
                 "These files contain the columns that labkit reads. Upload your file above or drop it on this page."
             )
             for shape, (row, lines) in SHAPES.items():
                 if lines:
-                    name = f"template-{shape.lower()}"
-                    frame.download(row.capitalize(), partial(str, lines), f"{name}.csv", "text/csv", name)
+                    key = f"template-{shape.lower()}"
+                    frame.download(row.capitalize(), partial(str, lines), f"{key}.csv", "text/csv", key)
+        rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
+        frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
+    shown = corpus.take(rows).rows()
+    if isinstance(corpus, Articles):
+        shown = [
+            {"article": article.title, "section": section.title, "text": text}
+            for article in corpus.take(rows).articles
+            for section in article.sections
+            for text in section.paragraphs
+        ]
+    with table:
+        narrow = dict.fromkeys(("label", "score", "group", "split", "article", "section"), "small")
+        alt = "Twenty rows, spread over the corpus."
+        frame.table(shown, alt, height=IN_SIGHT, widths=narrow | {"text": 900})
 
 
 def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
@@ -170,25 +197,6 @@ def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:
         formats={"cosine": "%.2f"},
     )
     choosing.show_code(PAIRS_CODE, space, opened, figure=draw.__name__, known=known)
-
-
-def show_some_rows(opened: cached.Opened) -> None:
-    """Twenty rows of the corpus, drawn at random."""
-    corpus = opened.corpus
-    again = st.session_state.setdefault("draw", 0)
-    if st.button("Show other rows", icon=":material/shuffle:", key="other-rows"):
-        again = st.session_state["draw"] = again + 1
-    rows = sorted(np.random.default_rng(again).choice(len(corpus), min(20, len(corpus)), replace=False).tolist())
-    shown = corpus.take(rows).rows()
-    if isinstance(corpus, Articles):
-        shown = [
-            {"article": article.title, "section": section.title, "text": text}
-            for article in corpus.take(rows).articles
-            for section in article.sections
-            for text in section.paragraphs
-        ]
-    frame.table(shown, "Twenty rows, spread over the corpus.")
-    frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
 
 
 PAIRS_CODE = """\

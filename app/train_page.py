@@ -25,6 +25,7 @@ DATA, TRAIN, RUNS = VIEWS = ["Data", "Train", "Runs"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 WHICH = "Which method?"  # a view of earlier links: now a choice of Train
 EVERY = 1.5  # seconds between updates while something runs
+TO_COME = "its score appears here at the end", "its space and curves appear here while it learns"
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -53,6 +54,7 @@ FORMULAS = (
 def show_train(queue: Queue, opened: cached.Opened | None) -> None:
     """What is to be trained, and next to it the runs in the queue."""
     left, right = st.columns([2, 5], gap="large")
+    job = None
     with left:
         if opened is not None:
             above, settings = st.container(), st.container()  # the button is above all settings, however many
@@ -64,25 +66,33 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
                     train_queue.submit(queue, job, opened)
         train_queue.show_limits()
     with right, st.container(key="trained"):
-        follow(queue, partial(show_jobs, queue, opened))
+        follow(queue, partial(show_jobs, queue, opened, job))
         if classroom.is_on():
             train_queue.show_own_runs(queue)
 
 
-def show_jobs(queue: Queue, opened: cached.Opened | None) -> None:
-    """One run or comparison, with its progress and results; then the other jobs."""
-    job, others = train_queue.jobs_shown(queue, opened)
-    if job is None:
-        st.info("There are no runs on this corpus yet. **Train** starts one.")
-        if opened is not None:
-            train_queue.show_start(opened)
-    else:
-        train_queue.show_head(queue, job)
+def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) -> None:
+    """One run or comparison of the chosen kind, with its progress and results; above it what runs now, below it what
+    has ended.
+    """
+    job, others = train_queue.jobs_shown(queue, opened, chosen.method if chosen else "")
+    for each in others:
+        if each.state not in ENDED:
+            train_queue.show_head(queue, each, opened, shown=False)
+    if job is None and opened is not None and chosen is not None:
+        if chosen.is_bench:
+            what, then = "comparison of methods", f"its report appears here after {chosen.settings['minutes']} minutes"
+        else:
+            what, then = f"**{chosen.method}** run", TO_COME[bool(train_queue.planned(chosen)[0])]
+        st.info(f"There is no {what} on {frame.plain(opened.in_code)} yet. Start one: {then}.")
+        train_queue.show_start(opened)
+    elif job is not None:
+        train_queue.show_head(queue, job, opened)
         if job.is_bench:
             show_report(job)
         else:
             train_queue.show_growth(job, opened)
-    train_queue.show_others(queue, others)
+    train_queue.show_others(queue, [each for each in others if each.state in ENDED], opened)
 
 
 def show_report(job: Job) -> None:

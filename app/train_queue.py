@@ -15,6 +15,7 @@ import classroom
 import frame
 import numpy as np
 import streamlit as st
+import train_presets
 from cached import Opened
 from keeping import once
 from safetensors import SafetensorError, safe_open
@@ -34,15 +35,15 @@ from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run, s
 EACH = 2  # runs in the queue per visitor of a classroom
 DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
 MOST = 12  # runs listed
-SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the id of the job shown, and the corpus chosen then
+SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job shown, and the corpus and method chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
 FEW, FEWEST = 100, 30  # rows of a split, below which one is seen in a score, and below which they decide nothing
 EARLY = (
     "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
-    "{patience} epochs. "
+    "{patience} epochs."
 )
-BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps the weights of this epoch."
+BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 ICONS = {
     "waiting": ":material/hourglass_empty:",
     "running": ":material/play_arrow:",
@@ -98,12 +99,14 @@ def submit(queue: Queue, job: Job, opened: Opened) -> None:
         st.session_state[f"file-of-{job.id}"] = opened.file  # to look at its space later
 
 
-def show(job: Job) -> None:
-    """Show a job next to its own corpus; one on a file, next to whatever is open."""
+def show(job: Job, opened: Opened | None) -> None:
+    """Show a job next to its own corpus and preset; one on a file, next to whatever corpus is open."""
     if not job.own:
         choosing.choose_corpus(job.corpus)
-        st.session_state[BESIDE] = job.corpus
-    st.session_state[SHOWN] = job.id
+        opened = cached.lab_corpus(job.corpus)
+    if opened is not None:
+        train_presets.choose(job.method, opened)
+    st.session_state.update({SHOWN: job.id, BESIDE: (opened and opened.in_code, job.method)})
 
 
 def act(what: Callable[[Any], Any], which: str | Path) -> None:
@@ -118,10 +121,11 @@ def act(what: Callable[[Any], Any], which: str | Path) -> None:
 # --- the queue ---------------------------------------------------------------------------------------------------
 
 
-def jobs_shown(queue: Queue, opened: Opened | None) -> tuple[Job | None, list[Job]]:
-    """The run or comparison to show, if there is one on this corpus, and the other jobs that this visitor sees.
+def jobs_shown(queue: Queue, opened: Opened | None, method: str) -> tuple[Job | None, list[Job]]:
+    """The run or comparison to show, if there is one by this method on this corpus, and all other jobs that this
+    visitor sees.
 
-    It is the one that the visitor asks for, or the job on the corpus that was started or changed last, or a stored run.
+    It is the one that the visitor asks for, or the job that runs or was changed last, or a stored run.
     """
     if st.session_state["followed"] != bool(queue.live):
         st.rerun()  # rerun the whole page once, because updates now start or stop
@@ -129,24 +133,24 @@ def jobs_shown(queue: Queue, opened: Opened | None) -> tuple[Job | None, list[Jo
         st.error(frame.plain(refused))
     if others := sum(not is_shown(queue, job) for job in queue.live):
         st.caption(f"Other visitors' runs in the queue: {others}.")
-    here = opened.in_code if opened is not None else None
-    if st.session_state.setdefault(BESIDE, here) != here:
-        st.session_state[BESIDE] = here
+    chosen = opened and opened.in_code, method
+    if st.session_state.setdefault(BESIDE, chosen) != chosen:
+        st.session_state[BESIDE] = chosen
         st.session_state.pop(SHOWN, None)
     wanted = st.session_state.get(SHOWN)
     jobs = [job for job in queue.jobs() if is_shown(queue, job)]
-    jobs.sort(key=lambda job: (job.id != wanted, job.corpus != here))
-    first = next((job for job in jobs[:1] if job.id == wanted or here in (None, job.corpus)), None)
-    stored = stored_run(opened) if first is None and opened is not None else None
+    fitting = [job for job in jobs if job.id == wanted or opened is None or (job.corpus, job.method) == chosen]
+    first = min(fitting, key=lambda job: job.id != wanted, default=None)
+    stored = stored_run(opened, method) if first is None and opened is not None else None
     return first or stored, [job for job in jobs if job is not first]
 
 
-def stored_run(opened: Opened) -> Job | None:
-    """The newest finished run on this corpus, or a bundled one, as a job that is in no queue."""
-    from labkit.methods import METHODS, OF_RUNS
+def stored_run(opened: Opened, method: str) -> Job | None:
+    """The newest finished run of a method on this corpus, or a bundled one, as a job that is in no queue."""
+    from labkit.methods import OF_RUNS
 
     records = {folder: choosing.record_of(folder) for folder in choosing.runs_on(opened, "")[0].values()}
-    done = [each for each, of in records.items() if of.get("state") == "finished" and of["method"] in METHODS]
+    done = [each for each, of in records.items() if of.get("state") == "finished" and of["method"] == method]
     if not done:
         return None
     folder = min(done, key=lambda each: each.name in choosing.lab_runs())  # the first that is not bundled
@@ -157,61 +161,67 @@ def stored_run(opened: Opened) -> Job | None:
     return Job(record["method"], opened.in_code, record["seed"], changed, **where)
 
 
-def show_others(queue: Queue, jobs: Sequence[Job]) -> None:
-    """The other jobs, each in a line or two."""
+def show_others(queue: Queue, jobs: Sequence[Job], opened: Opened | None) -> None:
+    """The other jobs that have ended, each in a line or two."""
     if jobs:
-        with st.expander(f"Other runs: {len(jobs)}", expanded=any(job.state not in ENDED for job in jobs)):
+        with st.expander(f"Other runs: {len(jobs)}"):
             for job in jobs[:MOST]:
-                show_head(queue, job, shown=False)
+                show_head(queue, job, opened, shown=False)
 
 
-def show_head(queue: Queue, job: Job, *, shown: bool = True) -> None:
+def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = True) -> None:
     """What a job trains, its progress, its result, and its buttons."""
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"**{job.method}** on {frame.plain(job.corpus)} · {ICONS[job.state]} {job.state}")
-        show_buttons(queue, job, shown=shown)
+    said, share = worth(job), None
     if job.state == "waiting":
         ahead = [each.id for each in queue.live]
         place = ahead.index(job.id) if job.id in ahead else 0
-        st.caption(f"{place} {'run is' if place == 1 else 'runs are'} ahead in the queue.")
+        said = f"{place} {'run is' if place == 1 else 'runs are'} ahead in the queue"
     elif job.state not in ENDED:
         what, share, left = progress(job, queue.private(job))
         about = "about" if job.is_bench else "at most"
         rest = "" if left is None else f" · {about} {lasting(left)} left"
-        text = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}"
-        st.progress(share or 0.0, text=text)
+        said, share = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}", share or 0.0
     elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
-        st.caption("Another process is training this run.")
-    else:
-        st.caption(f"{lasting(job.seconds)} · {worth(job)}" if job.began else worth(job))
-        for line in (job.why, *job.notes) if may_touch(job.folder) else ():
-            st.caption(frame.plain(line))
+        said = "another process is training this run"
+    state = f"{ICONS[job.state]} {job.state}" + f" after {lasting(job.seconds)}" * bool(job.ended and job.began)
+    what = f"**{job.method}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
+        st.markdown(" · ".join(filter(None, [what, state, said])), width="stretch")
+        show_buttons(queue, job, opened, shown=shown)
+    if shown and share is not None:
+        st.progress(share)
+    for line in (job.why, *job.notes) if job.state in ENDED and may_touch(job.folder) else ():
+        st.caption(frame.plain(line))
 
 
 def worth(job: Job) -> str:
-    """How the job ended: for a run, its main score on test and the name of its folder."""
+    """For a finished run, its main score on test; otherwise nothing."""
     if job.state != "finished" or job.is_bench:
-        return job.state
+        return ""
     try:
         metrics = read_record(job.folder)["metrics"].values()
     except (ValueError, OSError):
         return "the folder of this run was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    scores = [f"{frame.plain(spoken(name))} on test: {value:.3f}" for name, value in values[:1]]
-    return " · ".join([*scores, f"stored as `{job.name}`"])
+    return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}" for name, value in values[:1])
 
 
-def show_buttons(queue: Queue, job: Job, *, shown: bool) -> None:
-    """Buttons to see a run move, show its pictures here, stop, resume or delete it."""
+def show_buttons(queue: Queue, job: Job, opened: Opened | None, *, shown: bool) -> None:
+    """Buttons to see a run move, show its pictures here, compare it, stop, resume or delete it."""
     with st.container(horizontal=True, width="content"):
         if not shown:
-            st.button("Show", key=f"show-{job.id}", on_click=show, args=(job,))
+            name = "Show" if job.state in ENDED else "Watch it"
+            if st.button(name, key=f"show-{job.id}", on_click=show, args=(job, opened)):
+                st.rerun()  # the whole page: corpus and preset have changed, too
         elif job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
             icon = ":material/animation:"
             if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
                 if job.own:
                     st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
                 see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
+            turn: Any = {"on_click": st.session_state.update, "kwargs": {"view": "Runs"}}
+            if st.button("Compare runs", key=f"compare-{job.id}", **turn):
+                st.rerun()
             frame.save_model(Path(job.folder), f"zip-{job.id}")
         if not may_touch(job.folder):
             return
@@ -264,13 +274,21 @@ def show_growth(job: Job, opened: Opened | None) -> None:
     """The current space of a run, its curves, and the command that trains it."""
     own = opened if opened is not None and job.corpus == opened.in_code else None
     if own and job.state == "finished" and too_few(own):
-        st.warning(too_few(own))
-    left, right = st.columns([3, 2])
+        st.caption(f":material/warning: {too_few(own)}")
+    left, right = st.columns(2)
     with left:
         show_space(job, own)
     with right:
         show_curves(job, own)
+    st.caption(f"The run is in the folder `{job.name}`. The command for it:")
     st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
+
+
+def titled(said: str, key: str, about: str | None = None) -> Any:
+    """A title in one line with the choices for saving the picture below it, which it returns."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"title-{key}"):
+        st.markdown(said, width="stretch", help=about)
+        return frame.save_button("Save", key)
 
 
 def show_space(job: Job, opened: Opened | None) -> None:
@@ -292,7 +310,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
     epoch = int(kept.epochs[at])
     when = when or (f" after epoch {epoch}" if epoch else " before training")
     weights = ", whose weights are kept" * (job.state == "finished" and epoch == best)
-    draw_space(kept, at, f"**Its space{when}**{weights}", opened)
+    draw_space(kept, at, f"**Space{when}**{weights}", opened)
 
 
 def show_start(opened: Opened) -> None:
@@ -307,9 +325,6 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[at]
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
-    sizes = opened.corpus.sizes if opened is not None else {}
-    origin = f" from {'dev' if 'dev' in sizes else 'train'}; {sum(sizes.values()):,} rows in all splits" * bool(sizes)
-    st.markdown(f"{said}: {len(kept.texts)} sentences{origin}")
     order = cached.classes_of_corpus(opened)[0] if opened else sorted(set(kept.labels))  # the colours of Space
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
@@ -318,8 +333,12 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
-    with st.container(key="high-trained"):
-        frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch")
+    save = titled(said, "space-so-far")
+    with st.container(key="high-trained-space"):
+        frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch", save=save)
+    sizes = opened.corpus.sizes if opened is not None else {}
+    origin = f" of the {'dev' if 'dev' in sizes else 'train'} split; all splits have {sum(sizes.values()):,} rows"
+    st.caption(f"By PCA: {len(kept.texts)} sentences{origin * bool(sizes)}.")
 
 
 def planned(job: Job) -> tuple[int, int]:
@@ -374,26 +393,28 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     """Loss and dev score, epoch by epoch; why it stopped, and how many dev rows the score comes from."""
     past = history(job.folder)
     columns = curve_columns({job.name: past})
+    most, patience = planned(job)
     if not columns:
         if job.state in ENDED:
             st.caption("This run has no curves because it does not learn in epochs or ended during the first epoch.")
+        elif most:
+            st.caption("The loss and the dev score appear here after the first epoch.")
         return
+    about = ". ".join(meaning(name) for name in columns if name.startswith(DEV))
+    save = titled("**Epoch by epoch**", "training_curves", about or None)
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
     drawn = figures.training_curves({job.name: past}, columns, height=CURVES)
-    frame.picture(drawn, key="training_curves", alt=alt, rows=lambda: [*map(dict, past.rows)])
-    most, patience = planned(job)
-    stopped = job.state == "finished" and patience and len(past) < most
-    early = EARLY.format(last=len(past), most=most, patience=patience) if stopped else ""
-    if best := kept_epoch(past):
-        st.markdown(early + BEST.format(best=best))
+    with st.container(key="high-trained-curves"):
+        rows: Any = {"rows": lambda: [*map(dict, past.rows)], "save": save}
+        frame.picture(drawn, key="training_curves", alt=alt, height="stretch", **rows)
+    if job.state == "finished" and patience and len(past) < most:
+        st.markdown(EARLY.format(last=len(past), most=most, patience=patience))
+    kept = BEST.format(best=best) if (best := kept_epoch(past)) else ""
     if opened is not None and (dev := opened.corpus.sizes.get("dev", 0)):
         test = opened.corpus.sizes.get("test", 0)
         few = f" and test {test:,}, so one dev row changes a score by {1 / dev:.3f}" if min(dev, test) < FEW else ""
-        scores = "".join(f"{meaning(name)}. " for name in columns if name.startswith(DEV))
-        st.caption(
-            f"{scores}The dev split, which chooses the epoch, has {dev:,} rows{few}. The test split is scored once, "
-            "at the end."
-        )
+        kept += f"The dev split has {dev:,} rows{few}. The test split is scored once, at the end."
+    st.caption(kept)
 
 
 # --- a visitor's runs ---------------------------------------------------------------------------------------------

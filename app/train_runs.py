@@ -13,10 +13,11 @@ import choosing
 import frame
 import streamlit as st
 from keeping import once
-from train_queue import FEW, see_it_move, too_few
+from train_queue import FEW, see_it_move, titled, too_few
 
 from labkit import figures
-from labkit.figure_names import MEANINGS, SAW, VERDICTS, meaning, ordered, spoken
+from labkit.corpora import Groups, Labelled
+from labkit.figure_names import DEV, MEANINGS, SAW, VERDICTS, meaning, ordered, spoken
 from labkit.runs import history
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
-CURVES = 390  # pixels
+CURVES = 350  # pixels
 UNSURE = 2  # runs that the verdict names
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
@@ -35,14 +36,15 @@ SAW_TEST = (
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
 NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
 OTHER_MEASURE = (
-    "{metric} and the test scores above are different measures on different sentences, so they can order the runs "
-    "differently. The largest mark of a line is the epoch that is best on dev, whose weights are kept. Losses of "
-    "different methods cannot be compared."
+    "This is another measure, or other sentences, than the test scores, so it can order the runs differently. The "
+    "largest mark of a line is the epoch that is best on dev, whose weights are kept. "
 )
+LOSSES = "Losses of different methods cannot be compared. "
 INTERVALS = (
-    "Each line is the 95 % interval of the difference from the best; a negative difference means worse. If the line "
-    "reaches the dotted line at the best score, either of the two could be better. "
+    "A line is the 95 % interval of the difference from the best. If it reaches the dotted line, either of the two "
+    "could be better. "
 )
+SINGLE = "These are single runs: the intervals cover the test data, but not other seeds."
 
 
 # --- which runs --------------------------------------------------------------------------------------------------
@@ -89,38 +91,49 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     figure = choices.selectbox("Metric", names, names.index(results[0].scores.measure), **metric)
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
-    st.markdown(f"##### {too_few(opened) or frame.plain(verdict_of(lines))}")
-    left, right = st.columns([3, 2])
+    few, (best, still_open) = too_few(opened), verdict_of(lines)
+    st.markdown(f"##### {few or frame.plain(best)}")
+    if still_open and not few:
+        st.markdown(frame.plain(still_open))
+    left, right = st.columns([3, 2], gap="medium")
     with left:
-        show_leaders(lines, names, opened)
+        show_leaders(lines, opened)
     with right:
         names_of = {str(folder): name for name, folder in runs.items()}  # both pictures have the order of the lines
         order = [result.run for line in lines for result in line.results if result.run in names_of]
         column = show_curves(opened, {names_of[run]: runs[names_of[run]] for run in order}, choices)
+    with st.expander("All metrics as a table. Scroll sideways to see more."):
+        formats = {spoken(name): "%.4f" for name in names}
+        said = "The same data as a table: all metrics for every line, with verdicts."
+        rows = [row_of(line, names) for line in lines]
+        frame.table(rows, said, formats=formats, pinned="run", placeholder="–")
     folders = "".join(f"    {run!r},\n" for run in order)
     code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
     frame.code(code + CURVES_CODE.format(column=column) * bool(column))
 
 
-def show_leaders(lines: Sequence[Line], names: list[str], opened: cached.Opened) -> None:
-    """The picture of the lines, what it is measured on, and the table behind it."""
-    figure, rows = lines[0].figure, [row_of(line, names) for line in lines]
+def show_leaders(lines: Sequence[Line], opened: cached.Opened) -> None:
+    """The picture of the lines, below what it measures, and how to read it."""
+    figure, names = lines[0].figure, list(dict.fromkeys(name for line in lines for name in line.means))
+    save = titled(f"**{spoken(figure)} on the {rows_of(opened, 'test')}**", "leader_dots", meaning(figure) or None)
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
         if figure in line.means
     )
-    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=lambda: rows)
-    of, count = f"; {lines[0].sample}" if lines[0].sample else "", opened.corpus.sizes.get("test", 0)
-    few = f". It has only {count} rows, so one row changes a score by {1 / count:.3f}" if 0 < count < FEW else ""
-    judged = INTERVALS * any(line.lead for line in lines)
-    st.caption(f"{judged}{meaning(figure)}. Measured on the test split of {frame.plain(opened.in_code)}{of}{few}.")
+    rows: Any = {"rows": lambda: [row_of(line, names) for line in lines], "save": save}
+    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, **rows)
+    count = opened.corpus.sizes.get("test", 0)
+    few = f"With only {count} test rows, one row changes a score by {1 / count:.3f}. " if 0 < count < FEW else ""
+    st.caption(INTERVALS * any(line.lead for line in lines) + few + lines[0].sample.capitalize())
     if saw := [line.name for line in lines if line.saw_test]:
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
-    with st.expander("As a table, with every metric"):
-        formats = {spoken(name): "%.4f" for name in names}
-        said = "The same data as a table: all metrics for every line, with verdicts."
-        frame.table(rows, said, formats=formats, placeholder="–")
+
+
+def rows_of(opened: cached.Opened, split: str) -> str:
+    """The rows of a split in words, such as 405 test sentences."""
+    kind = "sentences" if isinstance(opened.corpus, Labelled | Groups) else type(opened.corpus).__name__.lower()
+    return f"{opened.corpus.sizes.get(split, 0):,} {split} {kind}"
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
@@ -148,34 +161,44 @@ def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cache
     return results
 
 
-def verdict_of(lines: Sequence[Line]) -> str:
-    """Which is best, and whether that is certain, in one sentence."""
+def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
+    """Which is best, and what remains open, each in a sentence or two."""
     figure = spoken(lines[0].figure)
     if not ordered(lines[0].figure):
-        return NO_ORDER.format(figure=figure)
+        return NO_ORDER.format(figure=figure), ""
     judged = [line for line in lines if not line.saw_test and line.figure in line.means]
     if len(judged) < 2:
-        return f"There is nothing to compare by {figure}. Choose more runs."
+        return f"There is nothing to compare by {figure}. Choose more runs.", ""
     best, *others = judged
-    seen = any(line.saw_test and line.mean > best.mean for line in lines)
-    unseen = f" of those that never {SAW}" * seen
+    seen = [line.name for line in lines if line.saw_test and line.mean > best.mean]
+    notes = [f"{listed(seen)} scored higher but {SAW}."] if seen else []
+    single = [line for line in judged for each in line.results[:1] if each.run != each.method]  # without baselines
+    notes += [SINGLE] * (bool(single) and all(len(line.results) == 1 for line in single))
     level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
+    ties = [line.name for line in others if line.verdict == "tie"]
+    unsure = [line.name + beside(line) for line in others if line.verdict == "open"]
     if len(level) > 1:
-        said = f"{listed(level)} score the same, {best.mean:.3f}: {figure} cannot tell them apart."
-        for name in filter(ordered, best.means):
+        said, more = f"{listed(level)} score the same: {best.mean:.3f}.", f"{figure} cannot tell them apart."
+        for name in filter(ordered, reversed(best.means)):
             means = [line.means[name] for line in judged[: len(level)] if name in line.means]
             if max(means) - min(means) > 0.01:
-                return f"{said} {spoken(name)} can."
-        return said
-    if unsure := [
-        line.name + f" ({line.difference})" * bool(line.difference) for line in others if line.verdict == "open"
-    ]:
+                more = f"{figure} cannot tell them apart. {spoken(name)} can."
+    elif unsure:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
-        worse = f"{listed(named)} {'is' if len(unsure) == 1 else 'are'} worse"
-        return f"{best.name} has the highest {figure}{unseen}, {best.mean:.3f}. It remains open whether {worse}."
-    if ties := [line.name for line in others if line.verdict == "tie"]:
-        return f"{best.name} and {listed(ties)} tie by {figure}: they differ by less than 0.01."
-    return f"{best.name} is best{unseen}: {figure} {best.mean:.3f}. Next is {others[0].name} ({others[0].difference})."
+        said = f"{best.name} has the highest {figure}: {best.mean:.3f}."
+        more = f"It remains open whether {listed(named)} {'is' if len(unsure) == 1 else 'are'} worse."
+    elif ties:
+        said = f"{best.name} and {listed(ties)} tie: {figure} {best.mean:.3f}."
+        more = "They differ by less than 0.01."
+    else:
+        said = f"{best.name} is best: {figure} {best.mean:.3f}."
+        more = f"Next is {others[0].name}{beside(others[0])}."
+    return said, " ".join([more, *notes])
+
+
+def beside(line: Line) -> str:
+    """The difference of a line from the best, in brackets, if it is known."""
+    return f" ({line.difference})" * bool(line.difference)
 
 
 def row_of(line: Line, names: list[str]) -> dict[str, Any]:
@@ -200,18 +223,22 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    st.markdown("##### Scores by epoch")
+    measure = f"{spoken(column.removeprefix(DEV))} on the {rows_of(opened, 'dev')}, by epoch"
+    save = titled(f"**{measure if column.startswith(DEV) else spoken(column) + ' by epoch'}**", "compare_curves")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
-    rows = [{"run": name, **line} for name, past in shown.items() for line in past.rows]
+    rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}
     drawn = figures.training_curves(shown, [column], height=CURVES)
-    frame.picture(drawn, key="compare_curves", alt=alt, rows=lambda: rows)
-    with st.container(horizontal=True, gap="xsmall", key="moves"):
+    drawn.layout.margin.t = 20
+    drawn.layout.annotations = [each for each in drawn.layout.annotations if each.text != spoken(column)]  # the title
+    frame.picture(drawn, key="compare_curves", alt=alt, save=save, **rows)
+    with st.container(horizontal=True, gap="small", key="moves"):
+        st.caption("See it move:", width="content")
         for name in histories:
-            if st.button(f"See **{frame.plain(name)}** move", key=f"move-{name}", type="tertiary"):
+            if st.button(frame.plain(name), key=f"move-{name}", type="tertiary", icon=":material/animation:"):
                 see_it_move(runs[name], choosing.OWN if opened.own else opened.corpus.name)
     missing = [name for name in runs if name not in shown]
-    without = f" {', '.join(missing)}: no curve, because it was not measured over epochs." if missing else ""
-    st.caption(frame.plain(OTHER_MEASURE.format(metric=spoken(column)) + without))
+    without = f"{', '.join(missing)}: no curve, because it was not measured over epochs." if missing else ""
+    st.caption(frame.plain((OTHER_MEASURE if column.startswith(DEV) else LOSSES) + without))
     return column
 
 

@@ -38,7 +38,7 @@ def _in_rows(
 
 # --- the best on top ---------------------------------------------------------------------------------------------
 
-LEADER_HEIGHT, LABEL, LEADERS_LEAST = 46, 17, 200  # pixels of a line, of more text beside it, of the whole figure
+LEADER_HEIGHT, LABEL, LEADERS_LEAST = 40, 17, 200  # pixels of a line, of more text beside it, of the whole figure
 LOOKS = {  # verdict -> colour, symbol
     "best": (COLOURS[0], "circle"),
     "tie": (COLOURS[5], "circle"),
@@ -53,8 +53,8 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     """Draw a mark for each line at the mean of the score that judges it, and a tick for every seed.
 
     The line through a mark is the 95 % interval of its difference from the best, whose score is dotted. If the line
-    reaches the dotted one, it is undecided which of the two is better. Name, score and difference are left of the mark,
-    in two short lines that leave room even on a phone. A rule separates the lines that are not judged.
+    reaches the dotted one, it is undecided which of the two is better. The name and the score are left of the mark, and
+    its label has the difference. A rule separates the lines that are not judged.
     """
     figure = lines[0].figure if lines else ""
     shown = [(place, line) for place, line in enumerate(lines) if figure in line.means]
@@ -66,8 +66,9 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
         if mine := [(place, line) for place, line in shown if line.verdict == verdict]:
             named: Entries = {
                 "name": VERDICTS.get(verdict, verdict),
-                "hovertemplate": f"%{{text}}: %{{x:.4f}}{draw.NAME}",
+                "hovertemplate": f"%{{text}}: %{{x:.4f}}<br>%{{customdata}}{draw.NAME}",
                 "text": [draw.hover_lines(line.name) for _, line in mine],
+                "customdata": [f"{line.difference} from the best" * bool(line.lead) for _, line in mine],
                 "cliponaxis": False,
             }
             places, means = [place for place, _ in mine], [line.mean for _, line in mine]
@@ -89,7 +90,7 @@ def leader_dots(lines: Sequence[Line]) -> go.Figure:
     ends = [place for place, (line, after) in enumerate(pairwise(lines), 1) if line.saw_test != after.saw_test]
     shapes += [draw.stroke((0, 1), (at - 0.5,) * 2, {"color": INK, "width": 1}, xref="paper") for at in ends]
     names: Entries = {"tickvals": [place for place, _ in shown], "ticktext": [_said(line) for _, line in shown]}
-    taller = LABEL * max(said.count("<br>") - 1 for said in names["ticktext"])
+    taller = LABEL * max(said.count("<br>") for said in names["ticktext"])
     return draw.figure_of(
         traces,
         shapes=shapes,
@@ -109,9 +110,9 @@ def _ends(line: Line, best: float) -> tuple[float, float]:
 
 
 def _said(line: Line) -> str:
-    """Return the name of a line, in up to five lines, above its score and its difference from the best."""
-    beside, name = "saw test" if line.saw_test else line.difference, draw.hover_lines(line.name, width=30, most=5)
-    return f"{name}<br><b>{line.mean:.3f}</b> {beside}"
+    """Return the name of a line, in up to five lines, and its score."""
+    name = draw.hover_lines(line.name, width=30, most=5) + " (saw test)" * line.saw_test
+    return f"{name} <b>{line.mean:.3f}</b>"
 
 
 # --- next to the paper -------------------------------------------------------------------------------------------

@@ -249,10 +249,12 @@ def test_a_corpus_has_rows(opened: Opened, name: str) -> None:
 
 def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Opened) -> None:
     page = fine(opened("train_page", view="Data").run())
-    row = page.table[0].value.set_index("corpus").loc["**topics**"]
-    sizes = Counter(load("topics").labels).values()
-    assert re.findall(r"\d+", row["classes"]) == [str(len(sizes)), str(min(sizes)), str(max(sizes))]
-    assert row["TF-IDF"] == f"{difficulty(load('topics')).tfidf:.2f}"
+    cells = [cell.value for cell in page.markdown]
+    rows, classes, _, *scores = cells[cells.index(EMBEDDED["topics"].summary) + 1 :][:6]
+    sizes, hard = Counter(load("topics").labels).values(), difficulty(load("topics"))
+    assert rows == "2,000"
+    assert re.findall(r"\d+", classes) == [str(len(sizes)), str(min(sizes)), str(max(sizes))]
+    assert scores == [f"{score:.2f}" for score in (hard.chance, hard.tfidf, hard.mean_vectors)]
 
 
 def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:

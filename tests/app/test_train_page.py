@@ -197,22 +197,21 @@ def test_a_corpus_is_measured_after_the_page_is_drawn_and_once_even_if_it_cannot
         tried.append(corpus.name)
         raise ValueError(f"{corpus.name} has no test split")
 
-    def measured(page: AppTest) -> dict[str, str]:
-        table = page.table[0].value
-        return dict(zip(table["corpus"], table["measure"], strict=True))
+    def measured(page: AppTest, said: str) -> int:
+        return [each.value for each in page.markdown].count(said)
 
     monkeypatch.setattr("labkit.baselines.difficulty.difficulty", lambda corpus: st.stop())
     page = opened("train_page", view="Data")
     import_module("keeping").room.clear()
-    waits = measured(fine(with_file(page, LINES)))
-    assert set(waits.values()) == {"measuring …"}
+    count = len(keys(fine(with_file(page, LINES)), "choose-"))
+    assert measured(page, "measuring …") == count
     assert len(named(page, "Twenty rows")) == 1  # which do not wait for it
     monkeypatch.setattr("labkit.baselines.difficulty.difficulty", refuse)
-    assert set(measured(fine(page.run())).values()) == {"–"}
+    assert (measured(fine(page.run()), "–"), measured(page, "measuring …")) == (count, 0)
     assert "no test split" in texts(page)
     assert "no test split" in texts(fine(page.run()))
     assert sorted(tried) == sorted(set(tried))
-    assert len(tried) == len(waits)
+    assert len(tried) == count
 
 
 def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting: Queue) -> None:
@@ -344,6 +343,26 @@ def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
     assert not keys(page, "delete-", "resume-")
 
 
+def test_what_is_shown_belongs_to_the_chosen_preset(opened: Opened, waiting: Queue, run: Path) -> None:
+    shutil.copytree(run / "small", waiting.runs / "small")  # of sentpwnet
+    film = "A readable metric (FILM)"
+    page = fine(opened("train_page", view="Train", corpus="topics").run())
+    assert "`small`" in texts(page)
+    fine(page.radio(key="preset").set_value(film).run())
+    assert "`small`" not in texts(page)
+    assert "**film**" in page.info[0].value
+    fine(fine(page.button(key="train").click().run()).run())
+    (job,) = waiting.jobs()
+    assert not page.info
+    assert not keys(page, "show-")  # it is the one that is shown
+    fine(page.selectbox(key="corpus").set_value("relatedness").run())
+    fine(page.radio(key="preset").set_value("Word pieces").run())
+    assert "**bag**" in page.info[0].value
+    fine(page.button(key=f"show-{job.id}").click().run())  # what runs can be reached from everywhere
+    assert (page.selectbox(key="corpus").value, page.radio(key="preset").value) == ("topics", film)
+    assert not page.info
+
+
 def test_a_finished_training_opens_its_space_before_and_after(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,7 +449,7 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     waiting.submit(Job("tfidf", "secret.csv", own=True), b"text,label\na,x\n")  # before this was a classroom
     waiting.submit(Job("lsa", "topics"))
     said = texts(fine(other.run()))
-    assert ("secret" in said, "**lsa**" in said) == (False, True)
+    assert ("secret" in said, "lsa-topics" in said) == (False, True)
     came.name = "a" * 16
     fine(again.button(key=second).click().run())
     assert waiting.job(second.removeprefix("stop-")).state in ("stopped", "stopping")
@@ -480,7 +499,7 @@ def test_a_run_is_deleted_while_another_page_has_it_open_and_by_the_teacher_thou
     write_owned(Owned(Path(job.folder), "a" * 16, shared=True))
     space = fine(opened("space_page", corpus="topics", left=f"run {job.name}", right="nothing", how="PCA").run())
     came.name = "b" * 16
-    other = fine(opened("train_page", view="Train", corpus="topics").run())
+    other = fine(opened("train_page", **OTHER, method="tfidf", corpus="topics").run())
     assert not keys(other, "delete-")
     monkeypatch.setattr(import_module("classroom").PRESENT, "guarded", True)
     came.role = "teacher"
