@@ -88,11 +88,12 @@ def show(chosen: choosing.Space, opened: cached.Opened, a: str, b: str, said: An
             st.caption(END.format(name, frame.plain(listed), frame.plain(text)))
         show_pair(row.turned() if turned else row)
 
-    for place, few in ((st.container(), rows[:FIRST]), (st.expander(MORE), rows[FIRST:CARDS])):
-        with place:
-            for column, row in zip(st.columns(FIRST), few, strict=False):
-                with column, st.container(border=True):
-                    show_card(row)
+    columns = st.columns(FIRST)
+    if len(rows) > FIRST:
+        columns += st.expander(MORE).columns(CARDS - FIRST)
+    for column, row in zip(columns, rows, strict=False):
+        with column, st.container(border=True):
+            show_card(row)
     alt = f"Steps that add up to the similarity {explained.similarity:.3f}: the part of each row of L."
     with st.expander("All rows, step by step"):
         frame.picture(figures.explained_rows(explained), key="explained_rows", alt=alt, rows=explained.table)
