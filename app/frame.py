@@ -225,7 +225,7 @@ def picture(
 
 def small_picture(figure: go.Figure, key: str, alt: str) -> None:
     """A figure without a toolbar and files."""
-    st.plotly_chart(figure, key=key, alt=alt, height=figure.layout.height, config={"displayModeBar": False})
+    st.plotly_chart(figure, key=key, alt=alt, height=round(figure.layout.height), config={"displayModeBar": False})
 
 
 def table(

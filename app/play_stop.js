@@ -87,9 +87,14 @@
       picture.on('plotly_animated', () => rest(picture));
     }
     const run = picture?.layout.meta?.title;
-    if (name(button) !== 'Play' || played.has(run) || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    if (name(button) !== 'Play' || played.has(run)) return;
     played.add(run); // each run once, unless a link names an epoch
-    if (!slider() || (slider().value === slider().min && !linked)) setTimeout(pressAll, 800, 'Play');
+    if (slider() && (slider().value !== slider().min || linked)) return;
+    setTimeout(() => {
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches) return pressAll('Play');
+      shown = epochs(picture).length - 1; // without motion, it opens where it would end
+      rest(picture);
+    }, 800);
   }
   // when an animation is stopped, plotly rejects a promise without a reason, which is not an error
   addEventListener('unhandledrejection', broken => { if (broken.reason === undefined) broken.preventDefault(); });

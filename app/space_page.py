@@ -399,11 +399,8 @@ def page() -> None:
     if (view := st.query_params.get("view", "")) in EARLIER:
         st.query_params.update(EARLIER[view])
         st.rerun()  # widgets read the address once, before the page runs
-    with st.container(horizontal=True, key="narrow"):  # on a phone: one picture at a time, and no row of choices
+    with st.container(key="narrow"):  # on a phone, no row of choices
         st.toggle("Settings", key="settings")
-        if len(chosen) == 2:
-            shown: Any = {"default": "After", "required": True, "label_visibility": "collapsed"}
-            st.segmented_control("Picture on a phone", ["Before", "After"], key="pictured", **shown)
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         view = frame.view(VIEWS)
         verdict = st.empty()

@@ -31,7 +31,7 @@ OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the s
 NAMED = 6  # words in the headline
 ACROSS = 14  # words on each side of the square
 FAINT = 0.05  # share of the largest part below which a word is not marked
-MARK = "border-radius: 2px; border-bottom: 2px {line} rgb({ink}); background: rgba({ink}, {depth:.2f})"
+MARK = "border-radius: 2px 2px 0 0; border-bottom: 2px {line} rgb({ink}); background: rgba({ink}, {depth:.2f})"
 
 
 def button(
@@ -71,18 +71,21 @@ def explanation(
     *,
     number: int = 0,
     several: bool = False,
+    places: Sequence[Any] = (),
     classes: Sequence[str] = (),
 ) -> None:
     """The headline, both sentences with marked words, the square of word pairs, the comparison, and the code.
 
-    `classes` are those of both sentences, on a page with room for the square beside the sentences.
+    `classes` are those of both sentences, on a page with room for the square beside the sentences, and with `places`
+    for the headline and the choice of how to explain.
     """
     ways = space.method.ways
     with st.container(horizontal=True, vertical_alignment="center"):
-        top, way = st.container(width="stretch"), ways[0]
-        if len(ways) > 1:
-            shown: Any = {"format_func": "Explanation: {}".format, "label_visibility": "collapsed", "width": 250}
-            way = st.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", **shown)
+        top, choice = places or (st.container(width="stretch"), st.container(width="content"))
+    way = ways[0]
+    if len(ways) > 1:
+        shown: Any = {"format_func": "Explanation: {}".format, "label_visibility": "collapsed", "width": 250}
+        way = choice.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", **shown)
     found = cached.explained(space, a, b, way)
     name = frame.plain(space.name)
     top.markdown(f"**{name}:** {headline(found)}")

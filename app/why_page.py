@@ -46,7 +46,7 @@ TYPED = "Choose a sentence from the batch, or type your own. Your sentence repla
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
     """The rows of both sentences, and the batch, in which a typed sentence replaces the chosen one."""
     texts, rows = list(batch.texts), []
-    sides = (("Sentence a, the anchor", "anchor", first[0]), ("Sentence b", "other", first[1]))
+    sides = (("Sentence a, the anchor of the pairs below", "anchor", first[0]), ("Sentence b", "other", first[1]))
     for label, key, default in sides:
         with frame.choices():
             row, text = choosing.row_and_text(label, batch.texts, key, default, typed=True, help=TYPED)
@@ -62,29 +62,32 @@ def page() -> None:
     frame.head("Why this pair?", ABOUT, *FORMULAS)
     with frame.choices_behind("Data"):
         opened = choosing.corpus()
-        if opened is not None:
-            batch, how = why_pair.batch_of(opened)
-    # the same initial vectors on every corpus, or Back would lead to others
-    chosen = choosing.space(opened) if opened else None
-    if opened is None or chosen is None:
-        return
+        if opened is None:
+            return
+        batch, how = why_pair.batch_of(opened)
+        with st.container(horizontal=True, vertical_alignment="center", key="said"):
+            view, said = frame.view(VIEWS), st.container(width="stretch")
+            row = st.container(width="content")
+        # FILM's rows are always FILM's: there, the vectors only select the initial pair
+        behind = choosing.space(opened) if view == ROWS else None
+    chosen = behind or choosing.space(opened)
     first = why_pair.hardest_negative(batch, cached.batch_similarities(chosen, batch.texts))
     (anchor, other), batch = two_sentences(batch, first)
     a, b = batch.texts[anchor], batch.texts[other]
-    above = st.container(key="sentences")
-    view = frame.view(VIEWS)
     if view != WORDS:  # which shows them with their words marked
-        for column, name, row in zip(above.columns(2), "ab", (anchor, other), strict=True):
-            column.markdown(f"**{name} · {frame.plain(batch.classes[row])}** {frame.plain(batch.texts[row])}")
+        with st.container(key="sentences"):
+            for column, name, number in zip(st.columns(2), "ab", (anchor, other), strict=True):
+                column.markdown(f"**{name} · {frame.plain(batch.classes[number])}** {frame.plain(batch.texts[number])}")
     if view == WORDS:
         similarity = cached.batch_similarities(chosen, batch.texts)
         wrong = batch.negative[anchor, other]
         nearest = why_pair.nearest_positive(batch, similarity, anchor) if wrong else None
-        why.explanation(chosen, opened, a, b, nearest, classes=(batch.classes[anchor], batch.classes[other]))
+        classes = batch.classes[anchor], batch.classes[other]
+        why.explanation(chosen, opened, a, b, nearest, places=(said, row), classes=classes)
     elif view == ROWS:
-        why_film.show(chosen, opened, a, b)
+        why_film.show(chosen, opened, a, b, said, row)
     else:
-        why_pair.show(opened, chosen, batch, how, (anchor, other))
+        why_pair.show(opened, chosen, batch, how, (anchor, other), said)
     frame.show_link(own_file=opened.own)
 
 

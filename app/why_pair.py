@@ -20,7 +20,7 @@ import streamlit as st
 
 from labkit import figures
 from labkit.corpora.records import SPLITS
-from labkit.figures.pairs import VANISHED, percent, written
+from labkit.figures.pairs import VANISHED, percent
 from labkit.pairs.losses import ALIASES, LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
@@ -65,7 +65,12 @@ LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent /
 PINNED = "pinned"  # in the address: the settings that the visitor pinned
 SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
 RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
-STARTS = {"loss": "Use the loss's defaults", "run": "Use the run's values"}  # of the sliders
+STARTS = {"loss": "Defaults of the loss", "run": "Values of the run"}  # of the sliders
+HELP = {  # of the sliders
+    "alpha": "Positives are sentences of a's class. With a larger α, the least similar ones get more of the weight.",
+    "beta": "Negatives are sentences of other classes. With a larger β, only the most similar ones have weight.",
+    "lambda": "The similarity that separates positives from negatives.",
+}
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
 IN_ORDER = (
@@ -93,28 +98,28 @@ def start_buttons(loss: str, trained: PairSettings | None) -> None:
         starts["run"] = sliders_at({name: getattr(trained, name) for name in names})
         starts["run"] |= {"loss": own} if own in OF_PAIRS else {}
         starts["run"] |= {"miner": trained.miner} if trained.miner in MINERS else {}
-    with st.container(horizontal=True):
-        for key, values in starts.items():
-            st.button(STARTS[key], f"start-{key}", on_click=st.session_state.update, args=(values,), type="tertiary")
+    for key, values in starts.items():
+        st.button(STARTS[key], f"start-{key}", on_click=st.session_state.update, args=(values,), type="tertiary")
 
 
-def settings_of_loss(trained: PairSettings | None) -> PairSettings:
-    """Loss, miner and their numbers. `trained`: those of the selected run, if it has any."""
+def settings_of_loss() -> PairSettings:
+    """Loss, miner and their numbers."""
     keep = frame.KEEP
     loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
-    used = LOSSES[loss].hyperparameters
-
-    def slider(key: str, label: str, start: float, step: float, on: bool) -> float:
-        return float(st.slider(label, *RANGES[key], start, step, key=key, **keep)) if on else start
-
-    alpha = slider("alpha", "α, scale of positives", 2.0, 0.5, "alpha" in used)
-    beta = scale_of_negatives() if "alpha" in used else OPENING.beta
-    name = "margin of a triplet" if loss == "margin-triplet" else "λ, similarity that separates them"
-    base = slider("lambda", name, 0.5, 0.05, bool({"base", "margin"} & {*used}))
-    tau = slider("tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
     miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
-    epsilon = slider("epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
-    start_buttons(loss, trained)
+    used, (left, right) = LOSSES[loss].hyperparameters, st.columns(2)
+
+    def slider(place: Any, key: str, label: str, start: float, step: float, on: bool) -> float:
+        shown: Any = {"key": key, "help": HELP.get(key), **keep}
+        return float(place.slider(label, *RANGES[key], start, step, **shown)) if on else start
+
+    alpha = slider(left, "alpha", "α, far positives", 2.0, 0.5, "alpha" in used)
+    with right:
+        beta = scale_of_negatives() if "alpha" in used else OPENING.beta
+    name = "margin of a triplet" if loss == "margin-triplet" else "λ, threshold"
+    base = slider(left, "lambda", name, 0.5, 0.05, bool({"base", "margin"} & {*used}))
+    tau = slider(left, "tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
+    epsilon = slider(right, "epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
     return PairSettings(
         loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
     )
@@ -125,11 +130,11 @@ def scale_of_negatives() -> float:
     least, most = RANGES["beta"]
     held = str(st.session_state.get("beta", st.query_params.get("beta", "")))
     own = {float(held)} if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", held) and least <= float(held) <= most else set()
-    label, help_ = "β, scale of negatives, 1 to 100", "With a larger β, only the nearest negatives have weight."
     others: set[float] = st.session_state.setdefault("betas", set())  # which stay, or the slider would start again
     others |= own
     steps = sorted({*STEPS, *others})
-    return float(st.select_slider(label, steps, OPENING.beta, "{:g}".format, "beta", help_, **frame.KEEP))
+    shown: Any = {"key": "beta", "help": HELP["beta"], **frame.KEEP}
+    return float(st.select_slider("β, near negatives", steps, OPENING.beta, "{:g}".format, **shown))
 
 
 def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
@@ -200,7 +205,7 @@ def told(pinned: PairSettings, settings: PairSettings) -> str:
 # --- the views ---------------------------------------------------------------------------------------------------
 
 
-def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows) -> None:
+def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, **place: Any) -> None:
     """A picture that reports the rows of a clicked mark; the click does not change how the mark looks."""
 
     def clicked() -> None:
@@ -210,8 +215,7 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows) -> None:
 
     picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
     picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
-    fill = {"height": "stretch"} if key == "anchor_bars" else {}
-    frame.picture(picture, key=key, alt=alt, rows=rows, on_select=clicked, selection_mode="points", **fill)
+    frame.picture(picture, key=key, alt=alt, rows=rows, on_select=clicked, selection_mode="points", **place)
 
 
 def choose_pair(rows: list[int]) -> None:
@@ -227,30 +231,35 @@ def show_anchor(
     rows = pair_rows(examined, anchor)
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
-    with st.container(key="high-pair"):
-        show_clickable(picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows])
-    code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
+    above = st.container(key="high-pair")
+    with st.container(horizontal=True):
+        save = frame.save_button("Save", "anchor_bars")
+        with above:
+            show_clickable(
+                picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], height="stretch", save=save
+            )
+        code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
 
 def verdict(examined: Examined, anchor: int, other: int) -> str:
-    """Say what the loss does with the pair, and how much of the anchor's weight it has."""
+    """How much of the anchor's weight the pair has, and what the loss does with it."""
     rows = [row for row in pair_rows(examined, anchor) if row.kept]
     whole = sum(row.weight for row in rows) or 1.0
-    places = [place for place, row in enumerate(rows, 1) if row.number == other]
-    if not places:
-        return "this pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
-    row, rank = rows[places[0] - 1], f"rank {places[0]} of {len(rows)}"
-    pulled = row.kind == "positive"
-    moves = "pulls this pair of the same class together" if pulled else "pushes this pair of different classes apart"
-    share = percent(row.weight / whole)
-    said = f"the loss {moves}. The pair has {share} of this anchor's weight ({written(row.weight)})"
+    row = next((row for row in rows if row.number == other), None)
+    if row is None:
+        return "This pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
+    moves = "pushes a and b apart, because their classes differ"
+    if row.kind == "positive":
+        moves = "pulls a and b together, because they share a class"
+    said = f"{percent(row.weight / whole)} of the pull and push on a comes from this pair: the loss {moves}."
+    said = said[0].upper() + said[1:]
     negatives = [each for each in rows if each.kind == "negative"]
     if sum(each.weight for each in negatives) >= VANISHED * whole or not negatives:
-        return f"{said}, {rank}."
+        return said
     ignored = ""
     if examined.settings.loss == "locality" and all(each.similarity < examined.settings.base for each in negatives):
         ignored = ": all are less similar than λ, and the larger β is, the less such pairs count"
-    return f"{said}. No negative has a visible weight{ignored}."
+    return f"{said} No negative has a visible weight{ignored}."
 
 
 def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
@@ -265,14 +274,16 @@ def show(
     batch: SentenceBatch,
     how: dict[str, Any],
     pair: tuple[int, int],
+    said: Any,
 ) -> None:
-    """The panel: a picture next to the sliders; closed below it, the formula with its numbers, and the whole batch."""
+    """The panel: a picture next to the sliders; closed below it, the formula with its numbers, and the whole batch.
+    `said` is the place of the verdict."""
     anchor, other = pair
     trained = chosen.method.settings
-    left, right = st.columns([2.4, 1])
+    left, right = st.columns([2, 1])
+    right = right.container(gap="xsmall", key="of-loss")
     with right:
-        curve = st.container()
-        settings = settings_of_loss(trained if isinstance(trained, PairSettings) else None)
+        settings = settings_of_loss()
     similarity = cached.batch_similarities(chosen, batch.texts)
     examined = examine(batch, similarity, settings)
     pinned = pinned_settings()
@@ -283,14 +294,18 @@ def show(
         if pinned and pinned != settings:
             before = examine(batch, similarity, pinned).weight[anchor]
             was = f" Pinned ({told(pinned, settings)}): {percent(before[other] / (before.sum() or 1))}."
-        st.markdown(f"**With {frame.plain(chosen.name)}, {verdict(examined, anchor, other)}**{was}")
+        said.markdown(f"**{verdict(examined, anchor, other)}**{was}")
+        show_anchor(examined, anchor, other, heaviest(examined, anchor, before), before, code)
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
             show_formula(examined, anchor, other)
-        show_anchor(examined, anchor, other, heaviest(examined, anchor, before), before, code)
-    if examined.batch.kind(anchor, other) in ("positive", "negative"):
-        with curve:
+    with right:
+        with st.container(horizontal=True):
+            start_buttons(settings.loss, trained if isinstance(trained, PairSettings) else None)
+            says, pins = ("Unpin", None) if pinned else ("Pin to compare", settings)
+            st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=pin, args=(pins,))
+        if examined.batch.kind(anchor, other) in ("positive", "negative"):
             show_curve(examined, anchor, other, pinned)
     with st.expander("The whole batch"):
         show_matrix(examined, anchor, how["split"], code)
@@ -302,8 +317,10 @@ def show(
 def show_formula(examined: Examined, anchor: int, other: int) -> None:
     """The formula of the weight with its numbers, and how it came about."""
     formulas = weight_in_latex(examined, anchor, other)
-    row = next(row for row in pair_rows(examined, anchor) if row.number == other)
-    with st.expander(f"How this weight is computed: ${formulas[-1]}$" if formulas else "Why it has no weight"):
+    rows = pair_rows(examined, anchor)
+    row, kept = next(row for row in rows if row.number == other), [row.number for row in rows if row.kept]
+    rank = f", rank {kept.index(other) + 1} of {len(kept)}" if other in kept else ""
+    with st.expander(f"How this weight is computed: ${formulas[-1]}${rank}" if formulas else "Why it has no weight"):
         st.text(f"similarity {row.similarity:.3f}, {row.kind}\n{row.why}")
         for line in formulas:
             st.latex(line)
@@ -319,11 +336,9 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     space = np.geomspace if least > 0 else np.linspace
     values = sorted({*space(least, most, POINTS).tolist(), now, pinned_at})
     weights = weights_over(examined, anchor, other, name, values)
-    picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=pinned_at, kind=kind)
+    picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=pinned_at, kind=kind, height=130)
     alt = f"Curve: the weight of this pair as a function of {SIGNS[name]}, with a mark at {now:g}."
     frame.small_picture(picture, "weight_over", alt)
-    says, pins = ("Unpin", None) if pinned else ("Pin these settings for comparison", examined.settings)
-    st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=pin, args=(pins,))
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:

@@ -24,10 +24,12 @@ from labkit.runs import History
 LETTERS = 12  # characters of a name in the legend
 NAMED_IN = 230.0  # width in pixels in which names have room
 STEP, TRAVEL = 800, 600  # milliseconds from one epoch to the next, and of the movement
-CURVES = (  # attribute of a Journey, name, colour, dash
-    ("space", "in the space", COLOURS[0], "solid"),
-    ("drawn", "in the picture", COLOURS[3], "dash"),
+CURVES = (  # attribute of a Journey, name, colour, dash, its sign
+    ("space", "in the space", COLOURS[0], "solid", "━"),
+    ("drawn", "in the picture", COLOURS[3], "dash", "╍"),
 )
+KEY = "inter/intra " + "  ".join(f'<span style="color:{ink}">{sign}</span> {name}' for _, name, ink, _, sign in CURVES)
+ABOVE_CURVES: Entries = {"xref": "x2 domain", "yref": "y2 domain", "xanchor": "left", "yanchor": "bottom"}
 
 
 def clusters_over_epochs(
@@ -70,11 +72,11 @@ def clusters_over_epochs(
     hover = f"epoch %{{x}}: %{{y:.3f}}{draw.NAME}"
     ratios = [_ratios(journey, attribute) for attribute, *_ in CURVES]
     curves = [
-        draw.curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover) | draw.on(2)
-        for values, (_, name, colour, dash) in zip(ratios, CURVES, strict=True)
+        draw.curve(journey.epochs, values, colour, dash, name=name, hovertemplate=hover, showlegend=False) | draw.on(2)
+        for values, (_, name, colour, dash, _) in zip(ratios, CURVES, strict=True)
     ]
     now = [values[at] for values in ratios]
-    dot = {"size": 11, "color": [colour for _, _, colour, _ in CURVES], "line": {"width": 1.5, "color": INK}}
+    dot = {"size": 11, "color": [colour for _, _, colour, *_ in CURVES], "line": {"width": 1.5, "color": INK}}
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
@@ -101,6 +103,7 @@ def clusters_over_epochs(
         updatemenus=[_menu(journey, kept if back else None)],
         legend=draw.below(-0.13) | {"entrywidth": 68, "font": {"size": 11}, "itemsizing": "constant"},
         dragmode="pan",
+        annotations=[draw.annotation(KEY, 0, 1, size=12, **ABOVE_CURVES)],
         **layout,
         **_axes(journey),
     )
@@ -156,7 +159,7 @@ def _axes(journey: Journey) -> Entries:
     room = 0.03 * (last - first) or 0.5
     layout["xaxis2"] |= {"title": {"text": journey.unit, "standoff": 2}, "dtick": max(1, round((last - first) / 10))}
     layout["xaxis2"]["range"] = [first - room, last + room]  # which stays while the dots move
-    layout["yaxis2"] |= {"rangemode": "tozero", "title": {"text": "inter/intra", "standoff": 2}}
+    layout["yaxis2"] |= {"rangemode": "tozero", "nticks": 3}
     return layout
 
 

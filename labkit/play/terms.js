@@ -44,14 +44,16 @@ export function withTerms(text, seen = new Set()) {
     const name = names.find((each) => each.toLowerCase() === match[1].toLowerCase());
     if (seen.has(name)) continue;
     seen.add(name);
-    parts.push(text.slice(end, match.index), term(match[0], TERMS[name]));
-    end = match.index + match[0].length;
+    const from = match.index + match[0].length;
+    const [stop] = text.slice(from).match(/^[,.:;)]*/); // which stays on the line of its word
+    parts.push(text.slice(end, match.index), term(match[0], TERMS[name], stop));
+    end = from + stop.length;
   }
   return [...parts, text.slice(end)];
 }
 
-function term(word, meaning) {
+function term(word, meaning, stop) {
   const id = `term-${(count += 1)}`;
   const button = el("button", { className: "term", type: "button", "aria-describedby": id }, word);
-  return el("span", {}, button, el("span", { id, className: "tip", role: "tooltip" }, meaning));
+  return el("span", { className: "word" }, button, el("span", { id, className: "tip", role: "tooltip" }, meaning), stop);
 }

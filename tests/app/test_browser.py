@@ -365,7 +365,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     listener.settle()
     left = urlsplit(view.url)
     assert (left.path, parse_qs(left.query)["vectors"]) == ("/why", ["LSA"])
-    alpha = view.get_by_role("slider", name="α, scale of positives")
+    alpha = view.get_by_role("slider", name="α, far positives")
     alpha.focus()
     view.keyboard.press("ArrowRight")
     view.wait_for_function("new URL(location).searchParams.get('alpha') == '2.5'")
@@ -375,7 +375,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     listener.settle()
     assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections
     view.goto(f"{address}/pairs_page?corpus=captions&vectors=LSA&beta=22")  # an address of before
-    view.get_by_role("slider", name="β, scale of negatives").wait_for()
+    view.get_by_role("slider", name="β, near negatives").wait_for()
     listener.settle()
     assert urlsplit(view.url).path == "/why"
     assert float(parse_qs(urlsplit(view.url).query)["beta"][0]) == 22

@@ -83,9 +83,10 @@ def test_a_presented_picture_has_room_for_its_larger_type() -> None:
         note, legend = annotation("a note", 0, 0, size=10, yshift=-10), below(-0.2)
         dots = marks([1], [2], {}, text=["dot"], textfont={"size": 10}, mode="markers+text", name="dots")
         layout = {"legend": legend, "margin": margin(20) | {"autoexpand": False}, "xaxis": {"title": "x"}}
-        drawn = figure_of([dots], height=200, annotations=[note], **layout)
+        drawn = figure_of([dots], height=201, annotations=[note], **layout)
         st.session_state["present"] = st.session_state.get("present", False)
         frame.picture(drawn, key="dots", alt="A dot", rows=list)
+        frame.small_picture(drawn, "small", "A dot")  # already enlarged: its height is no whole number
 
     page = AppTest.from_function(page, default_timeout=HANG)
     usual, _ = _pixels(fine(page.run()))
