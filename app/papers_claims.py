@@ -22,8 +22,8 @@ VERDICTS = {  # of a claim -> colour and text of its badge
 EXPLANATIONS = "why"  # not a paper: our own measurements
 UNITS = {" points": "", " %": " %", " minutes": " minutes"}  # of a lead -> what follows its number
 HEADS = (
-    "<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead in percentage points, or as named:{} "
-    "<b class=labkit-ours></b> here, with its 95 % interval<th>in</tr>"
+    "<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead in percentage points:{} "
+    "<b class=labkit-ours></b> here with its 95 % interval<th>in</tr>"
 )
 PRINTED = " <b class=labkit-paper></b> in the paper,"
 
@@ -95,7 +95,7 @@ def lead_line(own: Any, theirs: Any, table: Any, most: float) -> str:
     if lead is None:
         return "<td><td>"
     times, unit = unit_of(lead, table.table)
-    after = UNITS.get(unit, f" in {lead.column}")
+    after = UNITS.get(unit, " units")
 
     def number(value: float) -> str:
         share = unit in (" points", " %") and abs(times * value) >= 0.05
@@ -136,10 +136,11 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
     for (claim, table), both, place in zip(order, leads, places, strict=True):
         colour, verdict = VERDICTS[claim.ours.verdict]
         name = claim.text.rpartition(": ")[0] or "All" if kind else sentence(claim.text)
+        source = [table.table.title, *(lead.column for lead in both if lead)][:2]
         rows.append(
             f"<tr><td><b class='labkit-tag {colour}'>{verdict}</b><td><details><summary>{escape(name)}</summary>"
             f"{escape(sentence(result_of(claim, table)))}</details>{lead_line(*both, table, scale_of(scales[place]))}"
-            f'<td title="{escape(table.table.caption, quote=True)}">{escape(table.table.title)}</tr>'
+            f'<td title="{escape(table.table.caption, quote=True)}">{escape(": ".join(source))}</tr>'
         )
     head = HEADS.format(PRINTED if any(theirs for _, theirs in leads) else "")
     return f"<table class=labkit-claims><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
