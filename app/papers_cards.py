@@ -14,7 +14,7 @@ import papers_pthought
 import papers_sbert_lp
 import papers_thematic
 import streamlit as st
-from papers_claims import EXPLANATIONS, badge_of, claims_of, lead_line, scale_of, sentence, show_tally
+from papers_claims import EXPLANATIONS, badge_of, claims_of, lead_line, most_of, sentence, show_tally
 
 from labkit.papers.records import AS_PRINTED
 from labkit.papers.reports import printed_lead, result_of
@@ -147,7 +147,7 @@ def show_card(name: str, card: Card, open_view: Open) -> None:
     if lead := claim.ours.lead:
         own = {(lead.row, lead.other): lead}  # other leads are stored without an interval
         pairs = [(own.get(pair), printed_lead(table, lead.column, *pair), pair) for pair in (*card.also, *own)]
-        most = scale_of([each for *both, _ in pairs for each in both])
+        most = most_of([each for *both, _ in pairs for each in both])
         lines = (
             f"<tr><td colspan=2>{escape(row)} over {escape(other)}, {escape(lead.column)}</tr>"
             f"<tr>{lead_line(mine, theirs, table, most)}</tr>"

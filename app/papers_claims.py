@@ -22,8 +22,8 @@ VERDICTS = {  # of a claim -> colour and text of its badge
 EXPLANATIONS = "why"  # not a paper: our own measurements
 UNITS = {" points": "", " %": " %", " minutes": " minutes"}  # of a lead -> what follows its number
 HEADS = (
-    "<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead in percentage points, or as named:{} "
-    "<b class=labkit-ours></b> here, with its 95 % interval<th>in</tr>"
+    "<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead in percentage points:{} "
+    "<b class=labkit-ours></b> here with its 95 % interval<th>in</tr>"
 )
 PRINTED = " <b class=labkit-paper></b> in the paper,"
 
@@ -84,7 +84,12 @@ def leads_of(claim: Any, table: Any) -> tuple[Any, Any]:
     return lead, printed_lead(table, lead.column, lead.row, lead.other, share=lead.share)
 
 
-def scale_of(leads: Sequence[Any]) -> float:
+def scale_of(both: tuple[Any, Any], table: Any) -> tuple[Any, ...]:
+    """What leads share that are drawn on one scale: their table and unit."""
+    return (table.name, *(unit_of(lead, table.table) for lead in both if lead))[:2]
+
+
+def most_of(leads: Sequence[Any]) -> float:
     """The largest number of these leads and their intervals."""
     return max((abs(end) for lead in leads if lead for end in (lead.lead, lead.low, lead.high)), default=0) or 1.0
 
@@ -95,7 +100,7 @@ def lead_line(own: Any, theirs: Any, table: Any, most: float) -> str:
     if lead is None:
         return "<td><td>"
     times, unit = unit_of(lead, table.table)
-    after = UNITS.get(unit, f" in {lead.column}")
+    after = UNITS.get(unit, " units")
 
     def number(value: float) -> str:
         share = unit in (" points", " %") and abs(times * value) >= 0.05
@@ -127,19 +132,19 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
     """
     order = sorted(claims, key=lambda each: list(VERDICTS).index(each[0].ours.verdict))
     leads = [leads_of(*each) for each in order]
-    scales: dict[Any, list[Any]] = defaultdict(list)
-    places = [(table.name, unit_of(own or theirs, table.table)) if own or theirs else None
-              for (_, table), (own, theirs) in zip(order, leads, strict=True)]  # fmt: skip
-    for place, both in zip(places, leads, strict=True):
-        scales[place] += both
+    scales = defaultdict(list)
+    for (_, table), both in zip(order, leads, strict=True):
+        scales[scale_of(both, table)] += both
     rows = []
-    for (claim, table), both, place in zip(order, leads, places, strict=True):
+    for (claim, table), both in zip(order, leads, strict=True):
         colour, verdict = VERDICTS[claim.ours.verdict]
         name = claim.text.rpartition(": ")[0] or "All" if kind else sentence(claim.text)
+        line = lead_line(*both, table, most_of(scales[scale_of(both, table)]))
+        source = [table.table.title, *(lead.column for lead in both if lead)][:2]
         rows.append(
             f"<tr><td><b class='labkit-tag {colour}'>{verdict}</b><td><details><summary>{escape(name)}</summary>"
-            f"{escape(sentence(result_of(claim, table)))}</details>{lead_line(*both, table, scale_of(scales[place]))}"
-            f'<td title="{escape(table.table.caption, quote=True)}">{escape(table.table.title)}</tr>'
+            f"{escape(sentence(result_of(claim, table)))}</details>{line}"
+            f'<td title="{escape(table.table.caption, quote=True)}">{escape(": ".join(source))}</tr>'
         )
     head = HEADS.format(PRINTED if any(theirs for _, theirs in leads) else "")
     return f"<table class=labkit-claims><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cached
 import choosing
 import frame
@@ -61,10 +63,11 @@ def show(opened: cached.Opened) -> None:
     key = ("rule", chosen.key, opened.key)
     rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])
-    k = st.slider("k", 1, most, rule.chosen, key="film-k", help="It starts at the k chosen on dev.", **frame.KEEP)
+    about: Any = {"key": "film-k", "help": "It starts at the k chosen on dev.", "width": choosing.WIDEST, **frame.KEEP}
+    k = frame.choices().slider("k, number of neighbours", 1, most, rule.chosen, **about)
     at = rule.rows()[k - 1]
     said = SAID.format(question=QUESTION, sentences=rule.sentences, **at) + DRAWN * bool(rule.drawn)
-    st.markdown(said.replace("%", " %"))
+    st.markdown(said.replace("%", "\u00a0%"))
     alt = f"Rates of the mutual-neighbour rule for k up to {most}; k = {rule.chosen} was best on dev."
     frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
     with st.expander("All numbers at this k, and the cross-entropy"):

@@ -1,6 +1,6 @@
 """The Papers page: all papers at a glance, or one of them: its claims, its tables, or a panel to try it in.
 
-The paper and its view are in the address, as `paper` and `show`; `try` is of an address of before.
+The address has the paper and its view, as `paper` and `show`. Addresses from before have `try`, or a table alone.
 """
 
 from __future__ import annotations
@@ -159,6 +159,8 @@ def choose_view() -> tuple[str, str]:
     if (before := CARDS.get(st.query_params.get("try", ""))) and before.panel:
         st.query_params.pop("try")
         st.query_params.update(paper=before.title, show=TRY)
+    elif "show" not in st.query_params and frame.address_changed("paper") and "-table" in str(st.query_params):
+        st.query_params["show"] = TABLES
     title = frame.view([EVERY, *NAMES], "paper", label="Paper", on_change=turn)
     if title == EVERY:
         frame.keep_in_address("show", None)

@@ -72,9 +72,14 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
     """The distributions of cosines of both methods, and the five scores side by side."""
     measured = [coherence_of(space, opened) for space in both]
     base, own = (coherence.figures for coherence in measured)
-    gaps = {name: getattr(own, name) - getattr(base, name) for name in ("lift", "retrieval")}
-    said = " and ".join(f"{abs(gap):.3f} {'better' if gap > 0 else 'worse'} by {name}" for name, gap in gaps.items())
-    st.markdown(f"Compared with {frame.plain(both[0].name)}, P-thought is {said}, on {own.groups} test groups.")
+    lift = own.lift - base.lift
+    other = frame.plain(both[0].name)
+    st.markdown(
+        f"**{QUESTION}** In {own.groups} test groups, the mean cosine of paraphrases (P-coherence) is "
+        f"{own.within:.2f}, and that of other sentences {own.between:.2f}. Their difference, the **lift**, is "
+        f"**{abs(lift):.3f} {'higher' if lift > 0 else 'lower'}** than with {other}. The nearest sentence is a "
+        f"paraphrase for {100 * own.retrieval:.1f} % of the sentences, with {other} for {100 * base.retrieval:.1f} %."
+    )
     for number, (column, space, coherence) in enumerate(zip(st.columns(2), both, measured, strict=True)):
         with column:
             st.markdown(f"**{frame.plain(space.name)}**")

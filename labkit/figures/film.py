@@ -105,7 +105,7 @@ def _for_every_k(rule: Rule, traces: list[Any], k: int | None, y: dict[str, Any]
         shapes=[draw.upright(place, line) for place, line in places],
         xaxis={"title": "k", "range": [0, float(rule.test.k[-1]) + 1]},
         yaxis=y,
-        height=400,
+        height=390,
         legend=draw.below(-0.2),
         **layout,
     )

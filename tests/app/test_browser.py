@@ -370,7 +370,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.keyboard.press("ArrowRight")
     view.wait_for_function("new URL(location).searchParams.get('alpha') == '2.5'")
     turn_to(listener, "Papers")
-    view.get_by_role("button", name="Try it").first.click()
+    view.locator(".st-key-try-thematic button").click()
     view.get_by_role("slider", name="Temperature of Iclust").wait_for()
     listener.settle()
     assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections

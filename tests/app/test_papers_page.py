@@ -66,6 +66,11 @@ def test_an_address_of_before_opens_the_panel_of_its_paper(opened: Opened, panel
     assert "try" not in page.query_params
 
 
+def test_an_address_of_before_opens_its_table(opened: Opened) -> None:
+    page = fine(opened("papers_page", paper="FILM", **{"film-table": "Table 2"}).run())
+    assert page.selectbox(key="film-table").value == "film/2"
+
+
 @pytest.mark.parametrize("address", [{"paper": "SentPWNet", "show": "Try it"}, {"try": "sentpwnet"}, {"try": "x"}])
 def test_an_address_of_a_panel_that_is_not_there_opens_the_page(opened: Opened, address: dict[str, str]) -> None:
     assert not charts(fine(opened("papers_page", **address).run()))
