@@ -245,8 +245,7 @@ def table(
     if "height" in options:
         options["height"] = min(options["height"], options.get("row_height", LINE) * len(rows) + LINE + 3)
     columns = {name: st.column_config.NumberColumn(heads.get(name), format=form) for name, form in formats.items()}
-    columns |= {name: st.column_config.Column(width=width) for name, width in widths.items()}
-    columns |= {name: st.column_config.Column(pinned=True) for name in [pinned] if name}
+    columns |= {name: st.column_config.Column(width=width, pinned=name == pinned) for name, width in widths.items()}
     st.dataframe(rows, hide_index=True, column_config=columns, alt=alt, **options)
 
 

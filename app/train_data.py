@@ -47,7 +47,10 @@ HEADS = {  # of the table of corpora -> its width and help
     "corpus": (1.6, "Click a name to open the corpus."),
     "what it is": (5, None),
     "rows": (0.9, None),
-    "classes": (5.5, f"Up to {MOST} classes, scores or sizes have a bar each if they differ, the largest class first."),
+    "classes": (
+        5.5,
+        "Bars are the sizes of the classes, or how often each score or size occurs; none if all are equal.",
+    ),
     "measure": (2, ". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman"))) + "."),
     "chance": (1.5, f"Random vectors, on the test split. {WITHIN}"),
     "TF-IDF": (1.5, f"Weighted words, compared without training. {WITHIN}"),
@@ -127,8 +130,9 @@ def classes_of(corpus: Corpus) -> str:
         said = f"{len(own):,} groups of {span(own)}" if groups else f"{len(own):,} articles of {span(own)} sections"
     else:
         return ""
-    bars = THIN.join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes)
-    return f":gray[{bars}] {said}" if 2 < len(sizes) <= MOST and min(sizes) < max(sizes) else said
+    if not 2 < len(sizes) <= MOST or min(sizes) == max(sizes):
+        return said
+    return f":gray[{THIN.join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes)}] {said}"
 
 
 def span(sizes: Sequence[int]) -> str:
@@ -144,6 +148,8 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
     corpus = opened.corpus
     counts = ", ".join(f"{split} {corpus.splits.count(split):,}" for split in SPLITS if split in corpus.splits)
     what, name = SHAPES[type(corpus).__name__][0], frame.plain(opened.in_code)
+    if isinstance(corpus, Pairs) and corpus.graded:
+        what = "two sentences and how similar their meanings are"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{name}**: {len(corpus):,} rows ({counts}); each is {what}.", width="stretch")
         icon = ":material/arrow_forward:"

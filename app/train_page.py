@@ -30,8 +30,8 @@ REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
 ABOUT = """\
-**Data** lists the corpora with the sizes of their classes and the scores of three methods that do not learn. The gap to
-1 is the room for improvement.
+**Data** shows rows of the chosen corpus, and all corpora with the sizes of their classes and the scores of three
+methods that do not learn. The gap to 1 is the room for improvement.
 
 **Train** starts a run. The method learns from the training split. After each epoch, it is scored on the **dev** split,
 and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time, each in a

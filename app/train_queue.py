@@ -280,7 +280,7 @@ def show_growth(job: Job, opened: Opened | None) -> None:
         show_space(job, own)
     with right:
         show_curves(job, own)
-    st.caption(f"The run is in the folder `{job.name}`. The command for it:")
+    st.caption(f"The run is stored as `{job.name}`. The command that trains it:")
     st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
@@ -333,9 +333,10 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
-    save = titled(said, "space-so-far")
+    key = "space-so-far" if opacity == 1 else "space-before"  # of another width: plotly would move the old points
+    save = titled(said, key)
     with st.container(key="high-trained-space"):
-        frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch", save=save)
+        frame.picture(figure, key=key, alt=alt, rows=lambda: points, height="stretch", save=save)
     sizes = opened.corpus.sizes if opened is not None else {}
     origin = f" of the {'dev' if 'dev' in sizes else 'train'} split; all splits have {sum(sizes.values()):,} rows"
     st.caption(f"By PCA: {len(kept.texts)} sentences{origin * bool(sizes)}.")

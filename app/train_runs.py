@@ -36,7 +36,7 @@ SAW_TEST = (
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
 NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
 OTHER_MEASURE = (
-    "This is another measure, or other sentences, than the test scores, so it can order the runs differently. The "
+    "Dev scores come from other sentences and can be another measure, so they can order the runs differently. The "
     "largest mark of a line is the epoch that is best on dev, whose weights are kept. "
 )
 LOSSES = "Losses of different methods cannot be compared. "
@@ -91,13 +91,12 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     figure = choices.selectbox("Metric", names, names.index(results[0].scores.measure), **metric)
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
-    few, (best, still_open) = too_few(opened), verdict_of(lines)
-    st.markdown(f"##### {few or frame.plain(best)}")
-    if still_open and not few:
-        st.markdown(frame.plain(still_open))
+    best, still_open = (too_few(opened), "") if too_few(opened) else map(frame.plain, verdict_of(lines))
+    st.markdown(f"##### {best}\n\n{still_open}")
     left, right = st.columns([3, 2], gap="medium")
+    rows = [row_of(line, names) for line in lines]
     with left:
-        show_leaders(lines, opened)
+        show_leaders(lines, rows, opened)
     with right:
         names_of = {str(folder): name for name, folder in runs.items()}  # both pictures have the order of the lines
         order = [result.run for line in lines for result in line.results if result.run in names_of]
@@ -105,24 +104,22 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     with st.expander("All metrics as a table. Scroll sideways to see more."):
         formats = {spoken(name): "%.4f" for name in names}
         said = "The same data as a table: all metrics for every line, with verdicts."
-        rows = [row_of(line, names) for line in lines]
-        frame.table(rows, said, formats=formats, pinned="run", placeholder="–")
+        frame.table(rows, said, formats=formats, widths={"run": 210, "verdict": 240}, pinned="run", placeholder="–")
     folders = "".join(f"    {run!r},\n" for run in order)
     code = CODE.format(corpus=opened.in_code, folders=folders, figure=figure)
     frame.code(code + CURVES_CODE.format(column=column) * bool(column))
 
 
-def show_leaders(lines: Sequence[Line], opened: cached.Opened) -> None:
+def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cached.Opened) -> None:
     """The picture of the lines, below what it measures, and how to read it."""
-    figure, names = lines[0].figure, list(dict.fromkeys(name for line in lines for name in line.means))
+    figure = lines[0].figure
     save = titled(f"**{spoken(figure)} on the {rows_of(opened, 'test')}**", "leader_dots", meaning(figure) or None)
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
         if figure in line.means
     )
-    rows: Any = {"rows": lambda: [row_of(line, names) for line in lines], "save": save}
-    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, **rows)
+    frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=lambda: rows, save=save)
     count = opened.corpus.sizes.get("test", 0)
     few = f"With only {count} test rows, one row changes a score by {1 / count:.3f}. " if 0 < count < FEW else ""
     st.caption(INTERVALS * any(line.lead for line in lines) + few + lines[0].sample.capitalize())
@@ -176,7 +173,8 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
     notes += [SINGLE] * (bool(single) and all(len(line.results) == 1 for line in single))
     level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
     ties = [line.name for line in others if line.verdict == "tie"]
-    unsure = [line.name + beside(line) for line in others if line.verdict == "open"]
+    beside = {line.name: f" ({line.difference})" * bool(line.difference) for line in others}
+    unsure = [line.name + beside[line.name] for line in others if line.verdict == "open"]
     if len(level) > 1:
         said, more = f"{listed(level)} score the same: {best.mean:.3f}.", f"{figure} cannot tell them apart."
         for name in filter(ordered, reversed(best.means)):
@@ -192,13 +190,8 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
         more = "They differ by less than 0.01."
     else:
         said = f"{best.name} is best: {figure} {best.mean:.3f}."
-        more = f"Next is {others[0].name}{beside(others[0])}."
+        more = f"Next is {others[0].name}{beside[others[0].name]}."
     return said, " ".join([more, *notes])
-
-
-def beside(line: Line) -> str:
-    """The difference of a line from the best, in brackets, if it is known."""
-    return f" ({line.difference})" * bool(line.difference)
 
 
 def row_of(line: Line, names: list[str]) -> dict[str, Any]:
