@@ -38,8 +38,9 @@ LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences."
 LINKED = " The link that you opened does not contain what it shows: the file **{}**{}."
 FORMATS = (
-    "Paste one sentence per line, or rows with these columns: text + label, text_a + text_b + label or score, anchor + "
-    "positive + negative, group + text, or text alone. Files can be CSV, TSV, TXT, JSONL or Parquet."
+    "Paste one sentence per line, or a table whose first line names its columns: text + label, text_a + text_b + label "
+    "or score, anchor + positive + negative, group + text, or text alone. You can also upload CSV, TSV, TXT, JSONL or "
+    "Parquet files."
 )
 OWN_FILE = (
     "Training copies your file to the disk of the machine that runs this app. The copy is deleted when the run is "

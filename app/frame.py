@@ -396,6 +396,7 @@ KEPT_FILE = (
 GONE = "Your file is no longer in the app's memory. Upload it again."
 REFUSED = "Your files can use up to {most} in total. If an upload fails (error 413), remove a file or close other tabs."
 PASTED, MOST_PASTED = "pasted.txt", 1_000_000  # the name of pasted text, and its maximum length
+EXAMPLE = "text,label\nThe cat sleeps.,animals\nThe train is late.,travel"
 
 
 def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], None] = lambda: None) -> File | None:
@@ -425,7 +426,7 @@ def visitor_file(label: str, key: str, *, paste: str = "", then: Callable[[], No
         if paste:
             with st.popover("Paste", icon=":material/content_paste:"):
                 st.caption(paste)
-                st.text_area("Lines", key=box, max_chars=MOST_PASTED, height=130)
+                st.text_area("Lines", key=box, max_chars=MOST_PASTED, height=130, placeholder=EXAMPLE)
                 st.button("Use these lines", key=f"{key}-paste", on_click=pasted)
                 if classroom.is_on():  # Streamlit's own control shows only the status code of a refusal
                     st.caption(REFUSED.format(most=amount(classroom.UPLOADS)))

@@ -329,7 +329,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     marked_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
-    columns, coloured = left.columns(len(sides)), []
+    columns, coloured = [column.container(gap="xxsmall") for column in left.columns(len(sides))], []
     for column, side in zip(columns, sides, strict=True):
         with column:
             show_title(side.name, side.space, opened, len(side.shown), split)

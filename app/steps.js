@@ -29,6 +29,11 @@
     input.files = files.files;
     input.dispatchEvent(new Event('change', {bubbles: true}));
   });
+  addEventListener('click', event => { // pasted lines are used: what covers the page closes
+    if (!event.target.closest?.('.st-key-file-paste button')) return;
+    const open = () => [...document.querySelectorAll('.stPopover button[aria-expanded=true]')].reverse();
+    setTimeout(() => open().forEach(button => button.click()), 300);
+  });
   PLOTLY  // its script is fetched at once, not only with the first picture
   const push = history.pushState.bind(history), mend = history.replaceState.bind(history);
   let pressed = false, moving = false, leaving = false, last = '', at = 0;

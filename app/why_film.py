@@ -107,7 +107,7 @@ def show_pair(row: RowOfPair) -> None:
     pulls = "pulls together" if row.part > 0 else "pushes apart"
     st.markdown(f"**In this pair**, row {row.number + 1} {pulls}: **{a * b:+.3f}** = {a:+.3f} (a) × {b:+.3f} (b)")
     alt = f"Bars: the words of a and b that make up their numbers {a:+.3f} and {b:+.3f}."
-    frame.small_picture(figures.row_of_pair(row, height=230), f"row-{row.number}", alt)
+    frame.small_picture(frame.enlarged(figures.row_of_pair(row, height=230)), f"row-{row.number}", alt)
 
 
 def reading(stability: float, classes: Sequence[tuple[str, float]]) -> str:

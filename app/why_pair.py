@@ -338,7 +338,7 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     weights = weights_over(examined, anchor, other, name, values)
     picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=pinned_at, kind=kind, height=130)
     alt = f"Curve: the weight of this pair as a function of {SIGNS[name]}, with a mark at {now:g}."
-    frame.small_picture(picture, "weight_over", alt)
+    frame.small_picture(frame.enlarged(picture), "weight_over", alt)
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
