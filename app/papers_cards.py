@@ -102,7 +102,7 @@ WIDTHS = (11, 12, 8)
 Open = Callable[[str, str], None]
 LEGEND = (
     "<div class=labkit-legend>Lead in percentage points: <b class=labkit-paper></b> in the paper, "
-    "<b class=labkit-ours></b> here, with its 95 % interval</div>"
+    "<b class=labkit-ours></b> here with its 95 % interval</div>"
     "<table class=labkit-leads><tr><td><div class=labkit-ends><span>← behind</span><span>ahead →</span></div><td>"
     "</table>"
 )
@@ -122,7 +122,8 @@ def show_headline(card: Card) -> None:
 
 def show_cards(open_view: Open) -> None:
     """All papers, one below the other, and our own measurements after them; `open_view` opens a view of one."""
-    st.columns(WIDTHS)[1].html(LEGEND)
+    with st.container(key="card-legend"):
+        st.columns(WIDTHS)[1].html(LEGEND)
     for name, card in CARDS.items():
         with st.container(border=True, key=f"card-{name}"):
             show_card(name, card, open_view)

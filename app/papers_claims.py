@@ -22,7 +22,7 @@ VERDICTS = {  # of a claim -> colour and text of its badge
 EXPLANATIONS = "why"  # not a paper: our own measurements
 UNITS = {" points": "", " %": " %", " minutes": " minutes"}  # of a lead -> what follows its number
 HEADS = (
-    "<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead in percentage points:{} "
+    "<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead{}:{} "
     "<b class=labkit-ours></b> here with its 95 % interval<th>in</tr>"
 )
 PRINTED = " <b class=labkit-paper></b> in the paper,"
@@ -86,7 +86,7 @@ def leads_of(claim: Any, table: Any) -> tuple[Any, Any]:
 
 def scale_of(both: tuple[Any, Any], table: Any) -> tuple[Any, ...]:
     """What leads share that are drawn on one scale: their table and unit."""
-    return (table.name, *(unit_of(lead, table.table) for lead in both if lead))[:2]
+    return next(((table.name, *unit_of(lead, table.table)) for lead in both if lead), ())
 
 
 def most_of(leads: Sequence[Any]) -> float:
@@ -146,7 +146,8 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
             f"{escape(sentence(result_of(claim, table)))}</details>{line}"
             f'<td title="{escape(table.table.caption, quote=True)}">{escape(": ".join(source))}</tr>'
         )
-    head = HEADS.format(PRINTED if any(theirs for _, theirs in leads) else "")
+    points = any(" points" in scale for scale in scales)
+    head = HEADS.format(" in percentage points" * points, PRINTED * any(theirs for _, theirs in leads))
     return f"<table class=labkit-claims><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 

@@ -23,11 +23,6 @@ from labkit.papers.reports import ours
 EVERY = "All papers"
 NAMES = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_claims.EXPLANATIONS}
 TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
-TWICE = (
-    "Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as "
-    "printed” use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the "
-    "latter."
-)
 LEADS = (
     "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. To the right of 0, the "
     "claimed method is better. Hover over a mark to see which two methods and which column it compares."
@@ -42,14 +37,16 @@ share it.
 A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
 interval covers seeds (repetitions of training) and test items, and the settings of both sides are chosen on dev, a part
 of the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is
-**undecided**: the results are too close to call.
+**undecided**: the results are too close to call. A claim about several pairs of methods **does not hold** only if an
+interval that is widened for their number is below 0, so it can be undecided although the interval shown is below 0.
 """
-ABOUT_TABLES = f"""\
+ABOUT_TABLES = """\
 Every score of a table as the paper prints it, and ours, with its 95 % interval or its standard deviation over seeds
 (repetitions of training). Our scores come from `labkit reproduce`, which uses public or generated data rather than the
 paper's.
 
-{TWICE}
+Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as printed”
+use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the latter.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -57,7 +54,7 @@ FORMULAS = (
 )
 
 
-# --- the tables of a paper -------------------------------------------------------------------------------------------
+# --- the tables of a paper ---------------------------------------------------------------------------------------
 
 
 def show_tables(paper: str) -> None:

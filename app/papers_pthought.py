@@ -26,9 +26,6 @@ end up close together.
 **P-coherence** is the mean cosine of paraphrases. An encoder that gives all sentences the same vector reaches 1, so
 the score is shown with four others: the mean cosine of *different* groups, the difference between the two, how often
 the nearest sentence is a paraphrase, and a distance that does not depend on the cosine.
-
-The number before each generated sentence is its log p. Beams are ranked by log p / words^0.7, because log p alone
-favours short sentences.
 """
 FORMULAS = (
     r"L = (1-\lambda)\, \ell_{\text{auto}} + (1+\lambda)\, \ell_{\text{paraphrase}}",

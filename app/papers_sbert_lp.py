@@ -53,7 +53,7 @@ def show(opened: cached.Opened) -> None:
     with frame.choices():
         k, p = sliders()
         more = st.popover("More", icon=":material/tune:")
-    most = more.select_slider("Maximum number of test sentences", counts, 400, key="most", **BAR)
+    most = more.select_slider("Maximum number of test sentences", counts, 400, key="most", **frame.KEEP)
     if chosen.method.name == "sbert-lp":
         st.caption(FORM)
     of = (opened.key, most)
@@ -63,7 +63,7 @@ def show(opened: cached.Opened) -> None:
         return
     least = 0.0
     if sample.rows.graded:
-        least = more.slider("Minimum difference between grades", 0.0, 4.0, 1.0, 0.5, key="least", **BAR)
+        least = more.slider("Minimum difference between grades", 0.0, 4.0, 1.0, 0.5, key="least", **frame.KEEP)
     key = (chosen.key, *of, k, p)
     make = partial(embedded, chosen, sample.sentences, k, p)
     method, notes = once("Embedding the sentences together …", ("embedded", *key), make)
