@@ -426,7 +426,7 @@ def test_no_script_of_a_report_runs(tmp_path: Path, listener: Listener) -> None:
     job = Job("bench", "topics", settings={"minutes": 5}, id="0001", folder=str(folder), state="finished")
     write_job(tmp_path / "runs" / ".jobs", job)
     with started(tmp_path) as (address, _):
-        view.goto(f"{address}/train?view=Train")
+        view.goto(f"{address}/train?view=Train&preset=Compare+all+methods")
         report = view.frame_locator("iframe[srcdoc]")
         report.get_by_text("bag leads").wait_for()
         report.get_by_text("here").click()
