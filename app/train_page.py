@@ -80,12 +80,15 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) ->
         if each.state not in ENDED:
             train_queue.show_head(queue, each, opened, shown=False)
     if job is None and opened is not None and chosen is not None:
+        where = f"on {frame.plain(opened.in_code)} yet. Start one:"
         if chosen.is_bench:
-            what, then = "comparison of methods", f"its report appears here after {chosen.settings['minutes']} minutes"
+            about = f"its report appears here in about {chosen.settings['minutes']} min"
+            st.info(f"There is no comparison of methods {where} {about}.")
         else:
-            what, then = f"**{chosen.method}** run", TO_COME[bool(train_queue.planned(chosen)[0])]
-        st.info(f"There is no {what} on {frame.plain(opened.in_code)} yet. Start one: {then}.")
-        train_queue.show_start(opened)
+            preset, then = st.session_state["preset"], TO_COME[bool(train_queue.planned(chosen)[0])]
+            what = chosen.method if preset == train_presets.OTHER else preset
+            st.info(f"There is no run of **{what}** {where} {then}.")
+            train_queue.show_start(opened)
     elif job is not None:
         train_queue.show_head(queue, job, opened)
         if job.is_bench:

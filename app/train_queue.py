@@ -184,7 +184,8 @@ def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = Tr
     elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
         said = "another process is training this run"
     state = f"{ICONS[job.state]} {job.state}" + f" after {lasting(job.seconds)}" * bool(job.ended and job.began)
-    what = f"**{job.method}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
+    kind = "comparison of methods" if job.is_bench else job.method
+    what = f"**{kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
     with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
         st.markdown(" · ".join(filter(None, [what, state, said])), width="stretch")
         show_buttons(queue, job, opened, shown=shown)

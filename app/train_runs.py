@@ -113,7 +113,7 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
 def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cached.Opened) -> None:
     """The picture of the lines, below what it measures, and how to read it."""
     figure = lines[0].figure
-    save = titled(f"**{spoken(figure)} on the {rows_of(opened, 'test')}**", "leader_dots", meaning(figure) or None)
+    save = titled(title_of(figure, opened, "test"), "leader_dots", meaning(figure) or None)
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
@@ -127,10 +127,12 @@ def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cach
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
 
 
-def rows_of(opened: cached.Opened, split: str) -> str:
-    """The rows of a split in words, such as 405 test sentences."""
+def title_of(figure: str, opened: cached.Opened, split: str) -> str:
+    """A score and the rows that it comes from, such as kNN accuracy on the 405 test sentences."""
+    said = spoken(figure)
+    said = said if said.startswith("kNN") else said[:1].upper() + said[1:]
     kind = "sentences" if isinstance(opened.corpus, Labelled | Groups) else type(opened.corpus).__name__.lower()
-    return f"{opened.corpus.sizes.get(split, 0):,} {split} {kind}"
+    return f"**{said} on the {opened.corpus.sizes.get(split, 0):,} {split} {kind}**"
 
 
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
@@ -216,8 +218,9 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     default = next((place for place, name in enumerate(columns) if name.startswith("dev")), 0)
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
-    measure = f"{spoken(column.removeprefix(DEV))} on the {rows_of(opened, 'dev')}, by epoch"
-    save = titled(f"**{measure if column.startswith(DEV) else spoken(column) + ' by epoch'}**", "compare_curves")
+    of_dev = column.startswith(DEV)
+    title = title_of(column.removeprefix(DEV), opened, "dev") if of_dev else f"**{spoken(column).capitalize()}**"
+    save = titled(f"{title}, by epoch", "compare_curves")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}
     drawn = figures.training_curves(shown, [column], height=CURVES)
@@ -231,7 +234,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
                 see_it_move(runs[name], choosing.OWN if opened.own else opened.corpus.name)
     missing = [name for name in runs if name not in shown]
     without = f"{', '.join(missing)}: no curve, because it was not measured over epochs." if missing else ""
-    st.caption(frame.plain((OTHER_MEASURE if column.startswith(DEV) else LOSSES) + without))
+    st.caption(frame.plain((OTHER_MEASURE if of_dev else LOSSES) + without))
     return column
 
 

@@ -426,7 +426,7 @@ def test_no_script_of_a_report_runs(tmp_path: Path, listener: Listener) -> None:
     job = Job("bench", "topics", settings={"minutes": 5}, id="0001", folder=str(folder), state="finished")
     write_job(tmp_path / "runs" / ".jobs", job)
     with started(tmp_path) as (address, _):
-        view.goto(f"{address}/train?view=Train")
+        view.goto(f"{address}/train?view=Train&preset=Compare+all+methods")
         report = view.frame_locator("iframe[srcdoc]")
         report.get_by_text("bag leads").wait_for()
         report.get_by_text("here").click()
@@ -468,6 +468,7 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     choose_method.fill("tfidf")
     choose_method.press("Enter")  # no list opens where Train is so far below that the box is out of sight
     view.get_by_label("Minimum n-gram length", exact=True).wait_for(state="attached")
+    view.get_by_role("button", name="Watch it").click()  # what runs, which is of another method
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
     stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name
     stop.click()
