@@ -21,9 +21,8 @@ negative (other class). With the locality loss, the weight depends on how simila
 compares with *the anchor's other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al.
 2019).
 
-**The words.** This view shows which words make the two sentences similar in the chosen vectors. For some methods, the
-parts add up to the similarity. The grid has a row for each of the words in a that contribute most, and a column for
-each such word in b.
+**The words.** This view shows which words make the two sentences similar in the chosen vectors. The grid has a row for
+each of the words in a that contribute most, and a column for each such word in b.
 
 **FILM's rows.** If the corpus has no FILM model, one is fitted when you open this view. A card shows the words and
 sentences at the two ends of its row, and the row's part in the similarity of the pair. It says what the row separates

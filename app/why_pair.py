@@ -65,7 +65,7 @@ LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent /
 PINNED = "pinned"  # in the address: the settings that the visitor pinned
 SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
 RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
-STARTS = {"loss": "Defaults of the loss", "run": "Values of the run"}  # of the sliders
+STARTS = {"loss": "Use defaults", "run": "Use the run's values"}  # of the sliders
 HELP = {  # of the sliders
     "alpha": "Positives are sentences of a's class. With a larger α, the least similar ones get more of the weight.",
     "beta": "Negatives are sentences of other classes. With a larger β, only the most similar ones have weight.",
@@ -228,16 +228,14 @@ def show_anchor(
     examined: Examined, anchor: int, other: int, top: float, before: np.ndarray | None, code: partial[None]
 ) -> None:
     """The anchor's row as bars; a click on a bar selects its pair."""
-    rows = pair_rows(examined, anchor)
+    rows = [asdict(row) for row in pair_rows(examined, anchor)]
     alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
     picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
     above = st.container(key="high-pair")
     with st.container(horizontal=True):
         save = frame.save_button("Save", "anchor_bars")
         with above:
-            show_clickable(
-                picture, "anchor_bars", alt, lambda: [asdict(row) for row in rows], height="stretch", save=save
-            )
+            show_clickable(picture, "anchor_bars", alt, lambda: rows, height="stretch", save=save)
         code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
 
@@ -248,11 +246,11 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     row = next((row for row in rows if row.number == other), None)
     if row is None:
         return "This pair has no weight. Reason: " + reason(examined, anchor, other).removeprefix("dropped: ") + "."
-    moves = "pushes a and b apart, because their classes differ"
-    if row.kind == "positive":
-        moves = "pulls a and b together, because they share a class"
-    said = f"{percent(row.weight / whole)} of the pull and push on a comes from this pair: the loss {moves}."
-    said = said[0].upper() + said[1:]
+    moves = "pulls a and b together, because they share a class"
+    if row.kind == "negative":
+        moves = "pushes a and b apart, because their classes differ"
+    share = percent(row.weight / whole).capitalize()
+    said = f"{share} of the pull and push on a comes from this pair: the loss {moves}."
     negatives = [each for each in rows if each.kind == "negative"]
     if sum(each.weight for each in negatives) >= VANISHED * whole or not negatives:
         return said
