@@ -36,7 +36,7 @@ NO_RUN = "There are no runs on this corpus yet. Start one on the Train and compa
 NOT_OFFERED = "{name} was deleted or trained on another corpus, so another choice is shown."
 LEFT_OUT_MOST = 3  # most skipped runs whose reasons are shown
 NO_FILE = "Upload a file above, drop one anywhere on this page, or paste sentences."
-LINKED = " The link that you opened does not contain what it shows: the file **{}**{}."
+LINKED = " The link that you opened shows the file **{}**{}. It contains only settings, so upload that file here."
 FORMATS = (
     "Paste one sentence per line, or a table whose first line names its columns: text + label, text_a + text_b + label "
     "or score, anchor + positive + negative, group + text, or text alone. You can also upload CSV, TSV, TXT, JSONL or "
@@ -103,7 +103,9 @@ def needs_of_link() -> str:
     """The file of the link that led here, if one did, and the runs."""
     wanted = {name: frame.plain(value[: frame.LONGEST]) for name, value in st.query_params.to_dict().items()}
     runs = dict.fromkeys(value.removeprefix(RUN) for value in wanted.values() if value.startswith(RUN))
-    return LINKED.format(wanted["file"], "".join(f" and the run **{run}**" for run in runs)) if "file" in wanted else ""
+    return (
+        LINKED.format(wanted["file"], "".join(f" with the run **{run}**" for run in runs)) if "file" in wanted else ""
+    )
 
 
 def choose_corpus(name: str) -> None:

@@ -32,17 +32,17 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
-ROW = 76  # pixels of a sentence in four lines; below four times the size of type, Streamlit would not wrap it
+WIDE, LETTERS, LINES, ROW = 320, 42, 8, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
-VERDICT = "**{moved:,} of {all:,} sentences moved**: their nearest neighbour is of a different class than before."
-JUDGED = "A move is better (✓) if the new class is the sentence's own, and worse (✗) if the old one was."
+VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
+JUDGED = "Better (✓): the new class is the sentence's own. Worse (✗): the old one was."
 WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 SHOWN = (
     "Each line leads from a sentence's place in {before}, shown by a mark, to its place in {after}: in colour for "
     "{coloured:,} ({which}), in grey for the other {others:,} in the list. The points are those of {after}, and "
-    "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence changed."
+    "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
 )
 ABOUT_FOUND = (
     "This corpus has no classes, so the groups are the clusters in the first picture, named by their typical words."
@@ -84,7 +84,7 @@ def who_moved(before: Side, after: Side) -> Movement:
 
 
 def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
-    """The two spaces overlaid, and lists of the sentences that moved: for the worse, for the better, and neither."""
+    """The two spaces overlaid, and lists of the sentences with a neighbour of another class: worse, better, neither."""
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
@@ -143,7 +143,7 @@ def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
     names = {each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}" for each in OUTCOMES}
     options: Any = {"default": WORSE, "required": True, "label_visibility": "collapsed", "format_func": names.get}
     with st.container(horizontal=True):
-        outcome = str(st.segmented_control("Sentences that moved", OUTCOMES, key="list", **options))
+        outcome = str(st.segmented_control("Sentences listed", OUTCOMES, key="list", **options))
         clear_button()
     with st.container(horizontal=True, gap="xsmall", key="suggested"):
         groups = [(way, rows) for way, rows in moved_together(found).items() if way[0] == outcome]
@@ -160,7 +160,9 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
     """Sentences with their class and those of their nearest neighbours before and now; a row selects its sentence."""
     key = f"moved-{st.session_state['list']}-{marking.state_of_marks().cleared}"
     decides = {"class": labels, "nearest before": found.source, "nearest now": found.target}
-    lines = [{"sentence": texts[row]} | {name: of[row] for name, of in decides.items()} for row in rows]
+    most = LINES * LETTERS
+    said = {row: texts[row] if len(texts[row]) <= most else f"{texts[row][:most]} …" for row in rows}
+    lines = [{"sentence": said[row]} | {name: of[row] for name, of in decides.items()} for row in rows]
 
     def choose() -> None:
         chosen = st.session_state[key].selection.rows
@@ -168,10 +170,11 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
 
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
-        alt = "Sentences that moved: their class, and the class of their nearest neighbour before and now."
-        widths = dict(zip(lines[0], (250, 100, 110, 100), strict=True))
-        tall = round(frame.LARGER * ROW) if st.session_state.get("present") else ROW
-        frame.table(lines, alt, widths=widths, row_height=tall, height=5 * tall, **selects)
+        alt = "Sentences in the list: their class, and the class of their nearest neighbour before and now."
+        widths = dict(zip(lines[0], (WIDE, 80, 90, 80), strict=True))
+        tall = ROW * max(4, 1 + max(map(len, said.values())) // LETTERS)  # below four lines, Streamlit wraps no text
+        tall = round(frame.LARGER * tall) if st.session_state.get("present") else tall
+        frame.table(lines, alt, widths=widths, row_height=tall, height=HEIGHT, **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:

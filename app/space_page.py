@@ -62,11 +62,13 @@ first one.
   more clearly separated classes.
 * **silhouette**: whether a sentence is, on average, closer to its own class (a) than to the nearest other class (b). It
   ranges from -1 to 1.
-* **Hit@1**: the share of sentences whose nearest neighbour is from the same class. The list of classes shows it for
-  each class.
+* **Hit@1**: the share of sentences whose nearest neighbour, among those shown, is from the same class. The list of
+  classes shows it for each class.
+* **kNN accuracy**: the share of test sentences whose class is predicted correctly from their nearest neighbours in the
+  training split.
 
-A sentence **moved** if its nearest neighbour is of a different class than before. The move is better if the new
-neighbour is of the sentence's own class, worse if the old one was, and neither otherwise.
+**Who moved** lists the sentences whose nearest neighbour is of another class than before: better if the new neighbour
+is of the sentence's own class, worse if the old one was, and neither otherwise.
 
 Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
 space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
@@ -87,10 +89,13 @@ TOO_FEW_TO_DECIDE = " These are too few to decide anything."
 COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
-    "Scores use each model's own similarity. kNN accuracy is the share of sentences whose class is predicted correctly "
-    "from their nearest neighbours in the training split. Hit@1 only compares the sentences shown with each other. If "
-    "many of them share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
+    "Scores use each model's own similarity. Hit@1 only compares the sentences shown with each other. If many of them "
+    "share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
+MEANT = {  # what a score of sentences is
+    "knn_accuracy": " (kNN: the class is predicted from the nearest training sentences.)",
+    "hit@1": " (Hit@1: the nearest neighbour, among them, is of the same class.)",
+}
 SAW_TEST = " (it saw the test sentences, so this does not count)"
 NOT_FOUND = "nobody"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
@@ -104,7 +109,7 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
-PROBE = "sentences whose nearest neighbour is of the same class"
+PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
 PROBE_HELP = "Settings are chosen on dev, so its numbers cannot be compared with those of test sentences."
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
@@ -114,10 +119,11 @@ TOO_FEW = "During training, only {count} sentences were saved at every epoch. A 
 EPOCHS_SHOWN = (
     "At every epoch, a run saves the vectors of these {split} sentences only; **Before and after** shows others, too. "
     "{how} **Play** steps through all epochs. A single run then goes back to the epoch that was kept. **Stop** halts "
-    "at the current epoch. The arrow keys move the slider. While the pictures play, scores and classes are hidden."
+    "at the current epoch. The arrow keys move the slider. While the pictures play, the scores below are hidden."
 )
-SHARED = "All epochs share one PCA, so a vector that moves in a straight line also does so in the picture."
-FOLLOWED = "Each epoch is arranged or rotated to match the previous picture; the scale is that of the first one."
+OWN_SCALE = " Each epoch is drawn to its own scale; the curves show how far its classes are apart."
+SHARED = "All epochs share one PCA." + OWN_SCALE
+FOLLOWED = "Each epoch is arranged or rotated to match the previous picture." + OWN_SCALE
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -259,7 +265,7 @@ def show_verdict(
     """What training changed, in a sentence: for the marked class, for the test split, or for the sentences shown."""
     if isinstance(opened.corpus, Sentences) or not measured:
         return
-    counted = True
+    counted, meant = True, MEANT["hit@1"]
     if marked and all(marked in each.by_class for each in measured):
         values, rows = [each.by_class[marked] for each in measured], sides[0].shown.labels.count(marked)
         what = f"For the {rows:,} sentences of **{frame.plain(marked)}** shown, Hit@1"
@@ -271,7 +277,7 @@ def show_verdict(
             for side in sides
         ]
         values, rows = [each.headline for each in scores], opened.corpus.sizes["test"]
-        counted = scores[0].measure in COUNTED
+        counted, meant = scores[0].measure in COUNTED, MEANT.get(scores[0].measure, "")
         what = f"On the {rows:,} test {'sentences' if counted else 'rows'}, {spoken(scores[0].measure)}"
     else:
         values, rows = [each.hit for each in measured], measured[0].sample
@@ -282,7 +288,7 @@ def show_verdict(
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
     )
-    place.markdown(f"{what} is {said}.{TOO_FEW_TO_DECIDE * (rows < FEWEST)}", help=WORTH)
+    place.markdown(f"{what} is {said}.{TOO_FEW_TO_DECIDE * (rows < FEWEST)}{meant}", help=WORTH)
 
 
 # --- the view of the epochs ---------------------------------------------------------------------------------------
@@ -302,7 +308,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         return
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
-    left, right = st.columns(WIDTHS)
+    left, right = st.columns(WIDTHS if len(trained) > 1 else 2)
     unit, kept = next(iter(journeys.values())).unit, [kept_epoch(each.method.history) for each in trained.values()]
     label = unit.capitalize()
     if known := [f"{unit} {at}" for at in kept if at is not None]:
@@ -312,13 +318,13 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         epoch = int(choose()) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
-    first, said = sides[0], []
+    first, said, ends = sides[0], [], []
     for side, best in zip(sides, kept, strict=True):
         way, name = journeys[side.name], frame.plain(side.space.name)
-        end = way.epochs.index(best) if best in way.epochs else -1  # the kept epoch, else the last
-        before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[end]))
+        ends.append(way.epochs.index(best) if best in way.epochs else len(way) - 1)  # the kept epoch, else the last
+        before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[ends[-1]]))
         said.append(
-            f"{before} of {way.space[0].sample:,} before training, {after} after {way.unit} {way.epochs[end]}"
+            f"{before} of {way.space[0].sample:,} before training, {after} after {way.unit} {way.epochs[ends[-1]]}"
             + (f" of {name}" if len(sides) > 1 else "")
         )
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
@@ -341,9 +347,14 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             show_journey(journey, places[side.name], side, first, look, {"kept": at, "back": len(sides) == 1, **marks})
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
+    read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
+    compared, measured = read, [journeys[side.name].space[places[side.name]] for side in sides]
+    if len(sides) == 1:  # its classes at two epochs
+        way, times = journeys[first.name], sorted({0, places[first.name] or ends[0]})
+        compared = [replace(first, name=f"{unit} {way.epochs[at]}") for at in times]
+        measured = [way.space[at] for at in times]
     with right:
-        read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
-        show_reading(read, matches, look, [journeys[side.name].space[places[side.name]] for side in sides])
+        show_reading(read, matches, look, measured, compared=compared)
     with left:
         st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
         show_list(sides, matches)

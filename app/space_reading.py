@@ -42,7 +42,7 @@ from labkit.projection.placement import SimilarSentence, matching, neighbours, u
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "Share of a class's n sentences shown whose nearest neighbour is of the same class. {sides}"
+SHARES = "**Hit@1** by class: how many of its n sentences have a nearest neighbour of the same class, among all shown."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -194,13 +194,14 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         columns["n"] = st.column_config.Column(width=40)
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52)
-    if {"left", "right"} <= {*table.columns}:
-        table["Δ"] = table["right"] - table["left"]
+        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52 if len(side.name) < 6 else 70)
+    if len(by_class) > 1:
+        table["Δ"] = table[sides[1].name] - table[sides[0].name]
         columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=44)
     if by_class:
-        said = [f"{side.name}: {frame.plain(side.space.name)}" for side in sides]
-        st.caption(SHARES.format(sides="; ".join([*said, "Δ: percentage points"][: len(said) + (len(said) > 1)])))
+        names_of = [f"{side.name.capitalize()}: {frame.plain(side.space.name)}." for side in sides]
+        said = names_of if len({side.space.name for side in sides}) > 1 else []
+        st.caption(" ".join([SHARES, *said, *["Δ: percentage points."] * (len(sides) > 1)]))
     key = f"classes-{marking.state_of_marks().cleared}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
@@ -243,11 +244,12 @@ def show_reading(
     landed: Mapping[str, Landed] = MappingProxyType({}),
     opened: cached.Opened | None = None,
     line: str = "",
+    compared: Sequence[Side] = (),
 ) -> None:
     """The marked or found sentences, the selected one, its neighbours, and the classes, next to the pictures.
 
     With the corpus, each neighbour has a button that explains why it is near, and the selected sentence has panels; the
-    `line` of code chooses the sentences shown.
+    `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
@@ -260,7 +262,7 @@ def show_reading(
             show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
             show_panels(sides, opened, first.shown.texts[row], line)
-        show_classes(sides, look, measured)
+        show_classes(compared or sides, look, measured)
 
 
 def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
@@ -398,11 +400,11 @@ def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> Non
         return
     nearest = [each.near() for each in asked]
     seen = [{each.text for each in near} for near in nearest]
-    if len(asked) == 2:
-        new = [each for each in nearest[1] if each.text not in seen[0]]
-        own = sum(each.label == asked[1].label for each in new)
-        st.markdown(CHANGED.format(new=len(new), all=len(nearest[1])) + (SAME.format(own=own) if own else ""))
     with st.container(key="near-typed" if asked[0].row is None else "near-read"):
+        if len(asked) == 2:
+            new = [each for each in nearest[1] if each.text not in seen[0]]
+            own = sum(each.label == asked[1].label for each in new)
+            st.markdown(CHANGED.format(new=len(new), all=len(nearest[1])) + (SAME.format(own=own) if own else ""))
         for number, (column, each) in enumerate(zip(st.columns(len(asked)), asked, strict=True)):
             others = [other.side.space for other in asked if other is not each]
             with column, st.container(gap=None):

@@ -250,15 +250,15 @@ def delete(queue: Queue, run: Path) -> None:
 
 
 def see_it_move(folder: Path, corpus: str) -> None:
-    """Open the space of a run on its own corpus: epoch by epoch if it saved the vectors of its epochs, otherwise next
-    to mean word vectors."""
+    """Open the space of a run on its own corpus: epoch by epoch if it saved enough vectors, otherwise next to mean word
+    vectors."""
     run = choosing.RUN + folder.name
     # values that the browser remembers for these two from an earlier visit would override the address
     st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": run})
     address = {"corpus": corpus, "left": "mean word vectors", "right": run}
-    if len(epochs := read_run(folder).snapshots.epochs) > 1:
-        address |= {"view": "While it trained"}
-        st.session_state["epoch"] = int(epochs[0])  # from which it plays
+    if len((saved := read_run(folder).snapshots).epochs) > 1:  # a few points show nothing; the other view has all
+        address |= {"view": "While it trained" if len(saved.texts) >= FEWEST else "Before and after"}
+        st.session_state["epoch"] = int(saved.epochs[0])  # from which it plays
     st.switch_page("space_page.py", query_params=address)
 
 

@@ -22,7 +22,7 @@ from labkit.runs import History
 # --- the moving picture ------------------------------------------------------------------------------------------
 
 LETTERS = 12  # characters of a name in the legend
-NAMED_IN = 230.0  # width in pixels in which names have room
+NAMED_IN = 330.0, 0.55  # width in pixels and share of the figure's height in which names have room
 STEP, TRAVEL = 800, 600  # milliseconds from one epoch to the next, and of the movement
 CURVES = (  # attribute of a Journey, name, colour, dash, its sign
     ("space", "in the space", COLOURS[0], "solid", "━"),
@@ -80,7 +80,7 @@ def clusters_over_epochs(
     dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
-        names_in(picture.points, names, (NAMED_IN, 0.4 * height), journey.axes, ring=ring) if named else []
+        names_in(picture.points, names, (NAMED_IN[0], NAMED_IN[1] * height), journey.axes, ring=ring) if named else []
         for picture in journey.pictures
     ]
     longest = max(map(len, written))
@@ -137,7 +137,7 @@ def _texts(journey: Journey, place: int, names: list[Entries], height: int, long
     empty.
     """
     (left, right), (low, high) = journey.axes.tolist()
-    pixels = min(NAMED_IN / max(right - left, 1e-12), 0.4 * height / max(high - low, 1e-12))
+    pixels = min(NAMED_IN[0] / (right - left), NAMED_IN[1] * height / (high - low))
     said = f"{journey.unit} {journey.epochs[place]}" + {0: " (untrained)", kept: " (kept)"}.get(
         journey.epochs[place], ""
     )
@@ -159,7 +159,8 @@ def _axes(journey: Journey) -> Entries:
     room = 0.03 * (last - first) or 0.5
     layout["xaxis2"] |= {"title": {"text": journey.unit, "standoff": 2}, "dtick": max(1, round((last - first) / 10))}
     layout["xaxis2"]["range"] = [first - room, last + room]  # which stays while the dots move
-    layout["yaxis2"] |= {"rangemode": "tozero", "nticks": 3}
+    highest = max([ratio or 0 for name, *_ in CURVES for ratio in _ratios(journey, name)]) or 1.0
+    layout["yaxis2"] |= {"range": [0, 1.25 * highest], "nticks": 3}  # with room for a dot at the highest place
     return layout
 
 

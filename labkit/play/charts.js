@@ -20,9 +20,9 @@ export function drawCharts(histories) {
     if (byId(name).clientWidth) drawChart(byId(name), name, histories);
     const written = (value) => (Number.isNaN(value) ? "–" : CHARTS[name].written(value)); // NaN: no unseen sentences
     const texts = histories.map((history, side) => {
-      const { train, unseen } = history.at(-1);
+      const { step, train, unseen } = history.at(-1);
       const which = histories.length > 1 ? (side ? "right " : "left ") : "";
-      return `${which}${written(train[name])}, unseen ${written(unseen[name])}`;
+      return `${which}${written(train[name])}, unseen ${written(unseen[name])}, at step ${step}`;
     });
     const lines = texts.map((text, side) => el("span", { className: `side${side}` }, text));
     byId(`${name}-values`).replaceChildren(...lines);

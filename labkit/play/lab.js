@@ -8,7 +8,8 @@ import { CHOICES, DEFAULTS, RANGES } from "./settings.js";
 import { Training } from "./training.js";
 import { LOSSES } from "./pairs.js";
 
-const MEASURED = 10; // steps between two measurements
+const CLOSELY = 40; // the first steps, which are shown slowly, are measured one by one
+const MEASURED = 10; // steps between two measurements after that
 const WINDOW = 40; // batches over which the weight of wrong labels is averaged
 
 export class Lab {
@@ -92,7 +93,7 @@ export class Lab {
       const { training } = side;
       training.step();
       side.wrong = [...side.wrong, wrongWeight(training)].slice(-WINDOW);
-      if (training.steps % MEASURED === 0) side.history.push(measure(training));
+      if (training.steps <= CLOSELY || training.steps % MEASURED === 0) side.history.push(measure(training));
     }
   }
 

@@ -20,7 +20,7 @@ const READ = 2500; // milliseconds in which the sentences of a scene are read an
 const [FIRST, SLOW, SLOWLY] = [600, 40, 80]; // a restart is seen, too, and the first steps one by one
 const SILENCE = 900; // milliseconds after a change before it is said
 const SAID = 2000; // milliseconds that a button says what it did
-const MORE_STEPS = 300; // after a hyperparameter was touched
+const MORE_STEPS = 400; // after a hyperparameter was touched, or Play was pressed at the end
 const SPIN = 0.003; // radians a picture
 const CARD_EVERY = 20; // pictures between two states of an open card
 
@@ -39,6 +39,8 @@ class Page {
     this.around = this.place && this.place !== location ? parent : window; // the window whose address names the scene
     this.wire();
     document.documentElement.classList.toggle("framed", window !== top);
+    document.documentElement.classList.toggle("in-app", this.around !== window); // which asks the question above it
+    if (this.around !== window) new ResizeObserver(() => this.fit()).observe(document.body);
     byId("share").hidden = !this.place;
     if (this.around !== window) window.focus(); // the app opens on this page, so its keys work at once
     this.arrive(this.place?.hash.includes("=") ? fromHash(this.lab, this.place.hash) : null);
@@ -245,7 +247,7 @@ class Page {
     if (open) {
       this.panel.fill();
       byId("side").scrollTop = 0;
-      scrollTo(0, scrollY + byId("panel").getBoundingClientRect().top); // on a phone, it is far below
+      if (matchMedia("(max-width: 680px)").matches) byId("panel").scrollIntoView(); // it is far below
     }
     this.redraw();
   }
@@ -336,6 +338,12 @@ class Page {
 
   redraw() {
     this.dirty = true;
+  }
+
+  /** On a phone, the frame in the app is as high as what is in it, so that the page scrolls as one. */
+  fit() {
+    const height = matchMedia("(max-width: 680px)").matches ? `${document.body.offsetHeight}px` : "";
+    this.around.document.querySelector(".st-key-playground")?.style.setProperty("--page", height);
   }
 
   /** Milliseconds to the next step. */

@@ -12,12 +12,14 @@ export const SCENES = [
     name: "temperature",
     title: "Who gets the weight?",
     sentences: [
-      "Drag the temperature to the left. The weight moves to fewer and fewer pairs.",
-      "At 0.02, less than a quarter of the pairs carry nearly all the weight. At 2.00, it takes three quarters.",
+      "At 2.00, three quarters of the pairs carry 90 % of the weight. Drag the temperature to the left and watch the " +
+        "number below it.",
+      "At 0.02, it takes less than a quarter of the pairs, and hardly any once the topics have formed. A low " +
+        "temperature trains on the most difficult pairs only.",
     ],
     control: "temperature",
     readout: "carrying",
-    settings: { loss: "infonce", temperature: 0.1 },
+    settings: { loss: "infonce", temperature: 2 },
     until: 400,
   },
   {
@@ -124,7 +126,7 @@ export const SCENES = [
     sentences: [
       "With three training sentences per topic, Hit@1 is soon perfect for these, but stays below 0.3 for unseen " +
         "ones (rings). The model has learned sentences, not topics.",
-      "Drag the slider to 32. Now words occur in many sentences, and unseen sentences reach about 0.6.",
+      "Drag the slider to 32. Now words occur in many sentences, and unseen sentences reach about 0.65.",
     ],
     control: "sentences",
     readout: "unseen",

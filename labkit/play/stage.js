@@ -7,7 +7,9 @@ import { look, pen, theme, trace } from "./palette.js";
 import { LOSSES } from "./pairs.js";
 import { Space } from "./space.js";
 
-const HINT = "Each dot is a sentence. Training pulls dots of one topic together and pushes the others apart.";
+const HINT =
+  "A sentence embedding turns a sentence into numbers: a dot in space. Training pulls dots of one topic together and " +
+  "pushes the others apart.";
 const MOVED = 4; // pixels from which a press is a drag
 
 export class Stage {

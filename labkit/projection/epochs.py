@@ -5,6 +5,8 @@ PCA     keeps its unit, so classes that move together, or a space that collapses
         straight lines where their vectors do.
 others  have units without meaning, so all epochs are drawn with the mean square radius of the first. t-SNE and UMAP
         start from the points of the previous epoch.
+
+A `Journey` draws each of these pictures to its own scale.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from labkit.evaluation.classes import Separation, separation
 from labkit.projection.arrange import STARTED, project
 from labkit.projection.picture import Basis, Projection, checked_embeddings, leading_directions, quality, variance_shown
 from labkit.runs import Snapshots
+
+WIDER = 1.5  # width of a picture over the epochs, as a multiple of its height
 
 # --- one picture turned onto another -----------------------------------------------------------------------------
 
@@ -70,6 +74,23 @@ def laid_over(picture: Projection, onto: Projection) -> tuple[Projection, Projec
 def _scale(picture: Projection, onto: Projection) -> float:
     radius = picture_radius(picture.points)
     return picture_radius(onto.points) / radius if radius > 0 else 1.0
+
+
+def filling(pictures: Sequence[Projection]) -> tuple[Projection, ...]:
+    """Turn all pictures so that the last is wider than high, centre each, and scale each to fill a box of WIDER x 1.
+
+    Their basis, if any, does not lead to these points, so it is dropped.
+    """
+    last = pictures[-1].points - pictures[-1].points.mean(axis=0)
+    turn = np.linalg.svd(last, full_matrices=False)[2].T  # (2, 2)
+    turned = [picture.points @ turn for picture in pictures]
+    middles = [(points.min(axis=0) + points.max(axis=0)) / 2 for points in turned]
+    spans = [float((np.ptp(points, axis=0) / (WIDER, 1)).max()) or 1.0 for points in turned]
+    filled = [(points - middle) / span for points, middle, span in zip(turned, middles, spans, strict=True)]
+    return tuple(
+        replace(picture, points=points.astype(np.float32), basis=None)
+        for picture, points in zip(pictures, filled, strict=True)
+    )
 
 
 def limits(projections: Sequence[Projection]) -> np.ndarray:
@@ -126,6 +147,8 @@ def _by_basis(basis: Basis, rows: Any, measure: bool) -> Projection:
 class Journey:
     """How the space of a run developed: a picture of each epoch (e,), with scores in the space and in the picture.
 
+    Each picture has its own scale and fills the axes, because vectors are nearly equal before training.
+
     `axes` (2, 2) contain all pictures. `unit` is what `epochs` counts; for a recorder, it is steps.
     """
 
@@ -173,7 +196,7 @@ def journey(
     """
     shown = probe(snapshots)
     spaces = [unit(vectors) for vectors in snapshots.vectors]
-    pictures = arrange(spaces, method, common=common)
+    pictures = filling(arrange(spaces, method, common=common))
     return Journey(
         shown=shown,
         epochs=tuple(int(epoch) for epoch in snapshots.epochs),

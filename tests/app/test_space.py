@@ -301,7 +301,7 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
     shown, moved = pictured(load("topics")), movement(*spaces_of("tfidf", "sif"))
     found = moves(moved, shown.labels)
     groups = moved_together(found)
-    assert f"**{sum(found.outcome != ''):,} of {len(shown):,} sentences moved**" in texts(page)
+    assert f"**{sum(found.outcome != ''):,} of {len(shown):,} sentences**" in texts(page)
     counts = {name: len(found.rows(name)) for name in ("worse", "better", "neither")}
     (choice,) = [each for each in page.segmented_control if each.key == "list"]
     assert [[*map(int, re.findall("[0-9]+", option.content))] for option in choice.proto.options] == [
@@ -311,7 +311,7 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
     assert lines(page) == {"worse": largest, "moved": counts["worse"] - largest}
     for outcome, count in [each for each in counts.items() if each[1]]:
         fine(page.segmented_control(key="list").set_value(outcome).run())
-        (table,) = named(page, "Sentences that moved")
+        (table,) = named(page, "Sentences in the list")
         rows = found.rows(outcome)
         assert table["sentence"].tolist() == [shown.texts[row] for row in rows]
         assert table["class"].tolist() == [shown.labels[row] for row in rows]
@@ -341,7 +341,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     fine(page.button(key="together-0").click().run())
     rows = found.tolist()
     assert lines(page) == {"worse": len(rows), "moved": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
-    assert sorted(named(page, "Sentences that moved")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
+    assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
     assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
     fine(page.segmented_control(key="view").set_value("Before and after").run())

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 from labkit.evaluation.classes import separation
 from labkit.figures import clusters_over_epochs
@@ -104,6 +105,19 @@ def test_figures_are_those_of_the_unit_vectors_and_of_the_pictures(snapshots: Sn
     assert len(rows) == 6
     expected = {"epoch": 4, "measured in": "the embedding space", **vars(found.space[2])}
     assert rows[4] == {name: value for name, value in expected.items() if name != "by_class"}
+
+
+def test_each_picture_of_a_journey_has_the_shape_of_its_epoch_and_fills_the_axes() -> None:
+    rows = np.stack([np.random.default_rng(0).normal(size=(9, 4)) * share + 1 for share in (1e-3, 0.1, 1)])
+    texts, labels = tuple(map(str, range(9))), ("a", "b", "c") * 3
+    found = journey(Snapshots(texts, labels, np.arange(3), rows.astype(np.float32)), "pca", common=True)
+    plain = epochs([each / np.linalg.norm(each, axis=1, keepdims=True) for each in rows], "pca", common=True)
+    for picture, bare in zip(found.pictures, plain, strict=True):
+        wide, high = np.ptp(picture.points, axis=0)
+        assert max(wide / 1.5, high) == pytest.approx(1)
+        apart, expected = pdist(picture.points), pdist(bare.points)
+        np.testing.assert_allclose(apart / apart.max(), expected / expected.max(), atol=1e-4)
+    assert wide > high  # of the last
 
 
 def test_points_move_and_axes_do_not(found: Journey) -> None:
