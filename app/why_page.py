@@ -39,16 +39,18 @@ FORMULAS = (
 )
 WEIGHT, WORDS, ROWS = "The weight", "The words", "FILM's rows"
 VIEWS = [WEIGHT, WORDS, ROWS]
+ANCHOR = "All pairs shown are those of the anchor. "
 TYPED = "Choose a sentence from the batch, or type your own. Your sentence replaces the chosen one and gets its class."
 
 
 def two_sentences(batch: Any, first: tuple[int, int]) -> tuple[tuple[int, int], Any]:
     """The rows of both sentences, and the batch, in which a typed sentence replaces the chosen one."""
     texts, rows = list(batch.texts), []
-    sides = (("Sentence a, the anchor of the pairs below", "anchor", first[0]), ("Sentence b", "other", first[1]))
+    sides = (("Sentence a, the anchor", "anchor", first[0]), ("Sentence b", "other", first[1]))
     for label, key, default in sides:
         with frame.choices():
-            row, text = choosing.row_and_text(label, batch.texts, key, default, typed=True, help=TYPED)
+            about = ANCHOR * (key == "anchor") + TYPED
+            row, text = choosing.row_and_text(label, batch.texts, key, default, typed=True, help=about)
         rows.append(row)
         texts[row] = text
     return (rows[0], rows[1]), replace(batch, texts=tuple(texts))
