@@ -168,8 +168,8 @@ def anchor_bars(
         traces.append(draw.bars([place[row] for row in order], before[order], outline, **shared) | draw.on(2))
     if examined.settings.miner == "informative":
         for value, name, colour in (
-            (examined.floor(anchor), "pushed only above", NEGATIVE),
-            (examined.ceiling(anchor), "pulled only below", POSITIVE),
+            (examined.floor(anchor), "other class: pushed only above this line", NEGATIVE),
+            (examined.ceiling(anchor), "same class: pulled only below this line", POSITIVE),
         ):
             if np.isfinite(value):  # otherwise the anchor has no pair that defines the limit
                 ends, hover = [-0.5, len(order) - 0.5], f"%{{y:.3f}}{draw.NAME}"
@@ -231,19 +231,19 @@ def weight_over(
     said: list[str] = []
     for value, marker, name in marked:
         high = float(weights[list(values).index(value)])
-        traces.append(draw.marks([value], [high], marker, hovertemplate=hover))
+        traces.append(draw.marks([value], [high], marker, hovertemplate=hover, cliponaxis=False))
         said.insert(0, f"{name} {written(high)}")
-    corner: Entries = {"xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "top"}
+    corner: Entries = {"xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "bottom"}
     most = float(weights.max()) or 1.0
     small = {"tickfont": {"size": 12}}
     return draw.figure_of(
         traces,
-        annotations=[draw.annotation(", ".join(said), 1, 1, size=12, **corner)],  # where no mark is
+        annotations=[draw.annotation(", ".join(said), 1, 1, size=12, **corner)],
         height=height,
         showlegend=False,
-        margin={"l": 10, "r": 10, "t": 4, "b": 4},
+        margin={"l": 10, "r": 10, "t": 20, "b": 4},
         xaxis=small | ({"type": "log", "tickvals": TICKS} if log else {}),
-        yaxis={"title": f"weight by {sign}", "range": [-0.03 * most, 1.3 * most], "nticks": 4, **small},
+        yaxis={"title": f"weight by {sign}", "range": [-0.03 * most, 1.1 * most], "nticks": 4, **small},
     )
 
 
