@@ -32,7 +32,6 @@ VERDICTS = {  # of a claim -> colour and text of its badge
 EXPLANATIONS = "why"  # not a paper: our own measurements
 UNITS = {" points": "percentage points", " %": "per cent of the other score", " minutes": "minutes"}
 LEGEND = "<b class=labkit-paper></b> in the paper, <b class=labkit-ours></b> here with its 95 % interval"
-ENDS = "← behind · ahead →"
 WIDTHS = (11, 12, 8)
 
 
@@ -147,11 +146,6 @@ def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
     st.caption(tally(claims))
 
 
-def badge(verdict: str, words: str) -> str:
-    """A badge in the colour of a verdict."""
-    return f":{VERDICTS[verdict][0]}-badge[{words}]"
-
-
 def sentence(text: str) -> str:
     """A stored text as a sentence: a capital, a full stop, and its unit in words."""
     text = text.replace(" points", " percentage points")
@@ -245,7 +239,7 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
     for unit, rows in sorted(units.items(), key=lambda each: -len(each[1])):
         scale = Scale(row[1:] for row in rows)
         parts.append(
-            f"<tbody><tr class=labkit-scale><td><td>Lead in {escape(unit)}<td>{scale.line()}<td>{ENDS}<td></tr>"
+            f"<tbody><tr class=labkit-scale><td><td>Lead in {escape(unit)}<td>{scale.line()}<td>ahead →<td></tr>"
         )
         for claim, both, table in rows:
             colour, verdict = VERDICTS[claim.ours.verdict]
@@ -270,7 +264,7 @@ def show_claims(paper: str) -> None:
         for claim, table in asked:
             kinds[claim.text.rpartition(": ")[2]].append((claim, table))
         for place, (kind, claims) in enumerate(kinds.items()):
-            badges = " ".join(badge(each, in_words(each, count)) for each, count in counted(claims).items())
+            badges = " ".join(f":{VERDICTS[each][0]}-badge[{in_words(each, n)}]" for each, n in counted(claims).items())
             with st.expander(f"{sentence(kind)} {badges}", expanded=place == 0):
                 st.html(table_of(claims, kind=True))
         return
@@ -295,14 +289,8 @@ def claim_of(card: Card) -> tuple[Any, Any]:
 
 def badge_of(card: Card) -> str:
     """The verdict on a paper, and the condition under which it was found."""
-    verdict = claim_of(card)[0].ours.verdict
-    return badge(verdict, f"{VERDICTS[verdict][1]} {card.limit}".strip())
-
-
-def show_headline(card: Card) -> None:
-    """What the paper claims, and whether it holds."""
-    where = f" {card.tested} These rows are under “Our own questions” in {CLAIMS}." * bool(card.tested)
-    st.markdown(f"{card.claim} {badge_of(card)}{where}")
+    colour, words = VERDICTS[claim_of(card)[0].ours.verdict]
+    return f":{colour}-badge[{' '.join(filter(None, (words, card.limit)))}]"
 
 
 def compared(card: Card) -> list[tuple[Leads, Any]]:
@@ -318,7 +306,7 @@ def show_cards(open_view: Callable[[str, str], None]) -> None:
     with st.container(key="card-legend"):
         st.columns(WIDTHS)[1].html(
             f"<div class=labkit-legend>Lead in percentage points: {LEGEND}</div>"
-            f"<table class=labkit-leads><tr><td>{scale.line()}<td>{ENDS}</table>"
+            f"<table class=labkit-leads><col><col><tr><td>{scale.line()}<td>ahead →</table>"
         )
     for name, card in CARDS.items():
         with st.container(border=True, key=f"card-{name}"):
@@ -343,7 +331,7 @@ def show_card(name: str, card: Card, scale: Scale, open_view: Callable[[str, str
         against = ": <em>contradicts its claim</em>" * (both[0] is None and lead.lead < 0)
         lines += f"<tr><td colspan=2>{escape(f'{lead.row} over {lead.other}, {lead.column}')}{against}</tr>"
         lines += f"<tr>{lead_line(both, table, scale)}</tr>"
-    middle.html(f"<table class=labkit-leads>{lines}</table>{note_of(card, claim.ours.lead.row, table)}")
+    middle.html(f"<table class=labkit-leads><col><col>{lines}</table>{note_of(card, claim.ours.lead.row, table)}")
     with right, st.container(horizontal=True, key=f"open-{name}"):
         if card.panel:
             icon = ":material/play_arrow:"
