@@ -11,10 +11,9 @@ from typing import Any
 import cached
 import choosing
 import frame
-import papers_cards
 import papers_claims
 import streamlit as st
-from papers_cards import CARDS, CLAIMS, TABLES, TRY
+from papers_claims import CARDS, CLAIMS, TABLES, TRY
 
 from labkit import figures
 from labkit.papers.claims import ShownLead
@@ -28,17 +27,15 @@ LEADS = (
     "claimed method is better. Hover over a mark to see which two methods and which column it compares."
 )
 ABOUT = """\
-Each line shows the **lead** of one method over another. An open diamond marks the paper's lead, and a disc marks ours,
-with its 95 % interval. To the right of the middle, the claimed method is better. Our scores come from `labkit
-reproduce`, which uses public or generated data rather than the paper's. A lead is in percentage points, hundredths of
-the best possible score, unless another unit is named. Lines have a scale of their own; those of one table and unit
-share it.
+Each line shows the **lead** of one method over another, on the scale of the ticks above it. Right of 0, the claimed
+method is better. Our scores come from `labkit reproduce`, which uses public or generated data rather than the paper's.
+A percentage point is a hundredth of the best possible score.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
-interval covers seeds (repetitions of training) and test items, and the settings of both sides are chosen on dev, a part
-of the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is
-**undecided**: the results are too close to call. A claim about several pairs of methods **does not hold** only if an
-interval that is widened for their number is below 0, so it can be undecided although the interval shown is below 0.
+interval covers seeds (repetitions of training) and test items. The settings of both sides are chosen on dev, a part of
+the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is **undecided**.
+A claim about several pairs of methods **does not hold** only if an interval that is widened for their number is below
+0, so it can be undecided although the interval shown is below 0.
 """
 ABOUT_TABLES = """\
 Every score of a table as the paper prints it, and ours, with its 95 % interval or its standard deviation over seeds
@@ -164,13 +161,15 @@ def choose_view() -> tuple[str, str]:
         return title, ""
     name, panel = NAMES[title], panel_of(title)
     if name in CARDS:
-        papers_cards.show_headline(CARDS[name])
+        card = CARDS[name]
+        where = f" {card.tested} These rows are under “Our own questions” in {CLAIMS}." * bool(card.tested)
+        st.markdown(f"{card.claim} {papers_claims.badge_of(card)}{where}")
     else:
         st.markdown("When one word of a sentence is changed, does a method's explanation find that word?")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         view = frame.view([CLAIMS, TABLES, *([TRY] if panel else [])], "show", on_change=turn)
         if not panel:
-            papers_cards.show_why_button(name)
+            papers_claims.show_why_button(name)
     return title, view
 
 
@@ -185,14 +184,13 @@ def page() -> None:
     with st.container(key="to-top"):
         st.html(f"<script>{TO_TOP} // {title} {view}</script>", unsafe_allow_javascript=True)
     if title == EVERY:
-        papers_cards.show_cards(open_view)
+        papers_claims.show_cards(open_view)
     elif view == TRY:
         show_panel(panel)
     elif view == TABLES:
         show_tables(NAMES[title])
     else:
-        judged = CARDS[NAMES[title]].limit if NAMES[title] in CARDS else ""
-        papers_claims.show_claims(NAMES[title], opened=bool(judged))
+        papers_claims.show_claims(NAMES[title])
     frame.show_link(own_file=view == TRY and st.session_state.get("corpus") == choosing.OWN)
 
 

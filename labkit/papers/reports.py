@@ -85,7 +85,8 @@ def result_of(claim: JudgedClaim, result: TableResult) -> str:
     found, own, table = claim.ours, claim.paper.lead if claim.paper else None, result.table
     if found.lead:
         told = said(found.lead, table, "one run each", _because(claim, result))
-        told += f" It holds in {found.holds or 'none'} of {found.columns} columns." * (1 < found.columns > found.holds)
+        if 1 < found.columns > found.holds:
+            told += f" It holds in {found.holds or 'none'} of {found.columns} columns{_in_the_others(claim, result)}."
     else:
         told = "Not measured." if own else "At least one side has no scores."
     if own and claim.contradicted:
@@ -166,6 +167,17 @@ def _because(claim: JudgedClaim, result: TableResult) -> str:
         count = sum({(row, column), (other, column)} <= known for row, other, column in places)
         return f"undecided after allowing for {count} comparisons"
     return f"undecided: {why}"
+
+
+def _in_the_others(claim: JudgedClaim, result: TableResult) -> str:
+    """Why the columns in which an undecided claim does not hold do not refute it; empty if `_because` says it all."""
+    found, lead = claim.ours, claim.ours.lead
+    if found.verdict != "open" or not lead or lead.alone or found.seeds or found.absent:
+        return ""
+    asked = next(each for each in result.table.claims if each.text == claim.text)
+    edge = "a bound of the tie" if asked.tie else _in_unit(asked.by, lead, result.table) if asked.by else "0"
+    others = "the others" if found.holds else "each"
+    return f", but does not fail: in {others}, an interval, widened for several comparisons, contains {edge}"
 
 
 def _tally(report: Report, papers: Mapping[str, Paper]) -> str:
