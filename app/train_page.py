@@ -34,9 +34,10 @@ ABOUT = """\
 methods that do not learn. The gap to 1 is the room for improvement.
 
 **Train** starts a run. The method learns from the training split. After each epoch, it is scored on the **dev** split,
-and the best weights are kept. The **test** split is scored once, at the end. Runs are trained one at a time, each in a
-process of its own, with the same results as `labkit train`. If you stop a run and resume it, its result stays the same.
-**Compare all methods** gives each method the same number of trials on your data.
+and the best weights are kept (if dev has fewer than ten rows, the last ones). The **test** split is scored once, at the
+end. Runs are trained one at a time, each in a process of its own, with the same results as `labkit train`. If you stop
+a run and resume it, its result stays the same. **Compare all methods** gives each method the same number of trials on
+your data.
 
 **Runs** shows the scores on the test split and the curves over the epochs. A **seed** fixes all randomness in a run.
 Runs that differ only in the seed share one line with their mean and, with three or more seeds, their spread. Each line
@@ -61,9 +62,11 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
             with above:
                 job = train_presets.job_of(opened, settings)
                 choosing.say_who_reads(opened)
-                name = "Compare methods" if job.is_bench else "Train"
-                if st.button(name, type="primary", icon=":material/play_arrow:", key="train"):
-                    train_queue.submit(queue, job, opened)
+                if st.session_state.get("train") and not train_queue.is_live(queue, job, opened):
+                    train_queue.submit(queue, job, opened)  # before the button is drawn, which then is disabled
+                live, name = train_queue.is_live(queue, job, opened), "Compare methods" if job.is_bench else "Train"
+                icon, about = ":material/play_arrow:", "This is in the queue already." if live else None
+                st.button(name, type="primary", icon=icon, help=about, disabled=live, key="train")
         train_queue.show_limits()
     with right, st.container(key="trained"):
         follow(queue, partial(show_jobs, queue, opened, job))
@@ -95,7 +98,8 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) ->
             show_report(job)
         else:
             train_queue.show_growth(job, opened)
-    train_queue.show_others(queue, [each for each in others if each.state in ENDED], opened)
+    if opened is not None:
+        train_queue.show_others(queue, [each for each in others if each.state in ENDED], opened)
 
 
 def show_report(job: Job) -> None:
@@ -118,7 +122,7 @@ def show_report(job: Job) -> None:
 
 def follow(queue: Queue, show: partial[None]) -> None:
     """Draw a part of the page, and update it while something is trained."""
-    st.session_state["followed"] = bool(queue.live)
+    st.session_state["followed"] = [job.id for job in queue.live]
     st.fragment(frame.run, run_every=EVERY if queue.live else None)(show)
 
 

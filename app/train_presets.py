@@ -185,7 +185,7 @@ def job_of(opened: cached.Opened, place: Any) -> Job:
         seed = st.number_input("Seed", 0, 9999, 0, key="seed", help=about, **frame.KEEP)
         st.caption(MORE_SETTINGS)
     changed = {each.name: values[each.name] for each in every if values.get(each.name, each.default) != each.default}
-    return Job(method, opened.in_code, int(seed), changed, opened.own)
+    return Job(method, opened.in_code, int(seed), changed, opened.own, opened.corpus.sizes.get("test", 0))
 
 
 def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:

@@ -30,7 +30,7 @@ from labkit.figures.epochs import curve_columns, kept_epoch
 from labkit.locks import is_locked
 from labkit.progress import lasting
 from labkit.projection.epochs import epochs
-from labkit.runs import CHECKPOINT, Snapshots, history, read_record, read_run, settings_of
+from labkit.runs import CHECKPOINT, Snapshots, finished, history, read_record, read_run, settings_of
 
 EACH = 2  # runs in the queue per visitor of a classroom
 DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
@@ -44,6 +44,8 @@ EARLY = (
     "{patience} epochs."
 )
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
+LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
+STARTING = ":material/hourglass_empty: **Starting …**"
 ICONS = {
     "waiting": ":material/hourglass_empty:",
     "running": ":material/play_arrow:",
@@ -94,9 +96,17 @@ def submit(queue: Queue, job: Job, opened: Opened) -> None:
     except (ValueError, OSError) as reason:
         st.error(frame.plain(sentence_of(reason)))
         return
-    st.session_state[SHOWN] = job.id
-    if opened.file:
-        st.session_state[f"file-of-{job.id}"] = opened.file  # to look at its space later
+    st.session_state.update({SHOWN: job.id, f"file-of-{job.id}": opened.file})  # to look at its space later
+
+
+def is_live(queue: Queue, job: Job, opened: Opened) -> bool:
+    """Whether this visitor has a job in the queue that is equal to this one, on the same file."""
+    me, what = visitor().get("visitor", ""), (job.method, job.corpus, job.seed, job.settings)
+    return any(
+        (each.method, each.corpus, each.seed, each.settings) == what and queue.visitor(each) == me
+        for each in queue.live
+        if opened.file == st.session_state.get(f"file-of-{each.id}")
+    )
 
 
 def show(job: Job, opened: Opened | None) -> None:
@@ -106,7 +116,7 @@ def show(job: Job, opened: Opened | None) -> None:
         opened = cached.lab_corpus(job.corpus)
     if opened is not None:
         train_presets.choose(job.method, opened)
-    st.session_state.update({SHOWN: job.id, BESIDE: (opened and opened.in_code, job.method)})
+    st.session_state.update({SHOWN: job.id, BESIDE: (opened.in_code, job.method) if opened else (None, "")})
 
 
 def act(what: Callable[[Any], Any], which: str | Path) -> None:
@@ -125,10 +135,11 @@ def jobs_shown(queue: Queue, opened: Opened | None, method: str) -> tuple[Job | 
     """The run or comparison to show, if there is one by this method on this corpus, and all other jobs that this
     visitor sees.
 
-    It is the one that the visitor asks for, or the job that runs or was changed last, or a stored run.
+    It is the one that the visitor asks for, or the job that runs or was changed last, or a stored run. While no corpus
+    is open, it is only the one that the visitor asks for.
     """
-    if st.session_state["followed"] != bool(queue.live):
-        st.rerun()  # rerun the whole page once, because updates now start or stop
+    if st.session_state["followed"] != [job.id for job in queue.live]:
+        st.rerun()  # the whole page once, because the button is enabled again, or updates start or stop
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
     if others := sum(not is_shown(queue, job) for job in queue.live):
@@ -139,7 +150,7 @@ def jobs_shown(queue: Queue, opened: Opened | None, method: str) -> tuple[Job | 
         st.session_state.pop(SHOWN, None)
     wanted = st.session_state.get(SHOWN)
     jobs = [job for job in queue.jobs() if is_shown(queue, job)]
-    fitting = [job for job in jobs if job.id == wanted or opened is None or (job.corpus, job.method) == chosen]
+    fitting = [job for job in jobs if job.id == wanted or (job.corpus, job.method) == chosen]
     first = min(fitting, key=lambda job: job.id != wanted, default=None)
     stored = stored_run(opened, method) if first is None and opened is not None else None
     return first or stored, [job for job in jobs if job is not first]
@@ -157,8 +168,8 @@ def stored_run(opened: Opened, method: str) -> Job | None:
     record, kind = records[folder], OF_RUNS[records[folder]["method"]].Settings
     usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
     changed = {name: value for name, value in settings.items() if value != usual[name]}
-    where = {"own": opened.own, "folder": str(folder), "state": "finished"}
-    return Job(record["method"], opened.in_code, record["seed"], changed, **where)
+    more = {"tested": opened.corpus.sizes.get("test", 0), "folder": str(folder), "state": "finished"}
+    return Job(record["method"], opened.in_code, record["seed"], changed, opened.own, **more)
 
 
 def show_others(queue: Queue, jobs: Sequence[Job], opened: Opened | None) -> None:
@@ -172,18 +183,20 @@ def show_others(queue: Queue, jobs: Sequence[Job], opened: Opened | None) -> Non
 def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = True) -> None:
     """What a job trains, its progress, its result, and its buttons."""
     said, share = worth(job), None
+    state = f"{ICONS[job.state]} {job.state}" + f" after {lasting(job.seconds)}" * bool(job.ended and job.began)
     if job.state == "waiting":
         ahead = [each.id for each in queue.live]
         place = ahead.index(job.id) if job.id in ahead else 0
-        said = f"{place} {'run is' if place == 1 else 'runs are'} ahead in the queue"
+        said = f"{place} {'run is' if place == 1 else 'runs are'} ahead in the queue" if place else ""
+        state = state if place else STARTING
     elif job.state not in ENDED:
         what, share, left = progress(job, queue.private(job))
         about = "about" if job.is_bench else "at most"
         rest = "" if left is None else f" · {about} {lasting(left)} left"
-        said, share = f"{frame.plain(what) or 'starting'} · {lasting(job.seconds)} so far{rest}", share or 0.0
+        said, share = f"{frame.plain(what)} · {lasting(job.seconds)} so far{rest}".removeprefix(" · "), share or 0.0
+        state = state if what or job.state != "running" else STARTING
     elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
         said = "another process is training this run"
-    state = f"{ICONS[job.state]} {job.state}" + f" after {lasting(job.seconds)}" * bool(job.ended and job.began)
     kind = "comparison of methods" if job.is_bench else job.method
     what = f"**{kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
     with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
@@ -192,11 +205,11 @@ def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = Tr
     if shown and share is not None:
         st.progress(share)
     for line in (job.why, *job.notes) if job.state in ENDED and may_touch(job.folder) else ():
-        st.caption(frame.plain(line))
+        st.caption(frame.plain(line[:1].upper() + line[1:]))
 
 
 def worth(job: Job) -> str:
-    """For a finished run, its main score on test; otherwise nothing."""
+    """For a finished run, its main score on test, with a warning where that decides nothing; otherwise nothing."""
     if job.state != "finished" or job.is_bench:
         return ""
     try:
@@ -204,7 +217,8 @@ def worth(job: Job) -> str:
     except (ValueError, OSError):
         return "the folder of this run was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}" for name, value in values[:1])
+    few = f" :material/warning: {too_few(job.tested)}" * bool(too_few(job.tested))
+    return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}{few}" for name, value in values[:1])
 
 
 def show_buttons(queue: Queue, job: Job, opened: Opened | None, *, shown: bool) -> None:
@@ -265,17 +279,14 @@ def see_it_move(folder: Path, corpus: str) -> None:
 # --- how it grows ------------------------------------------------------------------------------------------------
 
 
-def too_few(opened: Opened) -> str:
-    """A sentence that says so if a corpus has too few test rows to compare methods; otherwise empty."""
-    count = opened.corpus.sizes.get("test", 0)
-    return f"The test scores come from only {count} rows, too few to decide anything." if 0 < count < FEWEST else ""
+def too_few(count: int) -> str:
+    """Words that say so if these are too few test rows to compare methods; otherwise empty."""
+    return f"only {count} rows, too few to decide anything" if 0 < count < FEWEST else ""
 
 
 def show_growth(job: Job, opened: Opened | None) -> None:
     """The current space of a run, its curves, and the command that trains it."""
     own = opened if opened is not None and job.corpus == opened.in_code else None
-    if own and job.state == "finished" and too_few(own):
-        st.caption(f":material/warning: {too_few(own)}")
     left, right = st.columns(2)
     with left:
         show_space(job, own)
@@ -378,7 +389,7 @@ def space_so_far(job: Job, opened: Opened | None) -> Snapshots | None:
     During training they are in its checkpoint, which contains no sentences; these come from the corpus.
     """
     try:
-        if job.state == "finished":
+        if finished(job.folder):  # its checkpoint is gone, even before its space is measured
             return read_run(job.folder).snapshots
         with safe_open(Path(job.folder) / CHECKPOINT, "numpy") as file:
             kept, vectors = file.get_tensor("snapshots.epochs"), file.get_tensor("snapshots.vectors")
@@ -402,8 +413,8 @@ def show_curves(job: Job, opened: Opened | None) -> None:
         elif most:
             st.caption("The loss and the dev score appear here after the first epoch.")
         return
-    about = ". ".join(meaning(name) for name in columns if name.startswith(DEV))
-    save = titled("**Epoch by epoch**", "training_curves", about or None)
+    scores = [name for name in columns if name.startswith(DEV)]
+    save = titled("**Epoch by epoch**", "training_curves", ". ".join(map(meaning, scores)) or None)
     alt = f"Curves of {job.name} over {len(past)} epochs: {', '.join(map(spoken, columns))}."
     drawn = figures.training_curves({job.name: past}, columns, height=CURVES)
     with st.container(key="high-trained-curves"):
@@ -411,8 +422,8 @@ def show_curves(job: Job, opened: Opened | None) -> None:
         frame.picture(drawn, key="training_curves", alt=alt, height="stretch", **rows)
     if job.state == "finished" and patience and len(past) < most:
         st.markdown(EARLY.format(last=len(past), most=most, patience=patience))
-    kept = BEST.format(best=best) if (best := kept_epoch(past)) else ""
-    if opened is not None and (dev := opened.corpus.sizes.get("dev", 0)):
+    kept = BEST.format(best=best) if (best := kept_epoch(past)) else LAST * (not scores)
+    if opened is not None and scores and (dev := opened.corpus.sizes.get("dev", 0)):
         test = opened.corpus.sizes.get("test", 0)
         few = f" and test {test:,}, so one dev row changes a score by {1 / dev:.3f}" if min(dev, test) < FEW else ""
         kept += f"The dev split has {dev:,} rows{few}. The test split is scored once, at the end."

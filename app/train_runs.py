@@ -35,9 +35,10 @@ SAW_TEST = (
 )
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
 NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
+FOR_EPOCHS = "The dev score chooses the epoch of each run; runs are compared by their test scores."
 OTHER_MEASURE = (
-    "Dev scores come from other sentences and can be another measure, so they can order the runs differently. The "
-    "largest mark of a line is the epoch that is best on dev, whose weights are kept. "
+    "Dev scores choose the epoch whose weights are kept: the largest mark of a line. They come from other sentences "
+    "and can be another measure, so they can order the runs differently. "
 )
 LOSSES = "Losses of different methods cannot be compared. "
 INTERVALS = (
@@ -91,7 +92,8 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     figure = choices.selectbox("Metric", names, names.index(results[0].scores.measure), **metric)
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
-    best, still_open = (too_few(opened), "") if too_few(opened) else map(frame.plain, verdict_of(lines))
+    few = too_few(opened.corpus.sizes.get("test", 0))
+    best, still_open = (f"The test scores come from {few}.", "") if few else map(frame.plain, verdict_of(lines))
     st.markdown(f"##### {best}\n\n{still_open}")
     left, right = st.columns([3, 2], gap="medium")
     rows = [row_of(line, names) for line in lines]
@@ -171,6 +173,7 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
     best, *others = judged
     seen = [line.name for line in lines if line.saw_test and line.mean > best.mean]
     notes = [f"{listed(seen)} scored higher but {SAW}."] if seen else []
+    among = "Of the runs that did not see the test sentences, " * bool(seen)
     single = [line for line in judged for each in line.results[:1] if each.run != each.method]  # without baselines
     notes += [SINGLE] * (bool(single) and all(len(line.results) == 1 for line in single))
     level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
@@ -193,7 +196,7 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
     else:
         said = f"{best.name} is best: {figure} {best.mean:.3f}."
         more = f"Next is {others[0].name}{beside[others[0].name]}."
-    return said, " ".join([more, *notes])
+    return among + said, " ".join([more, *notes])
 
 
 def row_of(line: Line, names: list[str]) -> dict[str, Any]:
@@ -220,7 +223,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     shown = {name: past for name, past in histories.items() if column in past.columns}
     of_dev = column.startswith(DEV)
     title = title_of(column.removeprefix(DEV), opened, "dev") if of_dev else f"**{spoken(column).capitalize()}**"
-    save = titled(f"{title}, by epoch", "compare_curves")
+    save = titled(f"{title}, by epoch", "compare_curves", FOR_EPOCHS if of_dev else None)
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}
     drawn = figures.training_curves(shown, [column], height=CURVES)

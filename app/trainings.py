@@ -60,8 +60,9 @@ def file_name(name: str) -> str:
 class Job:
     """One method to train, or a comparison of methods, whose `method` is BENCH and whose settings contain the minutes.
 
-    `own`: the job is on a visitor's file, whose name is `corpus`. The queue sets the fields after it. Times are seconds
-    since 1970; `why` says in one sentence why the job stopped or failed.
+    `own`: the job is on a visitor's file, whose name is `corpus`, and `tested` are the rows of its test split. The
+    queue sets the fields after them. Times are seconds since 1970; `why` says in one sentence why the job stopped or
+    failed.
     """
 
     method: str
@@ -69,6 +70,7 @@ class Job:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     own: bool = False
+    tested: int = 0
     id: str = ""
     folder: str = ""
     state: str = "waiting"
@@ -164,7 +166,8 @@ def read_jobs(folder: Path) -> list[Job]:
     for path in sorted(folder.glob("*.json")):
         record = _read(path)
         with suppress(KeyError, TypeError):
-            job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
+            known = {"tested": 0} | record  # which an earlier app did not write
+            job = Job(**{each.name: known[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
             if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict):
                 jobs.append(job)
     return jobs

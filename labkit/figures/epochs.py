@@ -242,7 +242,7 @@ def training_curves(
     epochs = [row["epoch"] for history in histories.values() for row in history.rows]
     first, last = min(epochs), max(epochs)
     room = 0.04 * (last - first) or 0.5
-    x = {"title": {"text": "epoch", "standoff": 4}, "dtick": max(1, round((last - first) / 8)), "tick0": 0}
+    x = {"title": {"text": "epoch", "standoff": 12}, "dtick": max(1, round((last - first) / 8)), "tick0": 0}
     x["range"] = [first - room, last + room]
     rows, size, names = -(-len(columns) // ABREAST), 16, list(map(spoken, columns))
     if rows > 1:  # many panels need short names

@@ -7,7 +7,6 @@ import re
 import shutil
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -158,11 +157,8 @@ def test_scores_of_a_few_sentences_decide_nothing(opened: Opened) -> None:
     fine(page.segmented_control(key="view").set_value("Runs").run())
     from train_queue import too_few
 
-    def sizes(test: int) -> SimpleNamespace:
-        return SimpleNamespace(corpus=SimpleNamespace(sizes={"train": 90, "test": test}))
-
-    assert (too_few(sizes(30)), too_few(sizes(0))) == ("", "")
-    count = next(count for count in range(1, 30) if too_few(sizes(count)) in texts(page))
+    assert (too_few(30), too_few(0)) == ("", "")
+    count = next(count for count in range(1, 30) if too_few(count) in texts(page))
     assert f"only {count} rows" in texts(page)
     assert not re.search(r"#####.*(?:best|highest|score the same)", texts(page))
 

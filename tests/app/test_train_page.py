@@ -108,7 +108,11 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
 
 def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", **OTHER, method="tfidf").run())
-    for _ in range(2):
+    for seed in range(2):
+        fine(page.number_input(key="seed").set_value(seed).run())
+        fine(page.button(key="train").click().run())
+        assert page.button(key="train").disabled  # an equal run is not trained twice at the same time
+        page.button(key="train").proto.disabled = False  # in a browser that sends a second click before it knows that
         fine(page.button(key="train").click().run())
     first, second = waiting.jobs()
     until(lambda: (Path(first.folder) / "history.csv").exists())
@@ -116,9 +120,11 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     fine(page.button(key=f"show-{first.id}").click().run())
     assert [trace["y"] for trace in figure(page)["data"]] == [[0.5, 0.25], [0.7, 0.75]]
     assert len(page.get("plotly_chart")) == 1  # as a run of an earlier labkit, it knows nothing of its probe
-    page.button(key="train").click().run()
-    page.button(key="train").click().run()
+    for seed in (2, 3):
+        fine(page.number_input(key="seed").set_value(seed).run())
+        page.button(key="train").click().run()
     refused(page, "3")
+    assert not page.button(key="train").disabled
     assert len(waiting.jobs()) == 3
 
     (Path(first.folder) / "go").touch()
@@ -378,8 +384,12 @@ def test_a_finished_training_opens_its_space_before_and_after(
     method.save(Path(job.folder))
     (Path(job.folder) / "go").touch()
     until(lambda: waiting.job(job.id).state == "finished")
-    del page.session_state["file"]  # another corpus was looked at in the meantime
+    del page.session_state["file"]  # the file was removed in the meantime
     fine(page.run())
+    assert not page.get("download_button")  # no run is shown where no corpus is open
+    assert not keys(page, "delete-", "show-")
+    fine(page.selectbox(key="corpus").set_value("topics").run())
+    fine(page.button(key=f"show-{job.id}").click().run())
     assert "Model as ZIP" in [button.label for button in page.get("download_button")]
     fine(page.button(key=f"move-{job.id}").click().run())
     settings = {"corpus": "your own file", "left": "mean word vectors", "right": f"run {job.name}"}
@@ -433,11 +443,12 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
 ) -> None:
     waiting.most = 9
     mine = fine(opened("train_page", **OTHER, method="tfidf").run())
-    for _ in range(3):
+    for seed in range(3):
+        fine(mine.number_input(key="seed").set_value(seed).run())
         mine.button(key="train").click().run()
     refused(mine, "2")
     assert len(keys(fine(mine.run()), "stop-")) == 2
-    again = fine(opened("train_page", **OTHER, method="tfidf").run())  # a session of its own, as after a reload
+    again = opened("train_page", **OTHER, method="tfidf", seed="2").run()  # a session of its own, as after a reload
     refused(again.button(key="train").click().run(), "2")
     _, second = keys(again, "stop-")
     came.name = "b" * 16
