@@ -38,7 +38,6 @@ class Page {
     this.place = place();
     this.around = this.place && this.place !== location ? parent : window; // the window whose address names the scene
     this.wire();
-    document.documentElement.classList.toggle("framed", window !== top);
     document.documentElement.classList.toggle("in-app", this.around !== window); // which asks the question above it
     if (this.around !== window) new ResizeObserver(() => this.fit()).observe(document.body);
     byId("share").hidden = !this.place;
@@ -184,7 +183,7 @@ class Page {
     const resting = !this.playing && steps >= this.until;
     this.lab.set(name, value, side);
     const restarted = this.steps < steps;
-    if (restarted) this.until = this.lab.scene.until;
+    if (restarted || !steps) this.until = this.lab.scene.until;
     else this.until = Math.max(this.until, steps + MORE_STEPS);
     if (resting || restarted) this.play(!this.still.matches || this.playing);
     this.fillStory();
