@@ -28,6 +28,7 @@ class Page {
   constructor(data) {
     this.lab = new Lab(data);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.phone = matchMedia("(max-width: 680px)");
     Object.assign(this, { playing: false, chosen: null, chosenSide: 0, hovered: null, drawn: 0, last: 0 });
     this.camera = { turn: 0.5, tilt: 0.35 }; // one for both sides, so that what agrees looks alike
     this.pointed = false; // whether the last input came from a pointer, not from the keyboard
@@ -38,7 +39,6 @@ class Page {
     this.place = place();
     this.around = this.place && this.place !== location ? parent : window; // the window whose address names the scene
     this.wire();
-    document.documentElement.classList.toggle("framed", window !== top);
     document.documentElement.classList.toggle("in-app", this.around !== window); // which asks the question above it
     if (this.around !== window) new ResizeObserver(() => this.fit()).observe(document.body);
     byId("share").hidden = !this.place;
@@ -184,7 +184,7 @@ class Page {
     const resting = !this.playing && steps >= this.until;
     this.lab.set(name, value, side);
     const restarted = this.steps < steps;
-    if (restarted) this.until = this.lab.scene.until;
+    if (restarted || !steps) this.until = this.lab.scene.until;
     else this.until = Math.max(this.until, steps + MORE_STEPS);
     if (resting || restarted) this.play(!this.still.matches || this.playing);
     this.fillStory();
@@ -247,7 +247,8 @@ class Page {
     if (open) {
       this.panel.fill();
       byId("side").scrollTop = 0;
-      if (matchMedia("(max-width: 680px)").matches) byId("panel").scrollIntoView(); // it is far below
+      this.fit();
+      if (this.phone.matches) byId("panel").scrollIntoView(); // it is far below
     }
     this.redraw();
   }
@@ -342,8 +343,9 @@ class Page {
 
   /** On a phone, the frame in the app is as high as what is in it, so that the page scrolls as one. */
   fit() {
-    const height = matchMedia("(max-width: 680px)").matches ? `${document.body.offsetHeight}px` : "";
-    this.around.document.querySelector(".st-key-playground")?.style.setProperty("--page", height);
+    const { height } = document.body.getBoundingClientRect();
+    const wanted = this.phone.matches ? `${Math.ceil(height) + 1}px` : ""; // 1: what only screen readers see
+    this.around.document.querySelector(".st-key-playground")?.style.setProperty("--page", wanted);
   }
 
   /** Milliseconds to the next step. */

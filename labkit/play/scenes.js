@@ -111,7 +111,8 @@ export const SCENES = [
     sentences: [
       "With two sentences per topic, every sentence has a single positive, and InfoNCE (left) and supervised " +
         "contrastive (right) are the same loss. Both spaces are equal.",
-      "Choose three per topic. The two positives of a sentence now compete, but only on the right.",
+      "Choose three per topic. The two positives of a sentence now compete, but only on the right, and the two spaces " +
+        "drift a little apart.",
     ],
     control: "perClass",
     fresh: true,

@@ -25,7 +25,7 @@ export class Stage {
     const hint = el("p", { className: "hint" }, HINT);
     this.figure = el("section", { className: `stage${side}` }, this.title, hint, this.canvas, this.legend, this.tip);
     this.figure.setAttribute("aria-label", number ? "The space, right side" : "The space");
-    this.leftOut = el("span", {}, " ┃ grey ticks: left out by the miner");
+    this.leftOut = el("span", {}, " ┃ left out by the miner");
     const caption = el(
       "figcaption", {},
       el("b", {}, "Weight"), ": how strongly the loss pulls or pushes a pair", el("br"),

@@ -62,3 +62,17 @@ def test_keys_work_at_once_and_the_address_keeps_the_scene(address: str, listene
     view.go_back()
     until(lambda: title.inner_text() == "Collapse")
     listener.quiet(address)
+
+
+@pytest.mark.whole
+def test_on_a_phone_the_frame_is_as_high_as_what_is_in_it(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+    view = listener.view
+    view.set_viewport_size({"width": 390, "height": 844})
+    view.goto(f"{address}/play")
+    view.frame_locator("iframe[srcdoc]").locator("#readout").wait_for()
+    inner = next(each for each in view.frames if each != view.main_frame)
+    for step in ("play.open(play.lab.scenes[6])", "play.openPanel(true)"):
+        inner.evaluate(step)
+        until(lambda: inner.evaluate("document.documentElement.scrollHeight <= innerHeight"))
+    assert 0 <= inner.locator("#panel").bounding_box()["y"] < 400
+    listener.quiet(address)
