@@ -187,11 +187,14 @@ def choose_vectors(options: Sequence[str], default: str, label: str, key: str, o
     linked = st.query_params.get(key, "")
     if linked.startswith(RUN) and linked not in options:
         st.info(NOT_OFFERED.format(name=frame.plain(linked[:60])))
+    named = {NAMES.get(option, option): option for option in options}
+    if st.session_state.get(key, named.get(linked)) not in options:
+        st.session_state[key] = default  # the list has none of its own, which the address would leave out
     about = [f"* **{NAMES[option]}**: {MEANINGS[option]}" for option in options if option in MEANINGS]
     shown: Any = {"format_func": lambda option: NAMES.get(option, option)}
     shown["help"] = "\n".join([*about, "", others or ""])
     shown["width"] = min(WIDEST, max(WIDTH, 6 * max(map(len, options)) + 80))  # whole names of runs, in the list, too
-    return str(frame.choices().selectbox(label, options, list(options).index(default), key=key, **shown, **frame.KEEP))
+    return str(frame.choices().selectbox(label, options, None, key=key, **shown, **frame.KEEP))
 
 
 def space_of(opened: cached.Opened, name: str, runs: Mapping[str, Path]) -> Space:

@@ -32,7 +32,7 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
-WIDE, LETTERS, LINES, ROW = 320, 42, 8, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
+WIDE, LETTERS, LINES, ROW = 260, 38, 9, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
@@ -171,7 +171,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[s
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences in the list: their class, and the class of their nearest neighbour before and now."
-        widths = dict(zip(lines[0], (WIDE, 80, 90, 80), strict=True))
+        widths = dict(zip(lines[0], (WIDE, 96, 112, 96), strict=True))
         tall = ROW * max(4, 1 + max(map(len, said.values())) // LETTERS)  # below four lines, Streamlit wraps no text
         tall = round(frame.LARGER * tall) if st.session_state.get("present") else tall
         frame.table(lines, alt, widths=widths, row_height=tall, height=HEIGHT, **selects)

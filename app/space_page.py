@@ -407,6 +407,11 @@ def page() -> None:
     if not chosen:
         return
     box = frame.choices().popover("Picture", icon=":material/tune:")
+    if folders := {name: space.folder for name, space in chosen.items() if space.folder is not None}:
+        with frame.choices().popover("Model", icon=":material/download:"):
+            for name, folder in folders.items():
+                st.markdown(f"**{frame.plain(chosen[name].name)}**")
+                frame.save_model(folder, f"{name}-model")
     if (view := st.query_params.get("view", "")) in EARLIER:
         st.query_params.update(EARLIER[view])
         st.rerun()  # widgets read the address once, before the page runs

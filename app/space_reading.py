@@ -42,7 +42,7 @@ from labkit.projection.placement import SimilarSentence, matching, neighbours, u
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "**Hit@1** by class: how many of its n sentences have a nearest neighbour of the same class, among all shown."
+SHARES = "**Hit@1**: share of the n sentences shown whose nearest neighbour is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -201,7 +201,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     if by_class:
         names_of = [f"{side.name.capitalize()}: {frame.plain(side.space.name)}." for side in sides]
         said = names_of if len({side.space.name for side in sides}) > 1 else []
-        st.caption(" ".join([SHARES, *said, *["Δ: percentage points."] * (len(sides) > 1)]))
+        st.caption(" ".join([SHARES, *said, *["Δ: in points."] * (len(sides) > 1)]))
     key = f"classes-{marking.state_of_marks().cleared}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),

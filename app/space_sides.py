@@ -276,7 +276,7 @@ def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]
 
 
 def save_vectors(side: Side) -> None:
-    """The model and the vectors behind a picture as files."""
+    """The vectors behind a picture, and the picture, as files."""
 
     def vectors(ending: str) -> bytes:
         return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
@@ -292,8 +292,6 @@ def save_vectors(side: Side) -> None:
         files["Picture for embedding-atlas"] = atlas, "picture.parquet"
     for label, (content, file) in files.items():
         frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
-    if side.space.folder is not None:
-        frame.save_model(side.space.folder, f"{side.name}-model")
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:
