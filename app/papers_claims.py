@@ -251,7 +251,8 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
                 f"</summary>{escape(sentence(result_of(claim, table)))}</details>{lead_line(both, table, scale)}"
                 f'<td title="{escape(table.table.caption, quote=True)}">{escape(": ".join(source))}</tr>'
             )
-    head = f"<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead: {LEGEND}<th>in</tr>"
+    legend = LEGEND if "labkit-paper" in "".join(parts) else LEGEND.partition(", ")[2]
+    head = f"<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead: {legend}<th>in</tr>"
     return f"<table class=labkit-claims><thead>{head}</thead>{''.join(parts)}</table>"
 
 

@@ -172,11 +172,13 @@ def _because(claim: JudgedClaim, result: TableResult) -> str:
 def _in_the_others(claim: JudgedClaim, result: TableResult) -> str:
     """Why the columns in which an undecided claim does not hold do not refute it; empty if `_because` says it all."""
     found, lead = claim.ours, claim.ours.lead
-    if found.verdict != "open" or not lead or lead.alone or found.seeds or found.absent:
+    if found.verdict != "open" or not lead or lead.alone or found.seeds:
         return ""
     asked = next(each for each in result.table.claims if each.text == claim.text)
+    if asked.best and found.absent:
+        return ""
     edge = "a bound of the tie" if asked.tie else _in_unit(asked.by, lead, result.table) if asked.by else "0"
-    others = "the others" if found.holds else "each"
+    others = ("the other" + "s" * (found.columns - found.holds > 1)) if found.holds else "each"
     return f", but does not fail: in {others}, an interval, widened for several comparisons, contains {edge}"
 
 
