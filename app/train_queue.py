@@ -39,10 +39,7 @@ SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job show
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
 FEW, FEWEST = 100, 30  # rows of a split, below which one is seen in a score, and below which they decide nothing
-EARLY = (
-    "**Training stopped early**, after epoch {last} of {most}, because the dev score had not improved for "
-    "{patience} epochs."
-)
+EARLY = "**Training stopped early** after epoch {last} of {most}: no better dev score for {patience} epochs."
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
 STARTING = ":material/hourglass_empty: **Starting …**"
@@ -135,8 +132,8 @@ def jobs_shown(queue: Queue, opened: Opened | None, method: str) -> tuple[Job | 
     """The run or comparison to show, if there is one by this method on this corpus, and all other jobs that this
     visitor sees.
 
-    It is the one that the visitor asks for, or the job that runs or was changed last, or a stored run. While no corpus
-    is open, it is only the one that the visitor asks for.
+    It is the one that the visitor asks for; otherwise, if a corpus is open, the job that runs or was changed last, or a
+    stored run.
     """
     if st.session_state["followed"] != [job.id for job in queue.live]:
         st.rerun()  # the whole page once, because the button is enabled again, or updates start or stop

@@ -35,7 +35,6 @@ SAW_TEST = (
 )
 NO_ORDER = "{figure} describes a space without judging it, so no run is ranked as best."
 NO_RUN = "No run or baseline is selected. Choose some above, or train a method under Train."
-FOR_EPOCHS = "The dev score chooses the epoch of each run; runs are compared by their test scores."
 OTHER_MEASURE = (
     "Dev scores choose the epoch whose weights are kept: the largest mark of a line. They come from other sentences "
     "and can be another measure, so they can order the runs differently. "
@@ -222,8 +221,10 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     column = choices.selectbox("Curves of", columns, default, format_func=spoken, key="curve", **frame.KEEP)
     shown = {name: past for name, past in histories.items() if column in past.columns}
     of_dev = column.startswith(DEV)
-    title = title_of(column.removeprefix(DEV), opened, "dev") if of_dev else f"**{spoken(column).capitalize()}**"
-    save = titled(f"{title}, by epoch", "compare_curves", FOR_EPOCHS if of_dev else None)
+    title = f"**{spoken(column).capitalize()}**, by epoch"
+    if of_dev:
+        title = f"{title_of(column.removeprefix(DEV), opened, 'dev')}, to choose the epoch"
+    save = titled(title, "compare_curves")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}
     drawn = figures.training_curves(shown, [column], height=CURVES)

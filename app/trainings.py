@@ -60,9 +60,8 @@ def file_name(name: str) -> str:
 class Job:
     """One method to train, or a comparison of methods, whose `method` is BENCH and whose settings contain the minutes.
 
-    `own`: the job is on a visitor's file, whose name is `corpus`, and `tested` are the rows of its test split. The
-    queue sets the fields after them. Times are seconds since 1970; `why` says in one sentence why the job stopped or
-    failed.
+    `own`: the job is on a visitor's file, whose name is `corpus`. `tested`: the rows of its test split. The queue sets
+    the fields after it. Times are seconds since 1970; `why` says in one sentence why the job stopped or failed.
     """
 
     method: str
@@ -164,10 +163,9 @@ def read_jobs(folder: Path) -> list[Job]:
     """All jobs in a folder, oldest first; files that are not jobs are skipped."""
     jobs = []
     for path in sorted(folder.glob("*.json")):
-        record = _read(path)
+        record = {"tested": 0} | _read(path)  # which an earlier app did not write
         with suppress(KeyError, TypeError):
-            known = {"tested": 0} | record  # which an earlier app did not write
-            job = Job(**{each.name: known[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
+            job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
             if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict):
                 jobs.append(job)
     return jobs
