@@ -27,6 +27,7 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "confirmed": ("green", "Holds"),
     "not confirmed": ("red", "Does not hold"),
     "open": ("blue", "Undecided"),
+    "incomplete": ("gray", "Incomplete"),
     "not measured": ("gray", "Not tested"),
 }
 EXPLANATIONS = "why"  # not a paper: our own measurements
@@ -120,9 +121,16 @@ def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
     return [(claim, table) for table in mine for claim in table.claims if claim.asked_here == asked_here]
 
 
+def verdict_of(claim: Any) -> str:
+    """Our verdict; a claim is incomplete if it is open only because seeds or the scores of a row are missing."""
+    found = claim.ours
+    missing = found.verdict == "open" and (found.seeds or (found.absent and found.lead.low > 0))
+    return "incomplete" if missing else str(found.verdict)
+
+
 def counted(claims: Iterable[tuple[Any, Any]]) -> dict[str, int]:
     """How many claims have each verdict that occurs."""
-    counts = Counter(claim.ours.verdict for claim, _ in claims)
+    counts = Counter(verdict_of(claim) for claim, _ in claims)
     return {verdict: counts[verdict] for verdict in VERDICTS if verdict in counts}
 
 
@@ -232,7 +240,7 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
     `kind`: all claims are of one kind, so a row names only its method.
     """
     units = defaultdict(list)
-    for claim, table in sorted(claims, key=lambda each: list(VERDICTS).index(each[0].ours.verdict)):
+    for claim, table in sorted(claims, key=lambda each: list(VERDICTS).index(verdict_of(each[0]))):
         both = leads_of(claim, table)
         units[scaled(both, table)[1]].append((claim, both, table))
     parts = []
@@ -242,7 +250,7 @@ def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
             f"<tbody><tr class=labkit-scale><td><td>Lead in {escape(unit)}<td>{scale.line()}<td>ahead →<td></tr>"
         )
         for claim, both, table in rows:
-            colour, verdict = VERDICTS[claim.ours.verdict]
+            colour, verdict = VERDICTS[verdict_of(claim)]
             name = claim.text.rpartition(": ")[0] or "All" if kind else sentence(claim.text)
             against = " <em>The paper's own scores contradict it.</em>" * claim.contradicted
             source = [table.table.title, *(lead.column for lead in both if lead)][:2]
@@ -290,7 +298,7 @@ def claim_of(card: Card) -> tuple[Any, Any]:
 
 def badge_of(card: Card) -> str:
     """The verdict on a paper, and the condition under which it was found."""
-    colour, words = VERDICTS[claim_of(card)[0].ours.verdict]
+    colour, words = VERDICTS[verdict_of(claim_of(card)[0])]
     return f":{colour}-badge[{' '.join(filter(None, (words, card.limit)))}]"
 
 

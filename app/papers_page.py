@@ -33,7 +33,8 @@ A percentage point is a hundredth of the best possible score.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
 interval covers seeds (repetitions of training) and test items. The settings of both sides are chosen on dev, a part of
-the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is **undecided**.
+the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is **undecided**;
+if it is open only because seeds or the scores of a row are missing, **incomplete**.
 A claim about several pairs of methods **does not hold** only if an interval that is widened for their number is below
 0, so it can be undecided although the interval shown is below 0.
 """

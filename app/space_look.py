@@ -100,7 +100,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     named = [CLASS] if shown is None else columns(shown)
     measured = [name for name in ((TRUST, MOVED) if moved else (TRUST,)) if name not in named]
     by = box.selectbox("Colour", [*named, *measured], key="colour", **keep)
-    most = box.slider("Number of coloured classes", 2, 36, 12, key="classes", **keep)
+    most = box.slider("Number of coloured classes", 2, 36, 16, key="classes", **keep)
     as_map = not solid and count > PLOTTED and marking.NO_WEBGL not in st.session_state
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     if count > LONGEST.get(how, count):

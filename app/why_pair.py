@@ -68,7 +68,8 @@ RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setti
 STARTS = {"loss": "Use defaults", "run": "Use the run's values"}  # of the sliders
 HELP = {  # of the sliders
     "alpha": "Positives are sentences of a's class. With a larger α, the least similar ones get more of the weight.",
-    "beta": "Negatives are sentences of other classes. With a larger β, only the most similar ones have weight.",
+    "beta": "Negatives are sentences of other classes. With a larger β, only the most similar ones have weight, "
+    "and later only those more similar than λ: a pair's weight can rise and then fall.",
     "epsilon": "The miner keeps positives and negatives that are in the wrong order, or right by less than ε.",
     "lambda": "The similarity that separates positives from negatives.",
 }
@@ -251,7 +252,7 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
     if row.kind == "negative":
         moves = "pushes a and b apart, because their classes differ"
     share = percent(row.weight / whole).capitalize()
-    said = f"{share} of the pull and push on a comes from this pair. The loss {moves}."
+    said = f"{share} of the pull and push on a comes from this pair (weight {row.weight:.3g}). The loss {moves}."
     negatives = [each for each in rows if each.kind == "negative"]
     if sum(each.weight for each in negatives) >= VANISHED * whole or not negatives:
         return said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 from itertools import chain, product
+from types import SimpleNamespace
 
 import pytest
 
@@ -119,6 +120,18 @@ def test_each_claim_is_a_row_with_its_verdict_and_reason_those_not_tested_last(o
         written = "".join(chain.from_iterable(rows))
         for claim, table in claims:
             assert escape(sentence(result_of(claim, table))) in written
+
+
+def test_a_claim_is_incomplete_where_seeds_or_rows_are_missing_and_undecided_where_the_scores_are_close() -> None:
+    from papers_claims import verdict_of
+
+    def found(verdict: str, low: float, *, absent: tuple[str, ...] = (), seeds: int = 0) -> str:
+        lead = SimpleNamespace(low=low)
+        return verdict_of(SimpleNamespace(ours=SimpleNamespace(verdict=verdict, lead=lead, absent=absent, seeds=seeds)))
+
+    assert found("open", -0.1) == found("open", -0.1, absent=("InferSent",)) == "open"
+    assert found("open", 0.1, absent=("InferSent",)) == found("open", 0.1, seeds=3) == "incomplete"
+    assert found("confirmed", 0.1, absent=("InferSent",)) == "confirmed"
 
 
 WAYS = {"ahead": 1, "behind": -1, "faster": 1, "slower": -1, "lower": 1, "higher": -1}  # of two words, the better first
