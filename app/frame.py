@@ -27,6 +27,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from trainings import Owned
 
 from labkit.atomic import amount, sentence_of
+from labkit.runs import read_record
 from labkit.spreadsheet import spreadsheet
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#])")
@@ -292,29 +293,24 @@ def save_model(folder: Path, key: str) -> None:
     download("Model as ZIP", content, f"{folder.name}.zip", "application/zip", key)
 
 
-README = """\
-# {name}: a sentence-embedding model trained with labkit
-
-Install labkit, then run this next to the folder:
-
-```python
+OPENING = """\
 from labkit import load_run
-model = load_run("{name}")
-print(model.encode(["A sentence.", "Another one."]).shape)
-```
-
-`run.json` has the settings, the corpus and the scores. The folder contains the vocabulary of the training data and can
-contain some of its sentences (`probe.csv`).
-"""
+model = load_run("{name}")  # the folder next to this script
+print(model.encode(["A sentence.", "Another one."]).shape)"""
 
 
 def zipped(folder: Path) -> bytes:
-    """A run as a ZIP file: the folder that `labkit.load_run` opens, with a README."""
+    """A run as a ZIP file: the folder that `labkit.load_run` opens, with its model card."""
+    from labkit.hub import card_of
+    from labkit.methods import load_run
+
+    name, metrics = folder.name, read_record(folder)["metrics"]
+    card = card_of(load_run(folder), name, "labkit", OPENING.format(name=name), metrics)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.iterdir() if path.is_file()):
-            archive.write(path, f"{folder.name}/{path.name}")
-        archive.writestr(f"{folder.name}/README.md", README.format(name=folder.name))
+            archive.write(path, f"{name}/{path.name}")
+        archive.writestr(f"{name}/README.md", card)
     return file.getvalue()
 
 
