@@ -1,6 +1,6 @@
 // A map of up to a million points, drawn by WebGL 2: pan, zoom, hover, click, lasso. Written for this project (MIT);
-// `dot_map.py` describes the input. The output is the event `marked`: {polygon: [[x, y], ...]} in the picture's own
-// coordinates, {row: number}, {} for nothing, or {webgl: false} if the browser cannot draw the map.
+// `dot_map.py` describes the input. The output is the event `marked`: {rows: one bit per row, in base64}, {row: number},
+// {} for nothing, or {webgl: false} if the browser cannot draw the map.
 //
 // Places here are in the unit of the picture's longer side: (0, 0) is its lowest corner, y goes up.
 
@@ -92,6 +92,28 @@ function nearest(points, x, y, far, shown) {
       if (dx * dx + dy * dy <= least && shown(row)) [best, least] = [row, dx * dx + dy * dy];
     }
   return best;
+}
+
+// One bit per row: whether its place passes a test. Null if all do.
+function bitsOf(points, passes) {
+  const n = points.count, bits = new Uint8Array(Math.ceil(n / 8));
+  let count = 0;
+  for (let row = 0; row < n; row++)
+    if (passes(points.places[2 * row] / 65535, points.places[2 * row + 1] / 65535)) {
+      bits[row >> 3] |= 1 << (row & 7);
+      count += 1;
+    }
+  return count === n ? null : bits;
+}
+
+// Whether (x, y) is in a polygon: a ray to the right crosses an odd number of edges, whose upper ends do not count.
+function within(corners, x, y) {
+  let odd = false;
+  corners.forEach(([x1, y1], at) => {
+    const [x2, y2] = corners.at(at - 1);
+    if (y1 > y !== y2 > y && x < x1 + (y - y1) / (y2 - y1) * (x2 - x1)) odd = !odd;
+  });
+  return odd;
 }
 
 // --- a map ----------------------------------------------------------------------------------------------------------
@@ -403,16 +425,8 @@ class DotMap {
 
   // The rows in view, one bit each; null if all are.
   inView() {
-    const { points, view } = this, { width, height, pixels } = this.measure(), n = points.count;
-    const [w, h] = [width / pixels / 2, height / pixels / 2], bits = new Uint8Array(Math.ceil(n / 8));
-    let count = 0;
-    for (let row = 0; row < n; row++) {
-      const [x, y] = [points.places[2 * row] / 65535 - view.x, points.places[2 * row + 1] / 65535 - view.y];
-      if (Math.abs(x) > w || Math.abs(y) > h) continue;
-      bits[row >> 3] |= 1 << (row & 7);
-      count += 1;
-    }
-    return count === n ? null : bits;
+    const { view } = this, { width, height, pixels } = this.measure(), [w, h] = [width / pixels / 2, height / pixels / 2];
+    return bitsOf(this.points, (x, y) => Math.abs(x - view.x) <= w && Math.abs(y - view.y) <= h);
   }
 
   // The other map has its own coordinates, so the same sentences are bright there.
@@ -426,11 +440,12 @@ class DotMap {
     this.go({ x: x + (view.x - x) * share, y: y + (view.y - y) * share, zoom: after });
   }
 
-  // Send a polygon in the picture's own coordinates, with a few hundred corners at most.
+  // Mark the points in a polygon, of which a few hundred corners at most are kept.
   send(corners) {
-    const step = Math.ceil(corners.length / CORNERS), { low, span } = this.points;
-    this.lasso = corners.filter((_, at) => at % step === 0);
-    this.tell({ polygon: this.lasso.map(([x, y]) => [low[0] + x * span, low[1] + y * span]) });
+    const step = Math.ceil(corners.length / CORNERS), lasso = corners.filter((_, at) => at % step === 0);
+    const bits = bitsOf(this.points, (x, y) => within(lasso, x, y)) ?? new Uint8Array(this.points.count / 8 + 1).fill(255);
+    this.lasso = lasso;
+    this.tell({ rows: btoa(Array.from(bits, byte => String.fromCharCode(byte)).join('')) });
     this.draw();
   }
 

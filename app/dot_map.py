@@ -1,7 +1,7 @@
 """A map of more points than a plotly figure can hold, drawn with WebGL in the browser (`dot_map.js`).
 
 In: a `Projection` in the plane, its sentences, and how they are coloured. Out: a component of the page; what a visitor
-marks on it comes back as an event for `marking.on_map_marked`.
+marks on it comes back as an event for `marking.on_marked`.
 
 The points are sent to the browser once, as six bytes each: coordinates as integers up to 65,535 and the code of a
 class. They are a separate message, because Streamlit sends no large message twice; a rerun of the page sends only the

@@ -19,7 +19,7 @@ from cached import Opened
 from choosing import Space
 from keeping import once
 from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, nearest_of, sentences_of
-from space_reading import clear_button, show_neighbours_of
+from space_reading import clear_button, list_sentences, show_neighbours_of
 from space_sides import Side, opened_side, picture_rows, show_side, words_on
 
 from labkit import figures
@@ -32,7 +32,6 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # in pixels, approximately
-WIDE, LETTERS, LINES, ROW = 260, 35, 10, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
@@ -92,8 +91,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     left = left.container(key="frame-moved")
     shown, key, line = sentences_of(opened, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
-    arranged = ("who", look.how, st.session_state.get("list"), *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, look, len(shown))
+    drawn = ("who", look, st.session_state.get("list"), *(space.key for space in chosen.values()))
+    marking.update_marks(key, drawn, len(shown))
     with left:
         before, after = (opened_side(name, space, shown, key, look) for name, space in chosen.items())
         if not may_measure(after):
@@ -104,14 +103,14 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     found = moves(moved, labels)
     verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)), help=JUDGED)
     with right:
-        outcome, group = choose_list(found, after.name)
+        outcome, group = choose_list(found)
         state, row = marking.state_of_marks(), marking.read_row(len(shown))
-        rows = state.now.inside(new.points) if state.now else np.empty(0, np.int64)
-        many = len(rows) > 1 or (len(rows) == 1 and not state.clicked)  # a click on a single point selects it
+        rows, many = np.array(state.rows, int), bool(state.rows) and not state.clicked(row)
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-        list_sentences(listed.tolist(), shown.texts, labels, found)
+        about = {"class": labels, "nearest before": found.source, "nearest now": found.target}
+        list_sentences(listed.tolist(), shown.texts, about, HEIGHT)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
@@ -137,9 +136,9 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
 
-def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
-    """The choice of a list, and its largest groups, each with a button that marks it in the picture of this side;
-    return the list and the rows of its largest group."""
+def choose_list(found: Moves) -> tuple[str, np.ndarray]:
+    """The choice of a list, and its largest groups, each with a button that marks it; return the list and the rows of
+    its largest group."""
     names = {each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}" for each in OUTCOMES}
     options: Any = {"default": WORSE, "required": True, "label_visibility": "collapsed", "format_func": names.get}
     with st.container(horizontal=True):
@@ -149,32 +148,11 @@ def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
         groups = [(way, rows) for way, rows in moved_together(found).items() if way[0] == outcome]
         for number, ((_, source, target), rows) in enumerate(groups[:GROUPS]):
             name = f"{len(rows):,} from **{frame.plain(source)}** to **{frame.plain(target)}**"
-            mark = partial(marking.mark_rows, side, rows.tolist())
+            mark = partial(marking.mark_rows, rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
         if rest := groups[GROUPS:]:
             st.caption(f"and {sum(len(rows) for _, rows in rest):,} more in {len(rest)} smaller groups")
     return outcome, groups[0][1] if groups else np.empty(0, np.int64)
-
-
-def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[str], found: Moves) -> None:
-    """Sentences with their class and those of their nearest neighbours before and now; a row selects its sentence."""
-    key = f"moved-{st.session_state['list']}-{marking.state_of_marks().cleared}"
-    decides = {"class": labels, "nearest before": found.source, "nearest now": found.target}
-    most = LINES * LETTERS
-    said = {row: texts[row] if len(texts[row]) <= most else f"{texts[row][:most]} …" for row in rows}
-    lines = [{"sentence": said[row]} | {name: of[row] for name, of in decides.items()} for row in rows]
-
-    def choose() -> None:
-        chosen = st.session_state[key].selection.rows
-        marking.select_row(rows[chosen[0]] if chosen else None)
-
-    if lines:
-        selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
-        alt = "Sentences in the list: their class, and the class of their nearest neighbour before and now."
-        widths = dict(zip(lines[0], (WIDE, 96, 112, 96), strict=True))
-        tall = ROW * max(4, 1 + max(map(len, said.values())) // LETTERS)  # below four lines, Streamlit wraps no text
-        tall = round(frame.LARGER * tall) if st.session_state.get("present") else tall
-        frame.table(lines, alt, widths=widths, row_height=tall, height=HEIGHT, **selects)
 
 
 def labels_of_groups(before: Side, after: Side) -> Sequence[str]:

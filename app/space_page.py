@@ -18,7 +18,7 @@ from choosing import Space
 from keeping import once
 from space_look import Look, look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
-from space_reading import landing, marked_class, marks_on, search_field, show_list, show_reading, text_field
+from space_reading import landing, marked_class, marks_on, search_field, show_reading, text_field
 from space_sides import (
     WIDTHS,
     Side,
@@ -206,17 +206,17 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
             show_title(name, chosen[name], opened, len(shown), key[1])
             pictures[name] = st.container(gap=None, key=f"frame-{name}")
-    arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
+    drawn = (look, found, query, typed, *(space.key for space in chosen.values()))
+    marking.update_marks(key, drawn, len(shown))
     marked = marked_class(shown, look)
     sides = []
     for name, space in chosen.items():
         with pictures[name]:
             side = opened_side(name, space, shown, key, look)
             sides.append(replace(side, key=(key, found)))  # because its scores are those of the classes found
-    landed = {side.name: landing(typed, side) for side in sides} if typed else {}
+    landed = [landing(typed, side) for side in sides] if typed else []
     for side in sides:
-        star = landed[side.name].where if typed else None
+        star = next((each.where for each in landed if each.side is side), None)
         with saves:
             save = frame.save_button(f"Save {side.name}" if len(sides) > 1 else "Save", side.name)
         with pictures[side.name]:
@@ -241,7 +241,6 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             save_found(shown)
     with left:
         st.caption(FAR if look.how == "pca" else NEAR.format(name=NAMES[look.how]))
-        show_list(sides, matches)
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
         among = "" if landmarks is None else f", landmarks={landmarks}"
@@ -330,8 +329,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
     weak = TOO_FEW_TO_DECIDE * (count < FEWEST)
     verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
-    arranged = (look.how, epoch, *(side.key for side in sides))
-    marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
+    drawn = (look, epoch, *(side.key for side in sides))
+    marking.update_marks(("epochs", first.space.key), drawn, len(first.shown))
     marked_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
@@ -357,7 +356,6 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         show_reading(read, matches, look, measured, compared=compared)
     with left:
         st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
-        show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
     if st.toggle("Cosines over the epochs", key="cosines", **frame.KEEP):

@@ -5,11 +5,10 @@ Marked and found sentences are rows of the first side; another side highlights t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import cached
@@ -22,9 +21,8 @@ import papers_pthought
 import papers_sbert_lp
 import streamlit as st
 import why
-from choosing import Space
 from keeping import once
-from marking import Brush, rows_with_same_text
+from marking import rows_with_same_text
 from space_look import Look, nearest_of
 from space_sides import Side, picture_rows, words_of
 
@@ -40,6 +38,8 @@ from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
+WIDE, LETTERS, LINES, ROW = 260, 35, 10, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
+LIST = 230  # pixels of the list of marked or found sentences
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
 SHARES = "**Hit@1**: share of the n sentences shown whose nearest neighbour is of their class."
@@ -87,37 +87,45 @@ def clear_button() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Landed:
-    """A typed sentence's vector and its position in the picture, if any of its words is known."""
+class Asked:
+    """A sentence whose neighbours in the space of a side are shown.
+
+    `row` is that of a sentence that is shown; `where` is the position of a typed one, if any of its words is known.
+    """
 
     text: str
-    row: Any
-    where: Placement | None
-    unknown: tuple[str, ...]
+    vector: Any
+    side: Side
+    row: int | None = None
+    where: Placement | None = None
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str | None:
+        """The class of a shown sentence."""
+        return None if self.row is None else self.side.shown.labels[self.row]
+
+    def near(self, k: int = 0) -> Sequence[SimilarSentence]:
+        """Its k nearest neighbours, by default as many as determine which sentences moved."""
+        side, k = self.side, k or nearest_of(len(self.side.shown))
+        return neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, k=k, without=self.row)
+
+    def nearest_of_class(self) -> str | None:
+        """The nearest sentence of its own class."""
+        every = self.near(k=len(self.side.shown))
+        return next((each.text for each in every if each.label == self.label), None)
 
 
-def landing(typed: str, side: Side) -> Landed:
-    """The typed sentence's vector and its position in the picture."""
+def landing(typed: str, side: Side) -> Asked:
+    """The typed sentence with its vector and its position in the picture."""
     method = side.space.method
     unknown, known = unknown_words(method, typed)
-    cosine = method.similarity_name == "cosine"
-    row = method.encode([typed], normalize_embeddings=cosine)
-    if not known:
-        return Landed(typed, row, None, unknown)
-    unit_row = row if cosine else unit(row)
-    return Landed(typed, row, place(side.picture, side.vectors()[1], unit_row), unknown)
+    row = method.encode([typed], normalize_embeddings=method.similarity_name == "cosine")
+    where = place(side.picture, side.vectors()[1], unit(row)) if known else None
+    return Asked(typed, row, side, where=where, unknown=unknown)
 
 
 # --- what is marked or found ---------------------------------------------------------------------------------------
-
-
-def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
-    """The marked sentences as rows of `onto`; None if nothing is marked."""
-    if not brush:
-        return None
-    marked = next((side for side in sides if side.name == marking.state_of_marks().source), sides[0])
-    rows = marking.rows_inside(brush, marked.picture).tolist()
-    return rows_with_same_text(rows, marked.shown.texts, onto.shown.texts)
 
 
 def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
@@ -127,32 +135,31 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
     row, here = marking.read_row(len(texts)), partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
-    ring = row if whole else state.ring(side.name, row)
-    return {
-        "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
-        "found": here(matches or []),
-        "ring": next(iter(here([] if ring is None else [ring])), None),
-    }
+    own = side.name == state.source and not whole
+    rows, ring = state.baked if own else state.rows, [] if row is None or (own and state.clicked(row)) else [row]
+    return {"chosen": here(rows) if rows else None, "found": here(matches or []), "ring": next(iter(here(ring)), None)}
 
 
-def show_list(sides: list[Side], matches: list[int] | None) -> None:
-    """The found sentences, or else the marked ones, as a table below the pictures."""
-    shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
-    if rows is None and matches is None:
-        return
-    lines = []
-    for row in rows_to_read(shown, rows, matches):
-        own = {} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]}
-        lines.append({"row": row, **own, "sentence": shown.texts[row]})
-    alt = "The marked or found sentences with their row numbers and classes."
-    frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
+def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], height: int) -> None:
+    """Sentences with what is known about them; a row of the table selects its sentence."""
+    key = f"listed-{marking.state_of_marks().changes}-{hash(tuple(rows))}"
+    most = LINES * LETTERS
+    said = [texts[row] if len(texts[row]) <= most else f"{texts[row][:most]} …" for row in rows]
+    lines = [
+        {"sentence": text} | {name: of[row] for name, of in about.items()} for row, text in zip(rows, said, strict=True)
+    ]
 
+    def choose() -> None:
+        chosen = st.session_state[key].selection.rows
+        marking.select_row(rows[chosen[0]] if chosen else None)
 
-def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> list[int]:
-    """The found sentences if there is a search, else the marked ones, else all."""
-    if matches is not None:
-        return matches
-    return list(range(len(shown)) if rows is None else rows)[:LISTED]
+    if lines:
+        selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
+        alt = "Sentences in the list. Choose one to read it and to see its neighbours."
+        tall = ROW * max(4, 1 + max(map(len, said)) // LETTERS)  # below four lines, Streamlit wraps no text
+        tall = round(frame.LARGER * tall) if st.session_state.get("present") else tall
+        widths = dict(zip(lines[0], (WIDE, 96, 112, 96), strict=False))
+        frame.table(lines, alt, widths=widths, row_height=tall, height=height, **selects)
 
 
 # --- the classes ---------------------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ def marked_class(shown: Labelled, look: Look) -> str | None:
     """The class marked in all pictures, through the list of classes or a link."""
     linked, named = st.query_params.get(CLASS), colouring(shown, look.by_column(shown))
     if frame.address_changed(CLASS) and linked in named.names:
-        marking.mark_rows(marking.LIST, rows_of(named, linked))
+        marking.mark_rows(rows_of(named, linked), marking.LIST)
     marked = linked if linked in named.names and marking.state_of_marks().source == marking.LIST else None
     frame.keep_in_address(CLASS, marked)
     return marked
@@ -202,7 +209,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         names_of = [f"{side.name.capitalize()}: {frame.plain(side.space.name)}." for side in sides]
         said = names_of if len({side.space.name for side in sides}) > 1 else []
         st.caption(" ".join([SHARES, *said, *["Δ: in points."] * (len(sides) > 1)]))
-    key = f"classes-{marking.state_of_marks().cleared}"
+    key = f"classes-{marking.state_of_marks().changes}"
     st.dataframe(
         table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
         hide_index=True,
@@ -224,7 +231,7 @@ def choose_class(key: str, names: Sequence[str], named: Colouring) -> None:
     if name is None:
         marking.unmark()
     else:
-        marking.mark_rows(marking.LIST, rows_of(named, name))
+        marking.mark_rows(rows_of(named, name), marking.LIST)
 
 
 def rows_of(named: Colouring, name: str) -> list[int]:
@@ -241,7 +248,7 @@ def show_reading(
     matches: list[int] | None,
     look: Look,
     measured: Sequence[Separation],
-    landed: Mapping[str, Landed] = MappingProxyType({}),
+    landed: Sequence[Asked] = (),
     opened: cached.Opened | None = None,
     line: str = "",
     compared: Sequence[Side] = (),
@@ -253,10 +260,10 @@ def show_reading(
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
-        row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
-        typed = [(side, landed[side.name]) for side in sides if landed]
-        show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
-        for _, each in typed:
+        row = read(first, matches)
+        known = [each for each in landed if can_land(each)]
+        show_neighbours(known, opened)
+        for each in known:
             st.caption(f"Position: {each.where.how}." if each.where else "")
         if row is not None:
             show_neighbours_of(row, sides, opened)
@@ -265,28 +272,17 @@ def show_reading(
         show_classes(compared or sides, look, measured)
 
 
-def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
-    """The number of marked or found sentences, and a choice of one to read in full; return its row."""
-    shown = side.shown
-    for name, listed in (("Found", matches), ("Marked", rows)):
-        if listed is not None and (name == "Found" or len(listed) > 1):
-            more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
-            st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
-    marked = rows or []
+def read(side: Side, matches: list[int] | None) -> int | None:
+    """The found or marked sentences, of which one can be chosen, and the selected one in full; return its row."""
+    shown, marked, row = side.shown, marking.state_of_marks().rows, marking.read_row(len(side.shown))
+    rows, name = (marked, "Marked") if matches is None else (matches, "Found")
+    if matches is not None or len(marked) > 1:
+        more = f", the first {LISTED}" if name == "Found" and len(rows) >= LISTED else ""
+        st.markdown(f"**{name} sentences**: {len(rows):,} of {len(shown):,}{more}")
+        about = {} if set(shown.labels) == {UNLABELLED} else {"class": shown.labels}
+        list_sentences(rows[:LISTED], shown.texts, about, LIST)
     if 1 < len(marked) < len(shown):
         st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
-    row = marking.read_row(len(shown))
-    st.session_state[marking.READ] = row
-    st.selectbox(
-        "Selected sentence",
-        sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
-        index=None,
-        format_func=lambda row: f"{row} · {shown.texts[row]}",
-        placeholder="click a point or choose here",
-        label_visibility="collapsed",
-        key=marking.READ,
-        on_change=lambda: marking.select_row(st.session_state.get(marking.READ)),
-    )
     if row is not None:
         label = shown.labels[row]
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
@@ -361,55 +357,42 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
     frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
 
 
-def can_land(landed: Landed, side: Side) -> bool:
+def can_land(landed: Asked) -> bool:
     """Whether a word of a typed sentence is known, so that it has neighbours; warn about unknown words."""
-    names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
+    names = {"space": frame.plain(landed.side.space.name), "words": frame.plain(", ".join(landed.unknown))}
     if landed.unknown:
         st.warning((UNKNOWN_ALL if landed.where is None else UNKNOWN_SOME).format(**names))
     return landed.where is not None
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A sentence whose neighbours in the space of a side are shown; `row`: its place, if it is one of those shown."""
-
-    text: str
-    vector: Any
-    side: Side
-    row: int | None = None
-
-    @property
-    def label(self) -> str | None:
-        """The class of a shown sentence."""
-        return None if self.row is None else self.side.shown.labels[self.row]
-
-    def near(self, k: int = 0) -> Sequence[SimilarSentence]:
-        """Its k nearest neighbours, by default as many as determine which sentences moved."""
-        side, k = self.side, k or nearest_of(len(self.side.shown))
-        return neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, k=k, without=self.row)
-
-    def nearest_of_class(self) -> str | None:
-        """The nearest sentence of its own class."""
-        every = self.near(k=len(self.side.shown))
-        return next((each.text for each in every if each.label == self.label), None)
-
-
 def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> None:
-    """The nearest neighbours of a sentence in each embedding space, side by side; what differs is marked."""
+    """The nearest neighbours of a sentence in each embedding space, in full and side by side; what differs is marked.
+
+    With the corpus, a button explains each of them; the vectors of an epoch have no method to explain them.
+    """
     if not asked:
         return
-    nearest = [each.near() for each in asked]
+    nearest, kind = [each.near() for each in asked], "typed" if asked[0].row is None else "read"
     seen = [{each.text for each in near} for near in nearest]
-    with st.container(key="near-typed" if asked[0].row is None else "near-read"):
+    with st.container(key=f"near-{kind}"):
         if len(asked) == 2:
             new = [each for each in nearest[1] if each.text not in seen[0]]
             own = sum(each.label == asked[1].label for each in new)
             st.markdown(CHANGED.format(new=len(new), all=len(nearest[1])) + (SAME.format(own=own) if own else ""))
         for number, (column, each) in enumerate(zip(st.columns(len(asked)), asked, strict=True)):
-            others = [other.side.space for other in asked if other is not each]
+            side, bare = each.side, set(each.side.shown.labels) == {UNLABELLED}
+            spaces = [side.space, *(other.side.space for other in asked if other is not each)]
             with column, st.container(gap=None):
-                st.markdown(f"**{frame.plain(each.side.space.name)}**")
-                list_neighbours(each, nearest[number], seen[len(asked) - 1 - number], MARK[number], others, opened)
+                st.markdown(f"**{frame.plain(side.space.name)}**")
+                for rank, near in enumerate(nearest[number], 1):
+                    own = near.label == each.label
+                    of = "" if bare else f"{'✓ ' * own}{frame.plain(near.label)} · "
+                    differs = "" if near.text in seen[len(asked) - 1 - number] else MARK[number]
+                    st.markdown(f"{rank}. **{near.similarity:.3f}**{differs} · {of}{frame.plain(near.text)}")
+                    if opened is not None:
+                        right = None if own or each.row is None else each.nearest_of_class
+                        key, says = f"{side.name}-{kind}-{rank}", {"label": f"Why {rank}?", "icon": None}
+                        why.button(key, spaces, opened, each.text, near.text, right=right, **says)
 
 
 def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | None) -> None:
@@ -420,31 +403,6 @@ def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | 
         for at in rows_with_same_text([row], sides[0].shown.texts, side.shown.texts)
     ]
     show_neighbours(asked, opened)
-
-
-def list_neighbours(
-    asked: Asked,
-    near: Sequence[SimilarSentence],
-    others: Collection[str],
-    mark: str,
-    spaces: Sequence[Space],
-    opened: cached.Opened | None,
-) -> None:
-    """Each neighbour in full, with a `mark` unless the other side has it, too, and a button that explains it.
-
-    The vectors of an epoch have no method to explain them.
-    """
-    bare = set(asked.side.shown.labels) == {UNLABELLED}
-    for number, each in enumerate(near, 1):
-        own = each.label == asked.label
-        of = "" if bare else f"{'✓ ' * own}{frame.plain(each.label)} · "
-        differs = "" if each.text in others else mark
-        st.markdown(f"{number}. **{each.similarity:.3f}**{differs} · {of}{frame.plain(each.text)}")
-        if opened is not None:
-            key = f"{asked.side.name}-{'typed' if asked.row is None else 'read'}-{number}"
-            right = None if own or asked.label is None else asked.nearest_of_class
-            of_both = [asked.side.space, *spaces]
-            why.button(key, of_both, opened, asked.text, each.text, label=f"Why {number}?", icon=None, right=right)
 
 
 STAR_CODE = """\

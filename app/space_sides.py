@@ -94,7 +94,7 @@ class Side:
     @property
     def chart(self) -> str:
         """The key of the picture's widget."""
-        return f"picture-{self.name}-{marking.state_of_marks().cleared}"
+        return f"picture-{self.name}-{marking.state_of_marks().changes}"
 
     @property
     def title(self) -> str:
@@ -181,7 +181,7 @@ def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, 
         alt=alt,
         height="var(--tall)",
         legend=look.in_numbers(side.shown),
-        on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
+        on_marked=partial(marking.on_marked, side.name, key, len(side.shown), carry),
     )
     with save:
         frame.csv_button(rows, key)

@@ -345,7 +345,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
     assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
     fine(page.segmented_control(key="view").set_value("Before and after").run())
-    assert sorted(named(page, "The marked or found")[0]["row"]) == sorted(rows)
+    assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     for number in (0, 1):
         chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
         held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
@@ -400,7 +400,7 @@ def test_words_of_regions_stand_in_the_picture(opened: Opened, run_code: RunCode
 def clicked(page: AppTest, row: int, side: str = "left") -> AppTest:
     """The page after a click on a point, as plotly would tell it."""
     state = page.session_state["marked"]
-    state.source, state.now, state.clicked = side, type(state.now)(rows=(row,)), True
+    state.source, state.rows = side, [row]
     page.query_params["row"] = str(row)
     page.session_state["row-said"] = [str(row)]  # by the page itself, not by Back or a link
     return fine(page.run())
@@ -425,7 +425,6 @@ def test_neighbours_in_both_spaces(opened: Opened) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "SIF"}, row="5").run())
     has_pictures(page, 2)
     shown = pictured(load("topics"))
-    assert page.selectbox(key="read").value == 5
     assert any(shown.texts[5] in text.value for text in page.text)
     for name, found in zip(("tfidf", "sif"), near(page), strict=True):
         method = METHODS[name]()
@@ -443,19 +442,19 @@ def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> N
     fine(page.text_input(key="query").set_value("the OVEN").run())
     rows = with_every_word("the", "oven")
     assert 0 < len(rows) < 20
-    assert named(page, "The marked or found")[0]["row"].tolist() == rows
+    shown = pictured(load("topics")).texts
+    assert named(page, "Sentences in the list")[0]["sentence"].tolist() == [shown[row] for row in rows]
     assert "oven" not in str(page.query_params).lower()
     for solid in (False, True):
         fine(page.toggle(key="solid").set_value(solid).run())
         found = figure(page)["data"][-1]
         assert (found["name"], found["marker"]["symbol"], "z" in found) == ("found", "circle-open", solid)
         assert numbers(found["x"]).tolist() == pytest.approx([places(page)[row] for row in rows])
-    assert [option.split(" · ")[0] for option in page.selectbox(key="read").options] == [str(row) for row in rows]
-    fine(page.selectbox(key="read").select_index(0).run())
+    page.query_params["row"] = str(rows[0])
+    fine(page.run())
     ring = figure(page)["data"][-1]
     assert numbers(ring["x"]).tolist() == pytest.approx([places(page)[rows[0]]])
     assert ring["marker"]["size"] > found["marker"]["size"]
-    assert page.query_params["row"] == str(rows[0])
     assert [len(found) for found in near(page)] == [10]
     fine(page.selectbox(key="corpus").select("places").run())
     assert "row" not in page.query_params  # a row of other sentences is another sentence
@@ -490,22 +489,17 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     ]
     assert [len(found) for found in rings] == [0, 1]  # in its own the browser draws it, so that zoom is kept
     assert numbers(rings[1][0]["x"]).tolist() == [places(page, 1)[7]]
-    fine(page.selectbox(key="read").select(None).run())
-    assert not page.session_state["marked"].now
-    assert "row" not in page.query_params
-    clicked(page, 5)
     fine(page.text_input(key="query").set_value("the rain").run())
     rows = with_every_word("the", "rain")
-    assert 5 not in rows
-    assert named(page, "The marked or found")[0]["row"].tolist() == rows  # and not those of them that are marked: none
+    assert 7 not in rows
+    assert len(named(page, "Sentences in the list")[0]) == len(rows)  # and not those of them that are marked: none
     fine(page.text_input(key="typed").set_value("a storm").run())
     charts = [chart.proto.id for chart in page.get("plotly_chart")]
     fine(page.button(key="clear").click().run())
     assert (page.text_input(key="query").value, page.text_input(key="typed").value) == ("", "")
-    assert page.selectbox(key="read").value is None
     assert "row" not in page.query_params
     assert not near(page)
-    assert not named(page, "The marked or found")
+    assert not named(page, "Sentences in the list")
     assert not {chart.proto.id for chart in page.get("plotly_chart")} & set(charts)  # new ones: plotly marks nothing
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
 
@@ -614,7 +608,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
     assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
     assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
     fine(page.text_input(key="query").set_value("oak").run())
-    assert len(named(page, "The marked or found")[0]) == 40
+    assert len(named(page, "Sentences in the list")[0]) == 40
     shows_no_markup(page)
     page = of_lines(opened, right="LSA", **{"found-count": "5"})
     monkeypatch.chdir(tmp_path)
