@@ -31,7 +31,7 @@ from labkit.projection import laid_over, trust
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
-HEIGHT = 520  # in pixels, approximately
+HEIGHT, ROW = 520, 130  # pixels of the picture and the list, approximately, and of a row of the list
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
@@ -110,7 +110,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
         about = {"class": labels, "nearest before": found.source, "nearest now": found.target}
-        list_sentences(listed.tolist(), shown.texts, about, HEIGHT)
+        list_sentences(listed.tolist(), shown.texts, about, row_height=ROW, height=HEIGHT)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)

@@ -6,7 +6,6 @@ Marked and found sentences are rows of the first side; another side highlights t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,14 +16,13 @@ import frame
 import marking
 import numpy as np
 import pandas as pd
-import papers_pthought
 import papers_sbert_lp
 import streamlit as st
 import why
 from keeping import once
 from marking import rows_with_same_text
 from space_look import Look, nearest_of
-from space_sides import Side, picture_rows, words_of
+from space_sides import Side, words_of
 
 from labkit import figures
 from labkit.arrays import unit
@@ -34,12 +32,11 @@ from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import set_apart
 from labkit.figures.clusters import CLASS, SOLID, Colouring, colouring
 from labkit.palette import INK, MARKS, style
-from labkit.projection import Placement, place, project
+from labkit.projection import Placement, place
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
-WIDE, LETTERS, LINES, ROW = 260, 35, 10, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
-LIST = 230  # pixels of the list of marked or found sentences
+LIST = {"row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
 SHARES = "**Hit@1**: share of the n sentences shown whose nearest neighbour is of their class."
@@ -53,11 +50,6 @@ STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
     "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
     "before and after, and has the same direction in both stars."
-)
-GROUPS = (
-    "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
-    "which is ringed. The other groups are chosen at random. A plane shows only part of the space, but the cosines "
-    "in the table are those of the whole space."
 )
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. The sentence has no meaningful vector, and therefore no place in the "
@@ -140,14 +132,10 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     return {"chosen": here(rows) if rows else None, "found": here(matches or []), "ring": next(iter(here(ring)), None)}
 
 
-def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], height: int) -> None:
+def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], **size: int) -> None:
     """Sentences with what is known about them; a row of the table selects its sentence."""
     key = f"listed-{marking.state_of_marks().changes}-{hash(tuple(rows))}"
-    most = LINES * LETTERS
-    said = [texts[row] if len(texts[row]) <= most else f"{texts[row][:most]} …" for row in rows]
-    lines = [
-        {"sentence": text} | {name: of[row] for name, of in about.items()} for row, text in zip(rows, said, strict=True)
-    ]
+    lines = [{name: of[row] for name, of in {"sentence": texts, **about}.items()} for row in rows]
 
     def choose() -> None:
         chosen = st.session_state[key].selection.rows
@@ -156,10 +144,8 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences in the list. Choose one to read it and to see its neighbours."
-        tall = ROW * max(4, 1 + max(map(len, said)) // LETTERS)  # below four lines, Streamlit wraps no text
-        tall = round(frame.LARGER * tall) if st.session_state.get("present") else tall
-        widths = dict(zip(lines[0], (WIDE, 96, 112, 96), strict=False))
-        frame.table(lines, alt, widths=widths, row_height=tall, height=height, **selects)
+        widths = dict(zip(lines[0], (230, 86, 108, 92), strict=False))  # in pixels
+        frame.table(lines, alt, widths=widths, **size, **selects)
 
 
 # --- the classes ---------------------------------------------------------------------------------------------------
@@ -255,8 +241,8 @@ def show_reading(
 ) -> None:
     """The marked or found sentences, the selected one, its neighbours, and the classes, next to the pictures.
 
-    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence has panels; the
-    `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
+    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence one for its
+    star; the `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
@@ -268,7 +254,9 @@ def show_reading(
         if row is not None:
             show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
-            show_panels(sides, opened, first.shown.texts[row], line)
+            show = partial(show_star, sides, opened, first.shown.texts[row], line)
+            if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
+                frame.dialog("Neighbours before and after SBERT-LP", show)
         show_classes(compared or sides, look, measured)
 
 
@@ -280,27 +268,13 @@ def read(side: Side, matches: list[int] | None) -> int | None:
         more = f", the first {LISTED}" if name == "Found" and len(rows) >= LISTED else ""
         st.markdown(f"**{name} sentences**: {len(rows):,} of {len(shown):,}{more}")
         about = {} if set(shown.labels) == {UNLABELLED} else {"class": shown.labels}
-        list_sentences(rows[:LISTED], shown.texts, about, LIST)
+        list_sentences(rows[:LISTED], shown.texts, about, **LIST)
     if 1 < len(marked) < len(shown):
         st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
     if row is not None:
         label = shown.labels[row]
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
-
-
-def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open the panels of the selected sentence; that of paraphrases needs a corpus that has some."""
-    from labkit.pthought.view import groups_with
-
-    groups = None
-    with suppress(ValueError):  # the corpus marks no paraphrases, has no test split, or none of this sentence
-        groups = groups_with(papers_pthought.groups_of_test(opened), text)
-    with st.container(horizontal=True):
-        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
-            frame.dialog("Its paraphrases and other groups", partial(show_group, sides, opened, text, groups))
 
 
 def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
@@ -330,31 +304,6 @@ def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) ->
     formats = {f"{what} {when}": "%.3f" for what in ("weight", "cosine") for when in ("before", "after")}
     frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
     choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
-
-
-def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
-    """The paraphrases of a sentence among other groups, in the plane of each space, and all cosines with it."""
-    st.text(text)
-    cosines = {}
-    for column, side in zip(st.columns(len(sides)), sides, strict=True):
-        rows = unit(side.space.method.encode(list(groups.texts)))
-        plane = project(rows, "pca")
-        picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
-        cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
-        with column:
-            st.markdown(
-                f"**{frame.plain(side.space.name)}**: the plane shows {100 * plane.quality.shown:.0f} % of the variance"
-            )
-            alt = f"Groups of paraphrases in a plane of {side.space.name}. Group A contains the selected sentence."
-            frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))
-            choosing.show_code(GROUP_CODE, side.space, opened, of=side.title, text=text)
-    st.caption(GROUPS)
-    rows = [
-        {"group": group, "sentence": sentence, **dict(zip(cosines, values, strict=True))}
-        for group, sentence, *values in zip(groups.labels, groups.texts, *cosines.values(), strict=True)
-    ]
-    alt = "Every sentence of the groups, with its cosine to the selected sentence."
-    frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
 
 
 def can_land(landed: Asked) -> bool:
@@ -413,13 +362,4 @@ from labkit.sbert_lp.view import around
 sentence, step = {text!r}, -(-len(shown.texts) // {most})
 anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
 star(around(anew.space, sentence), "after").show()
-"""
-GROUP_CODE = """\
-from labkit.arrays import unit
-from labkit.figures import clusters
-from labkit.projection import project
-from labkit.pthought.method import groups_of
-from labkit.pthought.view import groups_with
-groups = groups_with(groups_of(corpus.part("test")), {text!r})
-clusters(project(unit(method.encode(list(groups.texts))), "pca"), groups, ring=0, named=True).show()
 """
