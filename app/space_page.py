@@ -26,7 +26,7 @@ from space_sides import (
     figures_table,
     journey_of,
     opened_side,
-    save_vectors,
+    save_files,
     show_figures,
     show_plain,
     show_side,
@@ -61,7 +61,7 @@ first one.
 * **inter / intra**: the distance between class centres, divided by the width of the classes. A larger value means
   more clearly separated classes.
 * **silhouette**: whether a sentence is, on average, closer to its own class (a) than to the nearest other class (b). It
-  ranges from -1 to 1.
+  ranges from −1 to 1.
 * **Hit@1**: the share of sentences whose nearest neighbour, among those shown, is from the same class. The list of
   classes shows it for each class.
 * **kNN accuracy**: the share of test sentences whose class is predicted correctly from their nearest neighbours in the
@@ -93,7 +93,7 @@ WORTH = (
     "share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
 MEANT = {  # what a score of sentences is
-    "knn_accuracy": " (kNN: the class is predicted from the nearest training sentences.)",
+    "knn_accuracy": " (kNN asks the nearest training sentences; Hit@1, below, only those shown.)",
     "hit@1": " (Hit@1: the nearest neighbour, among them, is of the same class.)",
 }
 SAW_TEST = " (it saw the test sentences, so this does not count)"
@@ -115,11 +115,10 @@ NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
-TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
     "At every epoch, a run saves the vectors of these {split} sentences only; **Before and after** shows others, too. "
-    "{how} **Play** steps through all epochs. A single run then goes back to the epoch that was kept. **Stop** halts "
-    "at the current epoch. The arrow keys move the slider. While the pictures play, the scores below are hidden."
+    "{how} **Play** steps through all epochs. A single run then goes back to the epoch that was kept: its "
+    "weights are those of the saved model. While the pictures play, the scores below are hidden."
 )
 OWN_SCALE = " Each epoch is drawn to its own scale; the curves show how far its classes are apart."
 SHARED = "All epochs share one PCA." + OWN_SCALE
@@ -150,20 +149,11 @@ def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> t
     return once(said, ("found", space.key, *key, way, count), find), (way, count)
 
 
-def save_found(shown: Labelled) -> None:
-    """Offer the classes found as a file, or as the corpus of all pages."""
+def use_found(shown: Labelled) -> None:
+    """Make the sentences with the classes found the corpus of all pages."""
     rows = [{"text": text, "label": label} for text, label in zip(shown.texts, shown.labels, strict=True)]
-
-    def use() -> None:
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        st.session_state["file"] = frame.File("found.jsonl", lines.encode())
-        choosing.choose_corpus(choosing.OWN)
-
-    with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
-        classes = len(set(shown.labels))
-        st.caption(f"A corpus of {len(rows):,} sentences in {classes:,} classes, with the columns text and label.")
-        frame.csv_button(lambda: rows, "found")
-        st.button("Use them as the corpus on every page", key="found-corpus", on_click=use)
+    st.session_state["file"] = frame.File("found.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    choosing.choose_corpus(choosing.OWN)
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
@@ -229,7 +219,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
         with save:
-            save_vectors(side)
+            save_files(side)
     marking.equip_pictures(len(shown))
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
@@ -238,7 +228,8 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     show_verdict(verdict, opened, sides, measured, marked)
     if found:
         with saves:
-            save_found(shown)
+            use: Any = {"icon": ":material/category:", "type": "tertiary", "on_click": use_found, "args": (shown,)}
+            st.button("Use the classes found as the corpus", key="found-corpus", **use)
     with left:
         st.caption(FAR if look.how == "pca" else NEAR.format(name=NAMES[look.how]))
     for side in sides:
@@ -302,18 +293,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         if not isinstance(opened.corpus, Sentences):
             offer_training(st.container(), opened)
         return
-    if (count := min(len(space.method.snapshots.texts) for space in trained.values())) < 4:
-        st.info(TOO_FEW.format(count=count))
-        return
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     left, right = st.columns(WIDTHS if len(trained) > 1 else 2)
     unit, kept = next(iter(journeys.values())).unit, [kept_epoch(each.method.history) for each in trained.values()]
-    label = unit.capitalize()
-    if known := [f"{unit} {at}" for at in kept if at is not None]:
-        label += f" (the {'models' if len(known) > 1 else 'model'} you download: {', '.join(known)})"
     with left:
-        choose: Any = partial(st.select_slider, label, epochs, epochs[0], key="epoch", **frame.KEEP)
+        choose: Any = partial(st.select_slider, unit.capitalize(), epochs, epochs[0], key="epoch", **frame.KEEP)
         epoch = int(choose()) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
@@ -327,7 +312,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             + (f" of {name}" if len(sides) > 1 else "")
         )
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
-    weak = TOO_FEW_TO_DECIDE * (count < FEWEST)
+    weak = TOO_FEW_TO_DECIDE * (len(first.shown) < FEWEST)
     verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     drawn = (look, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), drawn, len(first.shown))
@@ -385,9 +370,9 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
-    names = [f"space, {journey.unit} {journey.epochs[0]}"] * (at > 0) + [f"space, {where}", f"picture, {where}"]
-    measured = [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]]
-    figures_table(st.container(key=f"resting-{side.name}"), names, measured)
+    start = [(f"space, {journey.unit} {journey.epochs[0]}", journey.space[0])] * (at > 0)
+    with st.container(key=f"resting-{side.name}"):
+        figures_table([*start, (f"space, {where}", journey.space[at]), (f"picture, {where}", journey.drawn[at])])
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -405,11 +390,6 @@ def page() -> None:
     if not chosen:
         return
     box = frame.choices().popover("Picture", icon=":material/tune:")
-    if folders := {name: space.folder for name, space in chosen.items() if space.folder is not None}:
-        with frame.choices().popover("Model", icon=":material/download:"):
-            for name, folder in folders.items():
-                st.markdown(f"**{frame.plain(chosen[name].name)}**")
-                frame.save_model(folder, f"{name}-model")
     if (view := st.query_params.get("view", "")) in EARLIER:
         st.query_params.update(EARLIER[view])
         st.rerun()  # widgets read the address once, before the page runs

@@ -30,6 +30,7 @@ from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import set_apart
+from labkit.figure_names import written
 from labkit.figures.clusters import CLASS, SOLID, Colouring, colouring
 from labkit.palette import INK, MARKS, style
 from labkit.projection import Placement, place
@@ -39,7 +40,7 @@ LISTED, TALL = 500, 30  # sentences; classes above which their table fills its p
 LIST = {"row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "**Hit@1**: share of the n sentences shown whose nearest neighbour is of their class."
+SHARES = "**Hit@1**: share of the n sentences whose nearest neighbour among those shown is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -170,40 +171,41 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         return
     drawn_as = dict(zip(named.codes.tolist(), drawn.codes.tolist(), strict=True))
     by_class = [each.by_class for each in measured] if named.column == CLASS else []
-    change = {
-        code: by_class[-1].get(named.names[code], 0.0) - by_class[0].get(named.names[code], 0.0) if by_class else 0.0
-        for code in drawn_as
-    }
-    order = sorted(drawn_as, key=lambda code: (change[code], drawn_as[code], named.names[code]))  # losses come first
+    first, last = (by_class[0], by_class[-1]) if by_class else ({}, {})
+
+    def rank(code: int) -> tuple[float, int, str]:  # losses come first
+        name = named.names[code]
+        return last.get(name, 0.0) - first.get(name, 0.0), drawn_as[code], name
+
+    order = sorted(drawn_as, key=rank)
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     marks = [SOLID.get(mark, mark) if look.dimensions == 3 else mark for _, mark in looks]
     table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
-    wide = round(96 * (frame.LARGER if st.session_state.get("present") else 1))
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=22)}
-    columns[named.column] = st.column_config.Column(width=wide)
+    widths = {" ": 22, named.column: round(96 * (frame.LARGER if st.session_state.get("present") else 1))}
     if by_class:
+        st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
         table["n"] = [len(rows_of(named, name)) for name in names]
-        columns["n"] = st.column_config.Column(width=40)
+        widths |= {"n": 40, "Δ": 44}
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52 if len(side.name) < 6 else 70)
+        widths[side.name] = 52 if len(side.name) < 6 else 70
     if len(by_class) > 1:
         table["Δ"] = table[sides[1].name] - table[sides[0].name]
-        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=44)
-    if by_class:
-        names_of = [f"{side.name.capitalize()}: {frame.plain(side.space.name)}." for side in sides]
-        said = names_of if len({side.space.name for side in sides}) > 1 else []
-        st.caption(" ".join([SHARES, *said, *["Δ: in points."] * (len(sides) > 1)]))
+    looked = table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "])
+    shares = [side.name for side in sides if side.name in table]
+    looked = looked.format("{:.0f} %", subset=shares).format(
+        partial(written, form="+.0f"), subset=table.columns.intersection(["Δ"])
+    )
     key = f"classes-{marking.state_of_marks().changes}"
     st.dataframe(
-        table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
+        looked,
         hide_index=True,
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",
         height="stretch" if len(names) > TALL else "content",
-        column_config=columns,
+        column_config={name: st.column_config.Column(width=width) for name, width in widths.items()},
         alt="The classes with their colours. Choose one to mark it in all pictures.",
     )
 
@@ -337,7 +339,9 @@ def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> Non
                     own = near.label == each.label
                     of = "" if bare else f"{'✓ ' * own}{frame.plain(near.label)} · "
                     differs = "" if near.text in seen[len(asked) - 1 - number] else MARK[number]
-                    st.markdown(f"{rank}. **{near.similarity:.3f}**{differs} · {of}{frame.plain(near.text)}")
+                    st.markdown(
+                        f"{rank}. **{written(near.similarity, '.3f')}**{differs} · {of}{frame.plain(near.text)}"
+                    )
                     if opened is not None:
                         right = None if own or each.row is None else each.nearest_of_class
                         key, says = f"{side.name}-{kind}-{rank}", {"label": f"Why {rank}?", "icon": None}

@@ -18,6 +18,7 @@ import dot_map
 import frame
 import marking
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
@@ -31,6 +32,7 @@ from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation, separation
 from labkit.evaluation.regions import CountedWords, PlacedName, Regions, counted_words, regions, words_on_map
+from labkit.figure_names import written
 from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
 from labkit.projection import NAMES, Projection, epochs, project
@@ -241,42 +243,39 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
     """Show the scores of all spaces and pictures, and how far the pictures can be trusted; return the scores of the
     spaces, or none if there is only one class."""
     notes: list[str] = []
-    apart = len(set(sides[0].shown.labels)) > 1  # otherwise there are no classes to separate
-    names = [name for side in sides for name in (side.space.name, f"its picture ({side.picture.name})")]
-    found: list[Separation] = []
+    measured: list[tuple[str, Separation]] = []
     with st.expander("Scores", icon=":material/table:"):
         for side in sides:
             notes += [f"{side.space.name}: {side.space.note}"] if side.space.note else []
             notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
-            if not apart:
-                continue
             labels, rows, points = side.shown.labels, side.vectors()[1], side.picture.points
+            if len(set(labels)) == 1:  # there are no classes to separate
+                continue
             key = ("separation", side.space.key, side.key)
             space = once("", key, partial(separation, rows, labels))
-            in_picture = (*key, side.picture.method, points.shape[1])
-            found += space, once("", in_picture, partial(separation, points, labels))
+            drawn = once("", (*key, side.picture.method, points.shape[1]), partial(separation, points, labels))
+            measured += [(side.space.name, space), (f"its picture ({side.picture.name})", drawn)]
             if space.sample < len(labels):  # for sparse rows, the ratio is measured on the sample, too
                 sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "all scores of the space"
                 notes.append(f"For {side.space.name}, {sampled} are measured on {space.sample:,} sentences.")
-        if apart:
-            figures_table(st, names, found)
+        if measured:
+            figures_table(measured)
             st.caption(SCORES)
         st.caption(frame.plain(" ".join(notes)))
-    return found[::2]
+    return [each for _, each in measured[::2]]
 
 
-def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]) -> None:
-    """Write a table with the three scores of each space and picture."""
-    lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
-    for where, each in zip(names, measured, strict=True):
-        values = (each.ratio, each.silhouette, each.hit)
-        cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values]
-        lines.append("| " + " | ".join([frame.plain(where), *cells]) + " |")
-    box.markdown("\n".join(lines))
+def figures_table(measured: Sequence[tuple[str, Separation]]) -> None:
+    """A table with the three scores of each space and picture."""
+    names = {"inter/intra": "ratio", "silhouette": "silhouette", "Hit@1": "hit"}
+    rows = [[where, *(getattr(each, of) for of in names.values())] for where, each in measured]
+    table = pd.DataFrame(rows, columns=["measured in", *names]).style
+    table = table.format(partial(written, form=".3f"), subset=list(names), na_rep="–")
+    st.dataframe(table, hide_index=True, alt="Scores of each space and picture.")
 
 
-def save_vectors(side: Side) -> None:
-    """The vectors behind a picture, and the picture, as files."""
+def save_files(side: Side) -> None:
+    """The model of a run, the vectors behind a picture, and the picture, as files."""
 
     def vectors(ending: str) -> bytes:
         return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
@@ -284,6 +283,8 @@ def save_vectors(side: Side) -> None:
     def atlas() -> bytes:
         return atlas_bytes(side.picture, side.shown, side.vectors()[1])
 
+    if side.space.folder is not None:
+        frame.save_model(side.space.folder, f"{side.name}-model")
     files: dict[str, tuple[Callable[[], bytes], str]] = {
         "Vectors as NPZ": (partial(vectors, ".npz"), "vectors.npz"),
         "Vectors as Parquet": (partial(vectors, ".parquet"), "vectors.parquet"),

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 import streamlit as st
-from space_sides import Side, picture_rows, save_vectors
+from space_sides import Side, picture_rows, save_files
 from streamlit.testing.v1 import AppTest
 
 from labkit.arrays import unit
@@ -72,9 +72,8 @@ def code_with(page: AppTest, call: str) -> int:
 
 def table(page: AppTest) -> dict[str, list[float]]:
     """Where it was measured -> the three figures."""
-    (found,) = [text.value for text in page.markdown if "inter/intra" in text.value]
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found.splitlines()[2:]]
-    return {where: [float(value) for value in values] for where, *values in cells}
+    (found,) = named(page, "Scores of each")
+    return {where: values for where, *values in found.to_numpy().tolist()}
 
 
 @pytest.mark.parametrize("name", ["places", "relatedness"])
@@ -198,7 +197,6 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
     axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
     assert page.select_slider(key="epoch").value == 0  # from where it plays
     kept = kept_epoch(load_run(run / "small").history)
-    assert f"epoch {kept}" in page.select_slider(key="epoch").label
     names = [frame["data"][-1]["text"][0] for frame in drawn["frames"]]
     assert [name for name in names if "kept" in name] == [f"epoch {kept} (kept)"]
     assert len(run_code(page)[0].frames) == 3
@@ -570,7 +568,7 @@ def test_saved_rows_start_no_formula_and_saved_vectors_are_the_methods_own(monke
     kept: list[Any] = []
     monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **more: kept.append(content))
     rows = np.array([[3, 4], [0, 2]], np.float32)  # not at unit length, as of a method that compares by distance
-    save_vectors(Side("left", SimpleNamespace(folder=None), shown, (), picture, lambda: (rows, unit(rows))))
+    save_files(Side("left", SimpleNamespace(folder=None), shown, (), picture, lambda: (rows, unit(rows))))
     assert np.load(io.BytesIO(kept[0]()))["vectors"].tolist() == rows.tolist()
 
 
@@ -624,7 +622,7 @@ def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened
     page = of_lines(opened, **{"found": "nobody", "row": "3"})
     (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     assert not trace["showlegend"]
-    assert not [text for text in page.markdown if "inter/intra" in text.value]
+    assert not named(page, "Scores of each")
     assert "✓" not in texts(page)
     page = of_lines(opened, **{"found": "nobody", "right": "LSA", "view": "Who moved"})
     assert "no label" not in texts(page) + " ".join(button.label for button in page.button)
