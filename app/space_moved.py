@@ -166,25 +166,19 @@ def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
 
 # --- the code of what is measured ----------------------------------------------------------------------------------
 
-TRUST_CODE = """\
-from labkit.figures.clusters import with_column
-from labkit.projection import trust
-shown = with_column(shown, "trust", trust(vectors, picture.points))"""
-MOVED_CODE = """\
+MEASURED_CODE = """\
 from labkit.evaluation import movement
 from labkit.figures.clusters import with_column
-rows = [each.encode(shown.texts, normalize_embeddings=True) for each in (before, after)]
-shown = with_column(shown, "neighbours changed", movement(*rows).change)"""
-EPOCHS_CODE = """\
+from labkit.projection import trust
+{rows}
+shown = with_column(shown, {by!r}, {share})"""
+EPOCH_ROWS = """\
 from dataclasses import replace
 from labkit.arrays import unit
-from labkit.evaluation import movement
-from labkit.figures.clusters import with_column
-from labkit.projection import trust
-first, now = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
-share = {share}
-epochs = replace(epochs, shown=with_column(epochs.shown, {by!r}, share))"""
-SHARES = {TRUST: "trust(now, epochs.pictures[{at}].points)", MOVED: "movement(first, now).change"}
+before, vectors = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
+shown, picture = epochs.shown, epochs.pictures[{at}]"""
+BOTH_ROWS = "before, vectors = (each.encode(shown.texts, normalize_embeddings=True) for each in (before, after))"
+SHARES = {TRUST: "trust(vectors, picture.points)", MOVED: "movement(before, vectors).change"}
 WORDS_IMPORT = "\nfrom labkit.evaluation.regions import counted_words, regions"
 WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
 CODE_OF_LABELS = {
@@ -213,14 +207,13 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, lo
     """The code that makes the picture of a side; `before` is code that goes first, `at` is the index of the epoch."""
     of, space, measured, at = side.title if len(sides) > 1 else "", side.space, "", values.get("at")
     before = values.pop("before", "")
-    if look.by in (TRUST, MOVED) and look.by not in side.shown.extra:
-        if at is not None:
-            measured = EPOCHS_CODE.format(at=at, by=look.by, share=SHARES[look.by].format(at=at))
-        elif look.by == TRUST:
-            measured = TRUST_CODE
-        else:
-            measured = MOVED_CODE
+    if look.by in SHARES and look.by not in side.shown.extra:
+        rows = BOTH_ROWS if look.by == MOVED else ""
+        if at is None and rows:
             before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
+        rows = rows if at is None else EPOCH_ROWS.format(at=at)
+        measured = MEASURED_CODE.format(rows=rows, by=look.by, share=SHARES[look.by])
+        measured += "" if at is None else "\nepochs = replace(epochs, shown=shown)"
     space = replace(space, code=f"{before}\n{space.code}".strip())
     measured += WORDS_IMPORT * (look.labels in (COARSE, FINE))
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}

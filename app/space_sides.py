@@ -48,8 +48,6 @@ AMONG = (
     "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
 )
 SCORES = "All are measured on the sentences shown. **What am I looking at?** explains them."
-TAKES = "this takes about {time} on an idle core, but only the first time"
-SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
 
 
@@ -124,10 +122,10 @@ def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], 
 
 
 def waiting(how: str, count: int, landmarks: int | None) -> str:
-    """The message while a picture of `count` sentences is made, with the time if that is long."""
-    each, placed = SECONDS.get(how, 0.0), 0 if landmarks is None else count - landmarks
-    seconds = each * (count - placed) / cached.LANDMARKS + 1e-4 * placed
-    note = f"Arranging the picture: {TAKES.format(time=lasting(seconds))} …" if seconds > SOON else "Arranging …"
+    """The message while a picture of `count` sentences is made, with the time that it takes."""
+    placed = 0 if landmarks is None else count - landmarks
+    seconds = SECONDS.get(how, 0.0) * (count - placed) / cached.LANDMARKS + 1e-4 * placed
+    note = f"Arranging the picture: this takes about {lasting(seconds)} on an idle core, but only the first time …"
     return note if landmarks is None else f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[how])}"
 
 
@@ -181,8 +179,6 @@ def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, 
         {**marks, "count": len(side.shown)},
         words=words_of_map(side, look.labels),
         alt=alt,
-        height="var(--tall)",
-        legend=look.in_numbers(side.shown),
         on_marked=partial(marking.on_marked, side.name, key, len(side.shown), carry),
     )
     with save:

@@ -44,7 +44,6 @@ def test_points_come_back_from_their_bytes_with_class_colour_and_mark() -> None:
     looks = [header["looks"][code] for code in codes]
     assert (looks, header["rest"]) == ([1, 0, 1, 2], 2)
     assert header["colours"] == ["#0072B2", "#E69F00", "#767676"]
-    assert [name for name, _ in header["legend"]] == ["<b>y", "x", "1 other"]
     assert [name for name, *_ in header["labels"]] == ["x", "<b>y", "1 other"]  # the largest first, the others last
     assert header["labels"][0][1:3] == pytest.approx([0, 0.25], abs=1e-4)  # a point of its own, and no empty middle
 
@@ -57,12 +56,6 @@ def test_numbers_are_levels_of_a_scale() -> None:
     assert [header["names"][code] for code in codes] == [str(i) for i in range(16)]
     assert [name for name, _ in header["legend"]] == ["0", "5", "10", "15"]
     assert (len(header["colours"]), header["labels"]) == (256, [])
-
-
-@pytest.mark.parametrize("points", [np.zeros((4, 3)), np.full((4, 2), np.nan), np.full((4, 2), np.inf)])
-def test_what_is_no_plane_is_refused(points: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        map_bytes("left", Projection("PCA", points), SHOWN, "class", 2, ())
 
 
 def test_points_on_one_spot_have_a_place() -> None:
