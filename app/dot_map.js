@@ -1,6 +1,6 @@
 // A map of up to a million points, drawn by WebGL 2: pan, zoom, hover, click, lasso. Written for this project (MIT);
 // `dot_map.py` describes the input. The output is the event `marked`: {rows: one bit per row, in base64}, {row: number},
-// {} for nothing, or {webgl: false} if the browser cannot draw the map.
+// or {} for nothing.
 //
 // Places here are in the unit of the picture's longer side: (0, 0) is its lowest corner, y goes up.
 
@@ -201,9 +201,7 @@ class DotMap {
     this.over.setAttribute('aria-label', data.alt);
     this.over.parentElement.style.height = 'var(--tall)';
     if (!this.works) {
-      this.host.textContent = 'This browser does not support WebGL, so the picture shows fewer sentences.';
-      if (!this.told) this.tell({ webgl: false });
-      this.told = true;
+      this.host.textContent = 'This browser does not support WebGL. Choose at most 2,000 sentences under Picture.';
       return;
     }
     const points = SLOTS.get(data.slot);

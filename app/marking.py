@@ -20,7 +20,7 @@ import frame
 import numpy as np
 import streamlit as st
 
-STATE, ROW, NO_WEBGL = "marked", "row", "no-webgl"
+STATE, ROW = "marked", "row"
 QUERY, TYPED = "query", "typed"  # the widgets for the search and the typed sentence
 LIST = "list"  # a source that is not a picture: the list of classes
 
@@ -107,12 +107,9 @@ def rows_with_same_text(rows: Sequence[int], texts: Sequence[str], onto: Sequenc
 
 
 def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], list[int]]) -> None:
-    """Handle an event of a picture before the page reruns: marks, a click, Escape, or the message that this browser
-    cannot draw a map. `carry` converts its rows to those of the first picture."""
+    """Handle marks, a click or Escape in a picture before the page reruns. `carry` converts its rows to those of the
+    first picture."""
     event, state = st.session_state.get(key) or {}, state_of_marks()
-    if (event.get("marked") or {}).get("webgl") is False:
-        st.session_state[NO_WEBGL] = True
-        return
     if state.source not in ("", side):
         state.baked = state.rows
     state.changes += state.source == LIST  # the list of classes forgets its mark, and the pictures are new

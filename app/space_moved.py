@@ -5,7 +5,6 @@ They compare the spaces of the two sides, or two epochs of one run. Up to AT_ONC
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,9 +17,9 @@ import streamlit as st
 from cached import Opened
 from choosing import Space
 from keeping import once
-from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, nearest_of, sentences_of
+from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, found_in, look_of, nearest_of, sentences_of
 from space_reading import clear_button, list_sentences, show_neighbours_of
-from space_sides import Side, opened_side, picture_rows, show_side, words_on
+from space_sides import Side, opened_side, picture_rows, show_side
 
 from labkit import figures
 from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
@@ -42,9 +41,6 @@ SHOWN = (
     "Each line leads from a sentence's place in {before}, shown by a mark, to its place in {after}: in colour for "
     "{coloured:,} ({which}), in grey for the other {others:,} in the list. The points are those of {after}, and "
     "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
-)
-ABOUT_FOUND = (
-    "This corpus has no classes, so the groups are the clusters in the first picture, named by their typical words."
 )
 
 
@@ -90,8 +86,9 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     left, right = st.columns(2)
     left = left.container(key="frame-moved")
     shown, key, line = sentences_of(opened, box)
+    shown, found_by = found_in(chosen["left"], shown, key, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
-    drawn = ("who", look, st.session_state.get("list"), *(space.key for space in chosen.values()))
+    drawn = ("who", look, found_by, st.session_state.get("list"), *(space.key for space in chosen.values()))
     marking.update_marks(key, drawn, len(shown))
     with left:
         before, after = (opened_side(name, space, shown, key, look) for name, space in chosen.items())
@@ -99,8 +96,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
             return
     old, new = laid_over(before.picture, after.picture)
     with right:
-        labels, moved = labels_of_groups(before, after), who_moved(before, after)
-    found = moves(moved, labels)
+        moved = who_moved(before, after)
+    found, labels = moves(moved, shown.labels), shown.labels
     verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)), help=JUDGED)
     with right:
         outcome, group = choose_list(found)
@@ -114,9 +111,9 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
-    drawn, which = group, "the largest group in the list"
-    if many or row is not None:
-        drawn, which = (rows, "those marked") if many else (np.array([row]), "the one selected")
+    drawn, which = (rows, "those marked") if many else (group, "the largest group in the list")
+    if row is not None and not many:
+        drawn, which = np.array([row]), "the one selected"
     coloured = drawn[found.outcome[drawn] != ""]
     others = np.setdiff1d(found.rows(outcome), coloured)
     if many:
@@ -153,15 +150,6 @@ def choose_list(found: Moves) -> tuple[str, np.ndarray]:
         if rest := groups[GROUPS:]:
             st.caption(f"and {sum(len(rows) for _, rows in rest):,} more in {len(rest)} smaller groups")
     return outcome, groups[0][1] if groups else np.empty(0, np.int64)
-
-
-def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
-    """The classes of the sentences; if there is only one, clusters of the first picture, named by their words."""
-    if len(set(after.shown.labels)) > 1:
-        return after.shown.labels
-    st.caption(ABOUT_FOUND)
-    regions = words_on(before, fine=True)
-    return [regions.names[code] or f"cluster {code + 1}" for code in regions.codes.tolist()]
 
 
 # --- the code of what is measured ----------------------------------------------------------------------------------

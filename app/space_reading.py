@@ -152,14 +152,13 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str
 # --- the classes ---------------------------------------------------------------------------------------------------
 
 
-def marked_class(shown: Labelled, look: Look) -> str | None:
-    """The class marked in all pictures, through the list of classes or a link."""
+def follow_class(shown: Labelled, look: Look) -> None:
+    """Mark the class that a link names; the address keeps the one chosen in the list of classes while it is marked."""
     linked, named = st.query_params.get(CLASS), colouring(shown, look.by_column(shown))
     if frame.address_changed(CLASS) and linked in named.names:
         marking.mark_rows(rows_of(named, linked), marking.LIST)
-    marked = linked if linked in named.names and marking.state_of_marks().source == marking.LIST else None
-    frame.keep_in_address(CLASS, marked)
-    return marked
+    marked = linked in named.names and marking.state_of_marks().source == marking.LIST
+    frame.keep_in_address(CLASS, linked if marked else None)
 
 
 def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separation]) -> None:

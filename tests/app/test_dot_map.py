@@ -117,7 +117,3 @@ def test_what_is_marked_is_marked_in_both_maps(opened: Opened) -> None:
     held = [np.unpackbits(np.frombuffer(each, np.uint8), bitorder="little") for each in sent]
     assert np.array_equal(held[0], held[1])
     assert np.flatnonzero(held[0]).tolist() == rows
-    page.session_state["no-webgl"] = True
-    chart = json.loads(fine(page.run()).get("plotly_chart")[0].proto.spec)
-    assert "scattergl" not in {trace["type"] for trace in chart["data"]}
-    assert not maps(page)
