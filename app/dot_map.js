@@ -1,13 +1,12 @@
 // A map of up to a million points, drawn by WebGL 2: pan, zoom, hover, click, lasso. Written for this project (MIT);
-// `dot_map.py` describes the input. The output is the event `marked`: {polygon: [[x, y], ...]} in the picture's own
-// coordinates, {row: number}, {} for nothing, or {webgl: false} if the browser cannot draw the map.
+// `dot_map.py` describes the input. The output is the event `marked`: {rows: one bit per row, in base64}, {row: number},
+// or {} for nothing.
 //
 // Places here are in the unit of the picture's longer side: (0, 0) is its lowest corner, y goes up.
 
 const MOVING = 200000, FEWEST = 20000; // points drawn while the map moves: more on fast machines, fewer on slow ones
 const CORNERS = 300, NEAR = 10; // of a lasso; pixels from the mouse to a point that counts as hit
 const CLOSE = 3; // zoom from which the words of finer regions are written
-const GLYPHS = '●◆■✚▲★';
 const SLOTS = new Map(); // the name of a side -> its points, which stay when only marks change
 const MAPS = new Set(); // all maps of the page: points in view in one are bright in the others
 
@@ -24,7 +23,7 @@ flat out int mark;
 void main() {
   colour = texelFetch(looks, ivec2(look, 0), 0);
   mark = int(texelFetch(looks, ivec2(look, 1), 0).r * 255.0 + 0.5);
-  bool away = colour.a == 0.0 || (only >= 0 && int(chosen) != only);
+  bool away = only >= 0 && int(chosen) != only;
   gl_Position = away ? vec4(2.0, 2.0, 0.0, 1.0) : vec4((place - middle) * scale, 0.0, 1.0);
   gl_PointSize = size;
 }`;
@@ -80,8 +79,8 @@ function gridOf(places, n) {
   return { side, starts, rows };
 }
 
-// The row nearest to (x, y) among those that are shown, at most `far` away, or -1.
-function nearest(points, x, y, far, shown) {
+// The row nearest to (x, y), at most `far` away, or -1.
+function nearest(points, x, y, far) {
   const { side, starts, rows } = points.grid, { places } = points;
   const [left, right, low, high] = [x - far, x + far, y - far, y + far]
     .map(end => Math.max(0, Math.min(side - 1, Math.floor(end * side))));
@@ -89,9 +88,31 @@ function nearest(points, x, y, far, shown) {
   for (let line = low; line <= high; line++)
     for (let at = starts[line * side + left]; at < starts[line * side + right + 1]; at++) {
       const row = rows[at], dx = places[2 * row] / 65535 - x, dy = places[2 * row + 1] / 65535 - y;
-      if (dx * dx + dy * dy <= least && shown(row)) [best, least] = [row, dx * dx + dy * dy];
+      if (dx * dx + dy * dy <= least) [best, least] = [row, dx * dx + dy * dy];
     }
   return best;
+}
+
+// One bit per row: whether its place passes a test. Null if all do.
+function bitsOf(points, passes) {
+  const n = points.count, bits = new Uint8Array(Math.ceil(n / 8));
+  let count = 0;
+  for (let row = 0; row < n; row++)
+    if (passes(points.places[2 * row] / 65535, points.places[2 * row + 1] / 65535)) {
+      bits[row >> 3] |= 1 << (row & 7);
+      count += 1;
+    }
+  return count === n ? null : bits;
+}
+
+// Whether (x, y) is in a polygon: a ray to the right crosses an odd number of edges, whose upper ends do not count.
+function within(corners, x, y) {
+  let odd = false;
+  corners.forEach(([x1, y1], at) => {
+    const [x2, y2] = corners.at(at - 1);
+    if (y1 > y !== y2 > y && x < x1 + (y - y1) / (y2 - y1) * (x2 - x1)) odd = !odd;
+  });
+  return odd;
 }
 
 // --- a map ----------------------------------------------------------------------------------------------------------
@@ -105,14 +126,11 @@ canvas {position: absolute; inset: 0; width: 100%; height: 100%}
 .hint {position: absolute; z-index: 1; max-width: 15rem; padding: 0.2rem 0.5rem; border-radius: 0.3rem; pointer-events: none;
   background: var(--st-background-color); border: 1px solid var(--st-border-color)}
 .tools {position: absolute; top: -1.9rem; right: 0}
-.tools, .legend {display: flex; flex-wrap: wrap; gap: 0.2rem}
+.tools, .legend {display: flex; flex-wrap: wrap; gap: 0.2rem 0.6rem}
+.tools {gap: 0.2rem}
 button {font: inherit; color: inherit; cursor: pointer; min-height: 24px; min-width: 24px; border-radius: 0.3rem;
   background: none; border: 1px solid var(--st-border-color)}
 .tools button[aria-pressed=true] {border-color: var(--st-primary-color); box-shadow: inset 0 -2px var(--st-primary-color)}
-.legend[hidden] {display: none}
-.legend button {border-color: transparent; text-align: left}
-.legend button[aria-pressed=false] {text-decoration: line-through}
-.legend span {font-size: 1.3em}
 .note {margin: 0.2rem 0; font-size: 0.75rem}
 </style>
 <div class="tools" role="toolbar" aria-label="Tools of the map">
@@ -122,7 +140,7 @@ button {font: inherit; color: inherit; cursor: pointer; min-height: 24px; min-wi
 </div>
 <div class="field"><canvas class="dots"></canvas><canvas class="over" tabindex="0" role="application"
   aria-roledescription="map of points"></canvas><div class="hint" hidden></div></div>
-<div class="legend" role="group" aria-label="Classes: press to hide or show"></div>
+<div class="legend"></div>
 <p class="note">Drag to move, scroll to zoom, and click a point to read it. Lasso (or Shift and drag) marks points. Keys:
 arrows, +, −, 0 (show all), Enter (mark the view), Escape (clear). Points in view are bright in the other map.</p>`;
 
@@ -134,7 +152,7 @@ class DotMap {
     const part = name => this.host.querySelector(name);
     [this.dots, this.over, this.hint, this.legend] = ['.dots', '.over', '.hint', '.legend'].map(part);
     [this.last, this.gap, this.most] = [0, 0, MOVING];
-    [this.view, this.hidden, this.tool, this.lasso] = [{ x: 0.5, y: 0.5, zoom: 1 }, new Set(), 'pan', null];
+    [this.view, this.tool, this.lasso] = [{ x: 0.5, y: 0.5, zoom: 1 }, 'pan', null];
     this.written = new Map(); // the names that are on the map now, by their number -> [text, left, top, half of the width]
     this.host.querySelector('.note').hidden = MAPS.size > 0; // once a page
     this.over.setAttribute('aria-description', this.host.querySelector('.note').textContent);
@@ -181,12 +199,9 @@ class DotMap {
   show(data) {
     this.data = data;
     this.over.setAttribute('aria-label', data.alt);
-    this.over.parentElement.style.height = data.height;
-    this.legend.hidden = !data.legend;
+    this.over.parentElement.style.height = 'var(--tall)';
     if (!this.works) {
-      this.host.textContent = 'This browser does not support WebGL, so the picture shows fewer sentences.';
-      if (!this.told) this.tell({ webgl: false });
-      this.told = true;
+      this.host.textContent = 'This browser does not support WebGL. Choose at most 2,000 sentences under Picture.';
       return;
     }
     const points = SLOTS.get(data.slot);
@@ -197,9 +212,8 @@ class DotMap {
         for (const map of MAPS) map.seen = null;
       }
       this.points = points;
-      this.hidden.clear();
       this.load();
-      this.listClasses();
+      this.explain();
     }
     if (!data.marked) this.lasso = null;
     this.mark();
@@ -242,40 +256,25 @@ class DotMap {
     gl.vertexAttribIPointer(2, 1, gl.UNSIGNED_BYTE, 0, 0);
   }
 
-  // The colours, and in a second line the marks, of all looks; hidden looks have no opacity.
+  // The colours, and in a second line the marks, of all looks.
   colour() {
     const { gl, points } = this, texels = new Uint8Array(2 * 4 * 256);
     points.colours.forEach((colour, look) => {
-      const number = parseInt(colour.slice(1), 16), opacity = this.hidden.has(look) ? 0 : look === points.rest ? 140 : 255;
+      const number = parseInt(colour.slice(1), 16), opacity = look === points.rest ? 140 : 255;
       texels.set([number >> 16, (number >> 8) & 255, number & 255, opacity], 4 * look);
       texels[4 * (256 + look)] = points.marks[look] ?? 0;
     });
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 2, 0, gl.RGBA, gl.UNSIGNED_BYTE, texels);
   }
 
-  listClasses() {
+  // A few numbers of a scale and their colours; classes are explained next to the map.
+  explain() {
     this.legend.replaceChildren(...this.points.legend.map(([name, look]) => {
-      const button = document.createElement('button'), sign = document.createElement('span');
-      sign.textContent = GLYPHS[this.points.marks[look] ?? 0];
-      sign.style.color = this.points.colours[look];
-      sign.setAttribute('aria-hidden', 'true');
-      button.append(sign, ` ${name}`);
-      button.setAttribute('aria-pressed', 'true');
-      button.onclick = () => {
-        const hides = !this.hidden.has(look), same = map => String(map.points?.legend) === String(this.points.legend);
-        for (const map of [...MAPS].filter(same)) map.hide(look, hides);
-      };
-      return button;
+      const entry = document.createElement('span'), sign = document.createElement('span');
+      [sign.textContent, sign.style.color] = ['● ', this.points.colours[look]];
+      entry.append(sign, name);
+      return entry;
     }));
-  }
-
-  // Hide or show a class, here and in the other map, which shares this legend.
-  hide(look, hides) {
-    this.hidden[hides ? 'add' : 'delete'](look);
-    const at = this.points.legend.findIndex(entry => entry[1] === look);
-    this.legend.children[at].setAttribute('aria-pressed', String(!hides));
-    this.colour();
-    this.draw();
   }
 
   // --- drawing ---
@@ -363,7 +362,7 @@ class DotMap {
     for (const [x, y] of data.landed) write('★', ...at(...this.inUnit(x, y)), '#F0E442');
   }
 
-  // Names as [text, x, y, look], large regions first: classes, or words for the current zoom.
+  // Names as [text, x, y], large regions first: classes, or words for the current zoom.
   names() {
     const { points, data, view } = this;
     return data.words?.[view.zoom < CLOSE ? 0 : 1].map(([text, x, y]) => [text, ...this.inUnit(x, y)]) ?? points.labels;
@@ -375,9 +374,9 @@ class DotMap {
     names.sort(([a], [b]) => before.has(b) - before.has(a));
     [this.zoomed, this.written] = [this.view.zoom, new Map()];
     const ring = this.data.ring === null ? null : at(...[0, 1].map(axis => this.points.places[2 * this.data.ring + axis] / 65535));
-    for (const [number, [text, x, y, look]] of names) {
+    for (const [number, [text, x, y]] of names) {
       const [left, top] = at(x, y);
-      if (this.hidden.has(look) || left < 0 || left > width || top < 0 || top > height) continue;
+      if (left < 0 || left > width || top < 0 || top > height) continue;
       const half = wide(text) / 2 + 3, middle = Math.max(half, Math.min(width - half, left)), line = Math.max(9, Math.min(height - 9, top));
       const taken = [...this.written.values()].some(([, a, b, other]) => Math.abs(a - middle) <= half + other && Math.abs(b - line) <= 15);
       const ringed = ring && Math.abs(ring[0] - middle) <= half + 15 && Math.abs(ring[1] - line) <= 22;
@@ -403,16 +402,8 @@ class DotMap {
 
   // The rows in view, one bit each; null if all are.
   inView() {
-    const { points, view } = this, { width, height, pixels } = this.measure(), n = points.count;
-    const [w, h] = [width / pixels / 2, height / pixels / 2], bits = new Uint8Array(Math.ceil(n / 8));
-    let count = 0;
-    for (let row = 0; row < n; row++) {
-      const [x, y] = [points.places[2 * row] / 65535 - view.x, points.places[2 * row + 1] / 65535 - view.y];
-      if (Math.abs(x) > w || Math.abs(y) > h) continue;
-      bits[row >> 3] |= 1 << (row & 7);
-      count += 1;
-    }
-    return count === n ? null : bits;
+    const { view } = this, { width, height, pixels } = this.measure(), [w, h] = [width / pixels / 2, height / pixels / 2];
+    return bitsOf(this.points, (x, y) => Math.abs(x - view.x) <= w && Math.abs(y - view.y) <= h);
   }
 
   // The other map has its own coordinates, so the same sentences are bright there.
@@ -426,17 +417,17 @@ class DotMap {
     this.go({ x: x + (view.x - x) * share, y: y + (view.y - y) * share, zoom: after });
   }
 
-  // Send a polygon in the picture's own coordinates, with a few hundred corners at most.
+  // Mark the points in a polygon, of which a few hundred corners at most are kept.
   send(corners) {
-    const step = Math.ceil(corners.length / CORNERS), { low, span } = this.points;
-    this.lasso = corners.filter((_, at) => at % step === 0);
-    this.tell({ polygon: this.lasso.map(([x, y]) => [low[0] + x * span, low[1] + y * span]) });
+    const step = Math.ceil(corners.length / CORNERS), lasso = corners.filter((_, at) => at % step === 0);
+    const bits = bitsOf(this.points, (x, y) => within(lasso, x, y)) ?? new Uint8Array(this.points.count / 8 + 1).fill(255);
+    this.lasso = lasso;
+    this.tell({ rows: btoa(Array.from(bits, byte => String.fromCharCode(byte)).join('')) });
     this.draw();
   }
 
   rowAt(event) {
-    const shown = row => !this.hidden.has(this.points.looks[this.points.codes[row]]);
-    return nearest(this.points, ...this.place(event), NEAR / this.measure().pixels, shown);
+    return nearest(this.points, ...this.place(event), NEAR / this.measure().pixels);
   }
 
   point(event) {

@@ -1,7 +1,7 @@
 """A map of more points than a plotly figure can hold, drawn with WebGL in the browser (`dot_map.js`).
 
 In: a `Projection` in the plane, its sentences, and how they are coloured. Out: a component of the page; what a visitor
-marks on it comes back as an event for `marking.on_map_marked`.
+marks on it comes back as an event for `marking.on_marked`.
 
 The points are sent to the browser once, as six bytes each: coordinates as integers up to 65,535 and the code of a
 class. They are a separate message, because Streamlit sends no large message twice; a rerun of the page sends only the
@@ -44,8 +44,6 @@ def map_bytes(
     """The key of these points, and the bytes that the map called `slot` reads: the length of a header, the header, the
     coordinates (n, 2) and the codes (n,) of the names, both uint16. Colours are as in `colouring`."""
     points = picture.points
-    if points.ndim != 2 or points.shape[1] != 2 or not np.isfinite(points).all():
-        raise ValueError(f"the points of the picture have shape {points.shape}; expected finite points of shape (n, 2)")
     low = points.min(axis=0).astype(np.float64)
     span = float((points.max(axis=0) - low).max()) or 1.0
     places = np.rint((points - low) / span * FINEST).astype("<u2")
@@ -64,8 +62,8 @@ def map_bytes(
 def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """The code of each point (n,), for each code its name and its look, and for each look its colour and mark.
 
-    `labels`: names at the densest place of their points, [name, x, y, look], largest first and the others last; a map
-    shows those that do not overlap.
+    `labels`: names at the densest place of their points, [name, x, y], largest first and the others last; a map shows
+    those that do not overlap.
     """
     full = colouring(shown, drawn.column)
     each = full if len(full.names) <= NAMED else drawn
@@ -82,8 +80,8 @@ def _classes(shown: Labelled, drawn: Colouring, unit: np.ndarray) -> tuple[np.nd
         "colours": [colour for colour, _ in styles],
         "marks": [MARKS.index(mark) for _, mark in styles],
         "rest": drawn.rest,
-        "legend": [[name[:LETTERS], code] for code, name in enumerate(telling(drawn.names, LETTERS))],
-        "labels": [[names[code], *dense_places(unit[drawn.codes == code])[0], code] for code in order],
+        "legend": [],
+        "labels": [[names[code], *dense_places(unit[drawn.codes == code])[0]] for code in order],
     }
 
 
@@ -119,13 +117,10 @@ def put_map(
     *,
     words: Sequence[Sequence[PlacedName]] | None,
     alt: str,
-    height: str,
     on_marked: Callable[[], None],
-    legend: bool = True,
 ) -> None:
     """The map called `slot` of these points, with the `marks` of a picture: the chosen and found rows, the row with a
-    ring, and the places of typed sentences. A map without a `legend` hides the classes hidden in the other map's.
-    `height` is a CSS length.
+    ring, and the places of typed sentences.
 
     `words` are the names written on it, for the whole map and for a close-up; None: those of the classes that have a
     colour.
@@ -138,8 +133,6 @@ def put_map(
             "slot": slot,
             "points": name,
             "alt": alt,
-            "height": height,
-            "legend": legend,
             "words": words and [[[each.name, each.x, each.y] for each in level] for level in words],
             "marked": chosen is not None,
             "chosen": None if chosen is None or list(chosen) == [ring] else bits(chosen, marks["count"]),

@@ -1,6 +1,6 @@
 // Additions to the plotly pictures of the Space page: a toolbar like that of a map, which the keyboard can reach, too; a
 // ring around the clicked sentence; in the other picture, the points in view in this one; and clicks in three dimensions,
-// which are sent as the event `clicked`: {row: number}.
+// which are sent as the event `marked`: {row: number}.
 
 const EVENTS = ['afterplot', 'selected', 'deselect', 'relayout', 'animatingframe'];
 const TOOLS = [ // name, label, the button of plotly's own that it presses
@@ -125,6 +125,6 @@ const look = () => pictures().forEach(equip);
 new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
 
 export default function ({ setTriggerValue }) {
-  tell = mark => setTriggerValue('clicked', mark);
+  tell = mark => setTriggerValue('marked', mark);
   look();
 }

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cached
 import frame
-import marking
-import streamlit as st
+from choosing import Space
+from keeping import once
 
 from labkit.corpora import Labelled
+from labkit.corpora.relations import UNLABELLED
+from labkit.evaluation.classes import WAYS, found_clusters, seconds_of_hdbscan
+from labkit.evaluation.regions import found_classes
 from labkit.figures.clusters import CLASS, MOVED, TRUST, Colouring, colouring, columns
+from labkit.progress import lasting
 from labkit.projection import NAMES
 
 TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 PLOTTED = 2_000  # sentences: above, a map
 SOLID_MOST = 20_000  # sentences in three dimensions
-UNDRAWN = 5_000  # sentences that a browser without WebGL can draw
 LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
+NOT_FOUND = "nobody"
+FOUND_BY = (
+    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and "
+    "assigns all other sentences to the class none. Classes are found in the vectors of the first picture and named "
+    "after their most distinctive words."
+)
 NEAREST = 10  # neighbours that are listed, and that determine which sentences moved
 SOLID = ("pca", "umap")
 SAMPLED = "Above this number, a random sample with a fixed seed is shown."
@@ -45,11 +54,29 @@ def sentences_of(opened: cached.Opened, box: Any) -> tuple[Labelled, tuple[Any, 
     most = box.select_slider(
         "Maximum number of sentences", AMOUNTS, 1_000, "{:,}".format, "amount", SAMPLED, **frame.KEEP
     )
-    if marking.NO_WEBGL in st.session_state and most > UNDRAWN:
-        most = UNDRAWN
-        box.warning(f"This browser does not support WebGL, so at most {most:,} sentences are drawn.")
     shown = cached.sentences_shown(opened, "all", most)
     return shown, (opened.key, most), POINTS.format(most=most)
+
+
+def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> tuple[Labelled, tuple[str, int] | None]:
+    """Unlabelled sentences with the classes found in these vectors, how they were found, and how many there are."""
+    if set(shown.labels) != {UNLABELLED}:
+        return shown, None
+    options = {"format_func": lambda way: WAYS.get(way, way), "key": "found", "help": FOUND_BY, **frame.KEEP}
+    way = box.selectbox("Find classes by", [*WAYS, NOT_FOUND], **options)
+    if way == NOT_FOUND:
+        return shown, None
+    count = (
+        box.slider("Number of classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
+    )
+    seconds = seconds_of_hdbscan(len(shown)) if way == "density" else 0
+    said = f"Finding classes: about {lasting(seconds)} …" if seconds > 3 else "Finding classes …"
+
+    def find() -> Labelled:
+        rows = cached.sentence_vectors(space, shown, key)[1]
+        return replace(shown, labels=found_classes(shown.texts, found_clusters(rows, way, count)))
+
+    return once(said, ("found", space.key, *key, way, count), find), (way, count)
 
 
 def nearest_of(count: int) -> int:
@@ -101,7 +128,7 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: b
     measured = [name for name in ((TRUST, MOVED) if moved else (TRUST,)) if name not in named]
     by = box.selectbox("Colour", [*named, *measured], key="colour", **keep)
     most = box.slider("Number of coloured classes", 2, 36, 16, key="classes", **keep)
-    as_map = not solid and count > PLOTTED and marking.NO_WEBGL not in st.session_state
+    as_map = not solid and count > PLOTTED
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
     if count > LONGEST.get(how, count):
         box.info(

@@ -5,7 +5,6 @@ They compare the spaces of the two sides, or two epochs of one run. Up to AT_ONC
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,9 +17,9 @@ import streamlit as st
 from cached import Opened
 from choosing import Space
 from keeping import once
-from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, look_of, nearest_of, sentences_of
-from space_reading import clear_button, show_neighbours_of
-from space_sides import Side, opened_side, picture_rows, show_side, words_on
+from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, found_in, look_of, nearest_of, sentences_of
+from space_reading import clear_button, list_sentences, show_neighbours_of
+from space_sides import Side, opened_side, picture_rows, show_side
 
 from labkit import figures
 from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
@@ -31,8 +30,7 @@ from labkit.projection import laid_over, trust
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
-HEIGHT = 520  # in pixels, approximately
-WIDE, LETTERS, LINES, ROW = 260, 35, 10, 18  # of a sentence: pixels, letters of a line, most lines, pixels of a line
+HEIGHT, ROW = 520, 130  # pixels of the picture and the list, approximately, and of a row of the list
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
@@ -43,9 +41,6 @@ SHOWN = (
     "Each line leads from a sentence's place in {before}, shown by a mark, to its place in {after}: in colour for "
     "{coloured:,} ({which}), in grey for the other {others:,} in the list. The points are those of {after}, and "
     "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
-)
-ABOUT_FOUND = (
-    "This corpus has no classes, so the groups are the clusters in the first picture, named by their typical words."
 )
 
 
@@ -91,33 +86,34 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     left, right = st.columns(2)
     left = left.container(key="frame-moved")
     shown, key, line = sentences_of(opened, box)
+    shown, found_by = found_in(chosen["left"], shown, key, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
-    arranged = ("who", look.how, st.session_state.get("list"), *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, look, len(shown))
+    drawn = ("who", look, found_by, st.session_state.get("list"), *(space.key for space in chosen.values()))
+    marking.update_marks(key, drawn, len(shown))
     with left:
         before, after = (opened_side(name, space, shown, key, look) for name, space in chosen.items())
         if not may_measure(after):
             return
     old, new = laid_over(before.picture, after.picture)
     with right:
-        labels, moved = labels_of_groups(before, after), who_moved(before, after)
-    found = moves(moved, labels)
+        moved = who_moved(before, after)
+    found, labels = moves(moved, shown.labels), shown.labels
     verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)), help=JUDGED)
     with right:
-        outcome, group = choose_list(found, after.name)
+        outcome, group = choose_list(found)
         state, row = marking.state_of_marks(), marking.read_row(len(shown))
-        rows = state.now.inside(new.points) if state.now else np.empty(0, np.int64)
-        many = len(rows) > 1 or (len(rows) == 1 and not state.clicked)  # a click on a single point selects it
+        rows, many = np.array(state.rows, int), bool(state.rows) and not state.clicked(row)
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-        list_sentences(listed.tolist(), shown.texts, labels, found)
+        about = {"class": labels, "nearest before": found.source, "nearest now": found.target}
+        list_sentences(listed.tolist(), shown.texts, about, row_height=ROW, height=HEIGHT)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
-    drawn, which = group, "the largest group in the list"
-    if many or row is not None:
-        drawn, which = (rows, "those marked") if many else (np.array([row]), "the one selected")
+    drawn, which = (rows, "those marked") if many else (group, "the largest group in the list")
+    if row is not None and not many:
+        drawn, which = np.array([row]), "the one selected"
     coloured = drawn[found.outcome[drawn] != ""]
     others = np.setdiff1d(found.rows(outcome), coloured)
     if many:
@@ -137,9 +133,9 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
 
-def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
-    """The choice of a list, and its largest groups, each with a button that marks it in the picture of this side;
-    return the list and the rows of its largest group."""
+def choose_list(found: Moves) -> tuple[str, np.ndarray]:
+    """The choice of a list, and its largest groups, each with a button that marks it; return the list and the rows of
+    its largest group."""
     names = {each: f"{SIGNS[each]} {len(found.rows(each)):,} {each}" for each in OUTCOMES}
     options: Any = {"default": WORSE, "required": True, "label_visibility": "collapsed", "format_func": names.get}
     with st.container(horizontal=True):
@@ -149,64 +145,28 @@ def choose_list(found: Moves, side: str) -> tuple[str, np.ndarray]:
         groups = [(way, rows) for way, rows in moved_together(found).items() if way[0] == outcome]
         for number, ((_, source, target), rows) in enumerate(groups[:GROUPS]):
             name = f"{len(rows):,} from **{frame.plain(source)}** to **{frame.plain(target)}**"
-            mark = partial(marking.mark_rows, side, rows.tolist())
+            mark = partial(marking.mark_rows, rows.tolist())
             st.button(name, key=f"together-{number}", type="tertiary", on_click=mark)
         if rest := groups[GROUPS:]:
             st.caption(f"and {sum(len(rows) for _, rows in rest):,} more in {len(rest)} smaller groups")
     return outcome, groups[0][1] if groups else np.empty(0, np.int64)
 
 
-def list_sentences(rows: Sequence[int], texts: Sequence[str], labels: Sequence[str], found: Moves) -> None:
-    """Sentences with their class and those of their nearest neighbours before and now; a row selects its sentence."""
-    key = f"moved-{st.session_state['list']}-{marking.state_of_marks().cleared}"
-    decides = {"class": labels, "nearest before": found.source, "nearest now": found.target}
-    most = LINES * LETTERS
-    said = {row: texts[row] if len(texts[row]) <= most else f"{texts[row][:most]} …" for row in rows}
-    lines = [{"sentence": said[row]} | {name: of[row] for name, of in decides.items()} for row in rows]
-
-    def choose() -> None:
-        chosen = st.session_state[key].selection.rows
-        marking.select_row(rows[chosen[0]] if chosen else None)
-
-    if lines:
-        selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
-        alt = "Sentences in the list: their class, and the class of their nearest neighbour before and now."
-        widths = dict(zip(lines[0], (WIDE, 96, 112, 96), strict=True))
-        tall = ROW * max(4, 1 + max(map(len, said.values())) // LETTERS)  # below four lines, Streamlit wraps no text
-        tall = round(frame.LARGER * tall) if st.session_state.get("present") else tall
-        frame.table(lines, alt, widths=widths, row_height=tall, height=HEIGHT, **selects)
-
-
-def labels_of_groups(before: Side, after: Side) -> Sequence[str]:
-    """The classes of the sentences; if there is only one, clusters of the first picture, named by their words."""
-    if len(set(after.shown.labels)) > 1:
-        return after.shown.labels
-    st.caption(ABOUT_FOUND)
-    regions = words_on(before, fine=True)
-    return [regions.names[code] or f"cluster {code + 1}" for code in regions.codes.tolist()]
-
-
 # --- the code of what is measured ----------------------------------------------------------------------------------
 
-TRUST_CODE = """\
-from labkit.figures.clusters import with_column
-from labkit.projection import trust
-shown = with_column(shown, "trust", trust(vectors, picture.points))"""
-MOVED_CODE = """\
+MEASURED_CODE = """\
 from labkit.evaluation import movement
 from labkit.figures.clusters import with_column
-rows = [each.encode(shown.texts, normalize_embeddings=True) for each in (before, after)]
-shown = with_column(shown, "neighbours changed", movement(*rows).change)"""
-EPOCHS_CODE = """\
+from labkit.projection import trust
+{rows}
+shown = with_column(shown, {by!r}, {share})"""
+EPOCH_ROWS = """\
 from dataclasses import replace
 from labkit.arrays import unit
-from labkit.evaluation import movement
-from labkit.figures.clusters import with_column
-from labkit.projection import trust
-first, now = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
-share = {share}
-epochs = replace(epochs, shown=with_column(epochs.shown, {by!r}, share))"""
-SHARES = {TRUST: "trust(now, epochs.pictures[{at}].points)", MOVED: "movement(first, now).change"}
+before, vectors = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
+shown, picture = epochs.shown, epochs.pictures[{at}]"""
+BOTH_ROWS = "before, vectors = (each.encode(shown.texts, normalize_embeddings=True) for each in (before, after))"
+SHARES = {TRUST: "trust(vectors, picture.points)", MOVED: "movement(before, vectors).change"}
 WORDS_IMPORT = "\nfrom labkit.evaluation.regions import counted_words, regions"
 WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
 CODE_OF_LABELS = {
@@ -235,14 +195,13 @@ def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, lo
     """The code that makes the picture of a side; `before` is code that goes first, `at` is the index of the epoch."""
     of, space, measured, at = side.title if len(sides) > 1 else "", side.space, "", values.get("at")
     before = values.pop("before", "")
-    if look.by in (TRUST, MOVED) and look.by not in side.shown.extra:
-        if at is not None:
-            measured = EPOCHS_CODE.format(at=at, by=look.by, share=SHARES[look.by].format(at=at))
-        elif look.by == TRUST:
-            measured = TRUST_CODE
-        else:
-            measured = MOVED_CODE
+    if look.by in SHARES and look.by not in side.shown.extra:
+        rows = BOTH_ROWS if look.by == MOVED else ""
+        if at is None and rows:
             before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
+        rows = rows if at is None else EPOCH_ROWS.format(at=at)
+        measured = MEASURED_CODE.format(rows=rows, by=look.by, share=SHARES[look.by])
+        measured += "" if at is None else "\nepochs = replace(epochs, shown=shown)"
     space = replace(space, code=f"{before}\n{space.code}".strip())
     measured += WORDS_IMPORT * (look.labels in (COARSE, FINE))
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}

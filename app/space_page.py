@@ -16,9 +16,9 @@ import numpy as np
 import streamlit as st
 from choosing import Space
 from keeping import once
-from space_look import Look, look_of, sentences_of
+from space_look import Look, found_in, look_of, sentences_of
 from space_moved import in_colour, show_side_code, show_who
-from space_reading import landing, marked_class, marks_on, search_field, show_list, show_reading, text_field
+from space_reading import follow_class, landing, marks_on, search_field, show_reading, text_field
 from space_sides import (
     WIDTHS,
     Side,
@@ -26,7 +26,7 @@ from space_sides import (
     figures_table,
     journey_of,
     opened_side,
-    save_vectors,
+    save_files,
     show_figures,
     show_plain,
     show_side,
@@ -36,13 +36,10 @@ from space_sides import (
 
 from labkit import figures
 from labkit.corpora import Labelled, Pairs, Sentences
-from labkit.corpora.relations import UNLABELLED
-from labkit.evaluation.classes import WAYS, Separation, found_clusters, seconds_of_hdbscan
+from labkit.evaluation.classes import Separation
 from labkit.evaluation.geometry import cosines_over_epochs
-from labkit.evaluation.regions import found_classes
 from labkit.figure_names import spoken
 from labkit.figures.epochs import kept_epoch
-from labkit.progress import lasting
 from labkit.projection import NAMES
 from labkit.projection.epochs import Journey
 
@@ -61,22 +58,17 @@ first one.
 * **inter / intra**: the distance between class centres, divided by the width of the classes. A larger value means
   more clearly separated classes.
 * **silhouette**: whether a sentence is, on average, closer to its own class (a) than to the nearest other class (b). It
-  ranges from -1 to 1.
+  ranges from −1 to 1.
 * **Hit@1**: the share of sentences whose nearest neighbour, among those shown, is from the same class. The list of
   classes shows it for each class.
 * **kNN accuracy**: the share of test sentences whose class is predicted correctly from their nearest neighbours in the
   training split.
 
-**Who moved** lists the sentences whose nearest neighbour is of another class than before: better if the new neighbour
-is of the sentence's own class, worse if the old one was, and neither otherwise.
-
 Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
 space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
 neighbours that differ in the right space from those in the left one, or from those at the first epoch.
 
-**PCA** is linear: points that are far apart in the picture are far apart in the space. **t-SNE**, **UMAP** and **LLE**
-keep neighbours together, but the sizes of clusters and the gaps between them mean little. All vectors have unit length,
-so nearby vectors have a large cosine.
+All vectors have unit length, so nearby vectors have a large cosine.
 """
 FORMULAS = (
     r"\frac{\text{inter}}{\text{intra}} = \frac{\frac1C \sum_c \min_{c' \neq c} \|\mu_c - \mu_{c'}\|}"
@@ -93,18 +85,12 @@ WORTH = (
     "share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
 MEANT = {  # what a score of sentences is
-    "knn_accuracy": " (kNN: the class is predicted from the nearest training sentences.)",
+    "knn_accuracy": " (kNN asks the nearest training sentences; Hit@1, below, only those shown.)",
     "hit@1": " (Hit@1: the nearest neighbour, among them, is of the same class.)",
 }
 SAW_TEST = " (it saw the test sentences, so this does not count)"
-NOT_FOUND = "nobody"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
-FOUND_BY = (
-    "k-means finds as many classes as you ask for. The density method turns each dense region into a class and "
-    "assigns all other sentences to the class none. Classes are found in the vectors of the first picture and named "
-    "after their most distinctive words."
-)
 MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
@@ -115,55 +101,23 @@ NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
-TOO_FEW = "During training, only {count} sentences were saved at every epoch. A picture needs at least 4."
 EPOCHS_SHOWN = (
-    "At every epoch, a run saves the vectors of these {split} sentences only; **Before and after** shows others, too. "
-    "{how} **Play** steps through all epochs. A single run then goes back to the epoch that was kept. **Stop** halts "
-    "at the current epoch. The arrow keys move the slider. While the pictures play, the scores below are hidden."
+    "At every epoch, a run saves the vectors of these {split} sentences only. {how} Each epoch is drawn to its own "
+    "scale; the curves show how far its classes are apart. **Play** steps through all epochs. A single run then goes "
+    "back to the epoch that was kept: its weights are those of the saved model."
 )
-OWN_SCALE = " Each epoch is drawn to its own scale; the curves show how far its classes are apart."
-SHARED = "All epochs share one PCA." + OWN_SCALE
-FOLLOWED = "Each epoch is arranged or rotated to match the previous picture." + OWN_SCALE
+SHARED = "All epochs share one PCA."
+FOLLOWED = "Each epoch is arranged or rotated to match the previous picture."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
 
 
-def found_in(space: Space, shown: Labelled, key: tuple[Any, ...], box: Any) -> tuple[Labelled, tuple[str, int] | None]:
-    """Unlabelled sentences with the classes found in these vectors, how they were found, and how many there are."""
-    if set(shown.labels) != {UNLABELLED}:
-        return shown, None
-    options = {"format_func": lambda way: WAYS.get(way, way), "key": "found", "help": FOUND_BY, **frame.KEEP}
-    way = box.selectbox("Find classes by", [*WAYS, NOT_FOUND], **options)
-    if way == NOT_FOUND:
-        return shown, None
-    count = (
-        box.slider("Number of classes to find", 2, 36, 12, key="found-count", **frame.KEEP) if way == "kmeans" else 0
-    )
-    seconds = seconds_of_hdbscan(len(shown)) if way == "density" else 0
-    said = f"Finding classes: about {lasting(seconds)} …" if seconds > 3 else "Finding classes …"
-
-    def find() -> Labelled:
-        rows = cached.sentence_vectors(space, shown, key)[1]
-        return replace(shown, labels=found_classes(shown.texts, found_clusters(rows, way, count)))
-
-    return once(said, ("found", space.key, *key, way, count), find), (way, count)
-
-
-def save_found(shown: Labelled) -> None:
-    """Offer the classes found as a file, or as the corpus of all pages."""
+def use_found(shown: Labelled) -> None:
+    """Make the sentences with the classes found the corpus of all pages."""
     rows = [{"text": text, "label": label} for text, label in zip(shown.texts, shown.labels, strict=True)]
-
-    def use() -> None:
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        st.session_state["file"] = frame.File("found.jsonl", lines.encode())
-        choosing.choose_corpus(choosing.OWN)
-
-    with st.popover("Use the classes found", icon=":material/category:", type="tertiary", key="use-found"):
-        classes = len(set(shown.labels))
-        st.caption(f"A corpus of {len(rows):,} sentences in {classes:,} classes, with the columns text and label.")
-        frame.csv_button(lambda: rows, "found")
-        st.button("Use them as the corpus on every page", key="found-corpus", on_click=use)
+    st.session_state["file"] = frame.File("found.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    choosing.choose_corpus(choosing.OWN)
 
 
 def code_of(found: tuple[str, int] | None, side: Side, first: Side) -> dict[str, str]:
@@ -206,17 +160,17 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
             show_title(name, chosen[name], opened, len(shown), key[1])
             pictures[name] = st.container(gap=None, key=f"frame-{name}")
-    arranged = (look.how, look.dimensions, *(space.key for space in chosen.values()))
-    marking.update_marks(key, arranged, (look, found, query, typed), len(shown))
-    marked = marked_class(shown, look)
+    drawn = (look, found, query, typed, *(space.key for space in chosen.values()))
+    marking.update_marks(key, drawn, len(shown))
+    follow_class(shown, look)
     sides = []
     for name, space in chosen.items():
         with pictures[name]:
             side = opened_side(name, space, shown, key, look)
             sides.append(replace(side, key=(key, found)))  # because its scores are those of the classes found
-    landed = {side.name: landing(typed, side) for side in sides} if typed else {}
+    landed = [landing(typed, side) for side in sides] if typed else []
     for side in sides:
-        star = landed[side.name].where if typed else None
+        star = next((each.where for each in landed if each.side is side), None)
         with saves:
             save = frame.save_button(f"Save {side.name}" if len(sides) > 1 else "Save", side.name)
         with pictures[side.name]:
@@ -229,19 +183,19 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
                 **marks_on(side, sides, matches, whole=look.as_map),
             )
         with save:
-            save_vectors(side)
+            save_files(side)
     marking.equip_pictures(len(shown))
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
     with right:
         show_reading(sides, matches, look, measured, landed, opened, line)
-    show_verdict(verdict, opened, sides, measured, marked)
+    show_verdict(verdict, opened, sides, measured)
     if found:
         with saves:
-            save_found(shown)
+            use: Any = {"icon": ":material/category:", "type": "tertiary", "on_click": use_found, "args": (shown,)}
+            st.button("Use the classes found as the corpus", key="found-corpus", **use)
     with left:
         st.caption(FAR if look.how == "pca" else NEAR.format(name=NAMES[look.how]))
-        show_list(sides, matches)
     for side in sides:
         landmarks = cached.landmarks_for(look.how, len(shown))
         among = "" if landmarks is None else f", landmarks={landmarks}"
@@ -259,17 +213,12 @@ def offer_training(place: Any, opened: cached.Opened) -> None:
             st.switch_page("train_page.py", query_params={"view": "Train"})
 
 
-def show_verdict(
-    place: Any, opened: cached.Opened, sides: Sequence[Side], measured: Sequence[Separation], marked: str | None
-) -> None:
-    """What training changed, in a sentence: for the marked class, for the test split, or for the sentences shown."""
+def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measured: Sequence[Separation]) -> None:
+    """What training changed, in a sentence: for the test split, or else for the sentences shown."""
     if isinstance(opened.corpus, Sentences) or not measured:
         return
     counted, meant = True, MEANT["hit@1"]
-    if marked and all(marked in each.by_class for each in measured):
-        values, rows = [each.by_class[marked] for each in measured], sides[0].shown.labels.count(marked)
-        what = f"For the {rows:,} sentences of **{frame.plain(marked)}** shown, Hit@1"
-    elif "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
+    if "test" in opened.corpus.sizes and len(opened.corpus) <= SCORED:
         from labkit.evaluation.scores import score
 
         scores = [
@@ -303,48 +252,40 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         if not isinstance(opened.corpus, Sentences):
             offer_training(st.container(), opened)
         return
-    if (count := min(len(space.method.snapshots.texts) for space in trained.values())) < 4:
-        st.info(TOO_FEW.format(count=count))
-        return
     journeys = {name: journey_of(space, look.how, opened) for name, space in trained.items()}
     epochs = sorted({int(epoch) for journey in journeys.values() for epoch in journey.epochs})
     left, right = st.columns(WIDTHS if len(trained) > 1 else 2)
-    unit, kept = next(iter(journeys.values())).unit, [kept_epoch(each.method.history) for each in trained.values()]
-    label = unit.capitalize()
-    if known := [f"{unit} {at}" for at in kept if at is not None]:
-        label += f" (the {'models' if len(known) > 1 else 'model'} you download: {', '.join(known)})"
+    unit = next(iter(journeys.values())).unit
+    kept = {name: kept_epoch(space.method.history) for name, space in trained.items()}
     with left:
-        choose: Any = partial(st.select_slider, label, epochs, epochs[0], key="epoch", **frame.KEEP)
+        choose: Any = partial(st.select_slider, unit.capitalize(), epochs, epochs[0], key="epoch", **frame.KEEP)
         epoch = int(choose()) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said, ends = sides[0], [], []
-    for side, best in zip(sides, kept, strict=True):
-        way, name = journeys[side.name], frame.plain(side.space.name)
+    for side in sides:
+        way, best = journeys[side.name], kept[side.name]
         ends.append(way.epochs.index(best) if best in way.epochs else len(way) - 1)  # the kept epoch, else the last
         before, after = (f"**{each.hit * each.sample:.0f}**" for each in (way.space[0], way.space[ends[-1]]))
-        said.append(
-            f"{before} of {way.space[0].sample:,} before training, {after} after {way.unit} {way.epochs[ends[-1]]}"
-            + (f" of {name}" if len(sides) > 1 else "")
-        )
+        of = f" of {frame.plain(side.space.name)}" * (len(sides) > 1)
+        when = f"after {way.unit} {way.epochs[ends[-1]]}{of}"
+        said.append(f"{before} of {way.space[0].sample:,} before training, {after} {when}")
     split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
-    weak = TOO_FEW_TO_DECIDE * (count < FEWEST)
+    weak = TOO_FEW_TO_DECIDE * (len(first.shown) < FEWEST)
     verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
-    arranged = (look.how, epoch, *(side.key for side in sides))
-    marking.update_marks(("epochs", first.space.key), arranged, look, len(first.shown))
-    marked_class(first.shown, look)
+    drawn = (look, epoch, *(side.key for side in sides))
+    marking.update_marks(("epochs", first.space.key), drawn, len(first.shown))
+    follow_class(first.shown, look)
     with right:
         _, matches = search_field(first.shown.texts)
-    columns, coloured = [column.container(gap="xxsmall") for column in left.columns(len(sides))], []
-    for column, side in zip(columns, sides, strict=True):
-        with column:
+    for column, side in zip(left.columns(len(sides)), sides, strict=True):
+        journey, at = journeys[side.name], places[side.name]
+        start = side_of(side.name, side.space, journey, 0)
+        marks = {"kept": kept[side.name], "back": len(sides) == 1, **marks_on(side, sides, matches)}
+        with column.container(gap="xxsmall"):
             show_title(side.name, side.space, opened, len(side.shown), split)
-            start = side_of(side.name, side.space, journeys[side.name], 0)
-            coloured.append(in_colour(side, look, start, side).shown)
-    for column, side, shown, at in zip(columns, sides, coloured, kept, strict=True):
-        with column:
-            journey, marks = replace(journeys[side.name], shown=shown), marks_on(side, sides, matches)
-            show_journey(journey, places[side.name], side, first, look, {"kept": at, "back": len(sides) == 1, **marks})
+            shown = in_colour(side, look, start, side).shown
+            show_journey(replace(journey, shown=shown), at, side, first, look, marks)
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
@@ -357,7 +298,6 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         show_reading(read, matches, look, measured, compared=compared)
     with left:
         st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
-        show_list(sides, matches)
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
     if st.toggle("Cosines over the epochs", key="cosines", **frame.KEEP):
@@ -387,9 +327,9 @@ def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look,
     figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
-    names = [f"space, {journey.unit} {journey.epochs[0]}"] * (at > 0) + [f"space, {where}", f"picture, {where}"]
-    measured = [journey.space[0]] * (at > 0) + [journey.space[at], journey.drawn[at]]
-    figures_table(st.container(key=f"resting-{side.name}"), names, measured)
+    start = [(f"space, {journey.unit} {journey.epochs[0]}", journey.space[0])] * (at > 0)
+    with st.container(key=f"resting-{side.name}"):
+        figures_table([*start, (f"space, {where}", journey.space[at]), (f"picture, {where}", journey.drawn[at])])
 
 
 # --- the page ----------------------------------------------------------------------------------------------------
@@ -407,11 +347,6 @@ def page() -> None:
     if not chosen:
         return
     box = frame.choices().popover("Picture", icon=":material/tune:")
-    if folders := {name: space.folder for name, space in chosen.items() if space.folder is not None}:
-        with frame.choices().popover("Model", icon=":material/download:"):
-            for name, folder in folders.items():
-                st.markdown(f"**{frame.plain(chosen[name].name)}**")
-                frame.save_model(folder, f"{name}-model")
     if (view := st.query_params.get("view", "")) in EARLIER:
         st.query_params.update(EARLIER[view])
         st.rerun()  # widgets read the address once, before the page runs

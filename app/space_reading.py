@@ -5,11 +5,9 @@ Marked and found sentences are rows of the first side; another side highlights t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import cached
@@ -18,15 +16,13 @@ import frame
 import marking
 import numpy as np
 import pandas as pd
-import papers_pthought
 import papers_sbert_lp
 import streamlit as st
 import why
-from choosing import Space
 from keeping import once
-from marking import Brush, rows_with_same_text
+from marking import rows_with_same_text
 from space_look import Look, nearest_of
-from space_sides import Side, picture_rows, words_of
+from space_sides import Side, words_of
 
 from labkit import figures
 from labkit.arrays import unit
@@ -34,15 +30,17 @@ from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.regions import set_apart
+from labkit.figure_names import written
 from labkit.figures.clusters import CLASS, SOLID, Colouring, colouring
 from labkit.palette import INK, MARKS, style
-from labkit.projection import Placement, place, project
+from labkit.projection import Placement, place
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
+LIST = {"row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "**Hit@1**: share of the n sentences shown whose nearest neighbour is of their class."
+SHARES = "**Hit@1**: share of the n sentences whose nearest neighbour among those shown is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -53,11 +51,6 @@ STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
     "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
     "before and after, and has the same direction in both stars."
-)
-GROUPS = (
-    "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
-    "which is ringed. The other groups are chosen at random. A plane shows only part of the space, but the cosines "
-    "in the table are those of the whole space."
 )
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. The sentence has no meaningful vector, and therefore no place in the "
@@ -87,37 +80,45 @@ def clear_button() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Landed:
-    """A typed sentence's vector and its position in the picture, if any of its words is known."""
+class Asked:
+    """A sentence whose neighbours in the space of a side are shown.
+
+    `row` is that of a sentence that is shown; `where` is the position of a typed one, if any of its words is known.
+    """
 
     text: str
-    row: Any
-    where: Placement | None
-    unknown: tuple[str, ...]
+    vector: Any
+    side: Side
+    row: int | None = None
+    where: Placement | None = None
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str | None:
+        """The class of a shown sentence."""
+        return None if self.row is None else self.side.shown.labels[self.row]
+
+    def near(self, k: int = 0) -> Sequence[SimilarSentence]:
+        """Its k nearest neighbours, by default as many as determine which sentences moved."""
+        side, k = self.side, k or nearest_of(len(self.side.shown))
+        return neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, k=k, without=self.row)
+
+    def nearest_of_class(self) -> str | None:
+        """The nearest sentence of its own class."""
+        every = self.near(k=len(self.side.shown))
+        return next((each.text for each in every if each.label == self.label), None)
 
 
-def landing(typed: str, side: Side) -> Landed:
-    """The typed sentence's vector and its position in the picture."""
+def landing(typed: str, side: Side) -> Asked:
+    """The typed sentence with its vector and its position in the picture."""
     method = side.space.method
     unknown, known = unknown_words(method, typed)
-    cosine = method.similarity_name == "cosine"
-    row = method.encode([typed], normalize_embeddings=cosine)
-    if not known:
-        return Landed(typed, row, None, unknown)
-    unit_row = row if cosine else unit(row)
-    return Landed(typed, row, place(side.picture, side.vectors()[1], unit_row), unknown)
+    row = method.encode([typed], normalize_embeddings=method.similarity_name == "cosine")
+    where = place(side.picture, side.vectors()[1], unit(row)) if known else None
+    return Asked(typed, row, side, where=where, unknown=unknown)
 
 
 # --- what is marked or found ---------------------------------------------------------------------------------------
-
-
-def marked_rows(brush: Brush, sides: list[Side], onto: Side) -> list[int] | None:
-    """The marked sentences as rows of `onto`; None if nothing is marked."""
-    if not brush:
-        return None
-    marked = next((side for side in sides if side.name == marking.state_of_marks().source), sides[0])
-    rows = marking.rows_inside(brush, marked.picture).tolist()
-    return rows_with_same_text(rows, marked.shown.texts, onto.shown.texts)
 
 
 def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole: bool = False) -> dict[str, Any]:
@@ -127,45 +128,37 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     """
     state, texts = marking.state_of_marks(), sides[0].shown.texts
     row, here = marking.read_row(len(texts)), partial(rows_with_same_text, texts=texts, onto=side.shown.texts)
-    ring = row if whole else state.ring(side.name, row)
-    return {
-        "chosen": marked_rows(state.now if whole else state.of(side.name), sides, side),
-        "found": here(matches or []),
-        "ring": next(iter(here([] if ring is None else [ring])), None),
-    }
+    own = side.name == state.source and not whole
+    rows, ring = state.baked if own else state.rows, [] if row is None or (own and state.clicked(row)) else [row]
+    return {"chosen": here(rows) if rows else None, "found": here(matches or []), "ring": next(iter(here(ring)), None)}
 
 
-def show_list(sides: list[Side], matches: list[int] | None) -> None:
-    """The found sentences, or else the marked ones, as a table below the pictures."""
-    shown, rows = sides[0].shown, marked_rows(marking.state_of_marks().now, sides, sides[0])
-    if rows is None and matches is None:
-        return
-    lines = []
-    for row in rows_to_read(shown, rows, matches):
-        own = {} if shown.labels[row] == UNLABELLED else {"class": shown.labels[row]}
-        lines.append({"row": row, **own, "sentence": shown.texts[row]})
-    alt = "The marked or found sentences with their row numbers and classes."
-    frame.table(lines, alt, widths={"row": "small", "class": "small"}, height=215)
+def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], **size: int) -> None:
+    """Sentences with what is known about them; a row of the table selects its sentence."""
+    key = f"listed-{marking.state_of_marks().changes}-{hash(tuple(rows))}"
+    lines = [{name: of[row] for name, of in {"sentence": texts, **about}.items()} for row in rows]
 
+    def choose() -> None:
+        chosen = st.session_state[key].selection.rows
+        marking.select_row(rows[chosen[0]] if chosen else None)
 
-def rows_to_read(shown: Labelled, rows: list[int] | None, matches: list[int] | None) -> list[int]:
-    """The found sentences if there is a search, else the marked ones, else all."""
-    if matches is not None:
-        return matches
-    return list(range(len(shown)) if rows is None else rows)[:LISTED]
+    if lines:
+        selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
+        alt = "Sentences in the list. Choose one to read it and to see its neighbours."
+        widths = dict(zip(lines[0], (230, 86, 108, 92), strict=False))  # in pixels
+        frame.table(lines, alt, widths=widths, **size, **selects)
 
 
 # --- the classes ---------------------------------------------------------------------------------------------------
 
 
-def marked_class(shown: Labelled, look: Look) -> str | None:
-    """The class marked in all pictures, through the list of classes or a link."""
+def follow_class(shown: Labelled, look: Look) -> None:
+    """Mark the class that a link names; the address keeps the one chosen in the list of classes while it is marked."""
     linked, named = st.query_params.get(CLASS), colouring(shown, look.by_column(shown))
     if frame.address_changed(CLASS) and linked in named.names:
-        marking.mark_rows(marking.LIST, rows_of(named, linked))
-    marked = linked if linked in named.names and marking.state_of_marks().source == marking.LIST else None
-    frame.keep_in_address(CLASS, marked)
-    return marked
+        marking.mark_rows(rows_of(named, linked), marking.LIST)
+    marked = linked in named.names and marking.state_of_marks().source == marking.LIST
+    frame.keep_in_address(CLASS, linked if marked else None)
 
 
 def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separation]) -> None:
@@ -177,40 +170,41 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         return
     drawn_as = dict(zip(named.codes.tolist(), drawn.codes.tolist(), strict=True))
     by_class = [each.by_class for each in measured] if named.column == CLASS else []
-    change = {
-        code: by_class[-1].get(named.names[code], 0.0) - by_class[0].get(named.names[code], 0.0) if by_class else 0.0
-        for code in drawn_as
-    }
-    order = sorted(drawn_as, key=lambda code: (change[code], drawn_as[code], named.names[code]))  # losses come first
+    first, last = (by_class[0], by_class[-1]) if by_class else ({}, {})
+
+    def rank(code: int) -> tuple[float, int, str]:  # losses come first
+        name = named.names[code]
+        return last.get(name, 0.0) - first.get(name, 0.0), drawn_as[code], name
+
+    order = sorted(drawn_as, key=rank)
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     marks = [SOLID.get(mark, mark) if look.dimensions == 3 else mark for _, mark in looks]
     table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
-    wide = round(96 * (frame.LARGER if st.session_state.get("present") else 1))
-    columns: dict[str, Any] = {" ": st.column_config.Column(width=22)}
-    columns[named.column] = st.column_config.Column(width=wide)
+    widths = {" ": 22, named.column: round(96 * (frame.LARGER if st.session_state.get("present") else 1))}
     if by_class:
+        st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
         table["n"] = [len(rows_of(named, name)) for name in names]
-        columns["n"] = st.column_config.Column(width=40)
+        widths |= {"n": 40, "Δ": 44}
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
-        columns[side.name] = st.column_config.NumberColumn(format="%.0f %%", width=52 if len(side.name) < 6 else 70)
+        widths[side.name] = 52 if len(side.name) < 6 else 70
     if len(by_class) > 1:
         table["Δ"] = table[sides[1].name] - table[sides[0].name]
-        columns["Δ"] = st.column_config.NumberColumn(format="%+.0f", width=44)
-    if by_class:
-        names_of = [f"{side.name.capitalize()}: {frame.plain(side.space.name)}." for side in sides]
-        said = names_of if len({side.space.name for side in sides}) > 1 else []
-        st.caption(" ".join([SHARES, *said, *["Δ: in points."] * (len(sides) > 1)]))
-    key = f"classes-{marking.state_of_marks().cleared}"
+    looked = table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "])
+    shares = [side.name for side in sides if side.name in table]
+    looked = looked.format("{:.0f} %", subset=shares).format(
+        partial(written, form="+.0f"), subset=table.columns.intersection(["Δ"])
+    )
+    key = f"classes-{marking.state_of_marks().changes}"
     st.dataframe(
-        table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "]),
+        looked,
         hide_index=True,
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",
         height="stretch" if len(names) > TALL else "content",
-        column_config=columns,
+        column_config={name: st.column_config.Column(width=width) for name, width in widths.items()},
         alt="The classes with their colours. Choose one to mark it in all pictures.",
     )
 
@@ -224,7 +218,7 @@ def choose_class(key: str, names: Sequence[str], named: Colouring) -> None:
     if name is None:
         marking.unmark()
     else:
-        marking.mark_rows(marking.LIST, rows_of(named, name))
+        marking.mark_rows(rows_of(named, name), marking.LIST)
 
 
 def rows_of(named: Colouring, name: str) -> list[int]:
@@ -241,70 +235,47 @@ def show_reading(
     matches: list[int] | None,
     look: Look,
     measured: Sequence[Separation],
-    landed: Mapping[str, Landed] = MappingProxyType({}),
+    landed: Sequence[Asked] = (),
     opened: cached.Opened | None = None,
     line: str = "",
     compared: Sequence[Side] = (),
 ) -> None:
     """The marked or found sentences, the selected one, its neighbours, and the classes, next to the pictures.
 
-    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence has panels; the
-    `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
+    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence one for its
+    star; the `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
-        row = choose_row(first, marked_rows(marking.state_of_marks().now, sides, first), matches)
-        typed = [(side, landed[side.name]) for side in sides if landed]
-        show_neighbours([Asked(each.text, each.row, side) for side, each in typed if can_land(each, side)], opened)
-        for _, each in typed:
+        row = read(first, matches)
+        known = [each for each in landed if can_land(each)]
+        show_neighbours(known, opened)
+        for each in known:
             st.caption(f"Position: {each.where.how}." if each.where else "")
         if row is not None:
             show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
-            show_panels(sides, opened, first.shown.texts[row], line)
+            show = partial(show_star, sides, opened, first.shown.texts[row], line)
+            if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
+                frame.dialog("Neighbours before and after SBERT-LP", show)
         show_classes(compared or sides, look, measured)
 
 
-def choose_row(side: Side, rows: list[int] | None, matches: list[int] | None) -> int | None:
-    """The number of marked or found sentences, and a choice of one to read in full; return its row."""
-    shown = side.shown
-    for name, listed in (("Found", matches), ("Marked", rows)):
-        if listed is not None and (name == "Found" or len(listed) > 1):
-            more = f", the first {LISTED}" if name == "Found" and len(listed) >= LISTED else ""
-            st.markdown(f"**{name} sentences**: {len(listed):,} of {len(shown):,}{more}")
-    marked = rows or []
+def read(side: Side, matches: list[int] | None) -> int | None:
+    """The found or marked sentences, of which one can be chosen, and the selected one in full; return its row."""
+    shown, marked, row = side.shown, marking.state_of_marks().rows, marking.read_row(len(side.shown))
+    rows, name = (marked, "Marked") if matches is None else (matches, "Found")
+    if matches is not None or len(marked) > 1:
+        more = f", the first {LISTED}" if name == "Found" and len(rows) >= LISTED else ""
+        st.markdown(f"**{name} sentences**: {len(rows):,} of {len(shown):,}{more}")
+        about = {} if set(shown.labels) == {UNLABELLED} else {"class": shown.labels}
+        list_sentences(rows[:LISTED], shown.texts, about, **LIST)
     if 1 < len(marked) < len(shown):
         st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
-    row = marking.read_row(len(shown))
-    st.session_state[marking.READ] = row
-    st.selectbox(
-        "Selected sentence",
-        sorted({*rows_to_read(shown, rows, matches), *([] if row is None else [row])}),
-        index=None,
-        format_func=lambda row: f"{row} · {shown.texts[row]}",
-        placeholder="click a point or choose here",
-        label_visibility="collapsed",
-        key=marking.READ,
-        on_change=lambda: marking.select_row(st.session_state.get(marking.READ)),
-    )
     if row is not None:
         label = shown.labels[row]
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
-
-
-def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open the panels of the selected sentence; that of paraphrases needs a corpus that has some."""
-    from labkit.pthought.view import groups_with
-
-    groups = None
-    with suppress(ValueError):  # the corpus marks no paraphrases, has no test split, or none of this sentence
-        groups = groups_with(papers_pthought.groups_of_test(opened), text)
-    with st.container(horizontal=True):
-        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
-            frame.dialog("Its paraphrases and other groups", partial(show_group, sides, opened, text, groups))
 
 
 def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
@@ -336,80 +307,44 @@ def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) ->
     choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
 
 
-def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
-    """The paraphrases of a sentence among other groups, in the plane of each space, and all cosines with it."""
-    st.text(text)
-    cosines = {}
-    for column, side in zip(st.columns(len(sides)), sides, strict=True):
-        rows = unit(side.space.method.encode(list(groups.texts)))
-        plane = project(rows, "pca")
-        picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
-        cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
-        with column:
-            st.markdown(
-                f"**{frame.plain(side.space.name)}**: the plane shows {100 * plane.quality.shown:.0f} % of the variance"
-            )
-            alt = f"Groups of paraphrases in a plane of {side.space.name}. Group A contains the selected sentence."
-            frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))
-            choosing.show_code(GROUP_CODE, side.space, opened, of=side.title, text=text)
-    st.caption(GROUPS)
-    rows = [
-        {"group": group, "sentence": sentence, **dict(zip(cosines, values, strict=True))}
-        for group, sentence, *values in zip(groups.labels, groups.texts, *cosines.values(), strict=True)
-    ]
-    alt = "Every sentence of the groups, with its cosine to the selected sentence."
-    frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
-
-
-def can_land(landed: Landed, side: Side) -> bool:
+def can_land(landed: Asked) -> bool:
     """Whether a word of a typed sentence is known, so that it has neighbours; warn about unknown words."""
-    names = {"space": frame.plain(side.space.name), "words": frame.plain(", ".join(landed.unknown))}
+    names = {"space": frame.plain(landed.side.space.name), "words": frame.plain(", ".join(landed.unknown))}
     if landed.unknown:
         st.warning((UNKNOWN_ALL if landed.where is None else UNKNOWN_SOME).format(**names))
     return landed.where is not None
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A sentence whose neighbours in the space of a side are shown; `row`: its place, if it is one of those shown."""
-
-    text: str
-    vector: Any
-    side: Side
-    row: int | None = None
-
-    @property
-    def label(self) -> str | None:
-        """The class of a shown sentence."""
-        return None if self.row is None else self.side.shown.labels[self.row]
-
-    def near(self, k: int = 0) -> Sequence[SimilarSentence]:
-        """Its k nearest neighbours, by default as many as determine which sentences moved."""
-        side, k = self.side, k or nearest_of(len(self.side.shown))
-        return neighbours(side.space.method, self.vector, side.vectors()[0], side.shown, k=k, without=self.row)
-
-    def nearest_of_class(self) -> str | None:
-        """The nearest sentence of its own class."""
-        every = self.near(k=len(self.side.shown))
-        return next((each.text for each in every if each.label == self.label), None)
-
-
 def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> None:
-    """The nearest neighbours of a sentence in each embedding space, side by side; what differs is marked."""
+    """The nearest neighbours of a sentence in each embedding space, in full and side by side; what differs is marked.
+
+    With the corpus, a button explains each of them; the vectors of an epoch have no method to explain them.
+    """
     if not asked:
         return
-    nearest = [each.near() for each in asked]
+    nearest, kind = [each.near() for each in asked], "typed" if asked[0].row is None else "read"
     seen = [{each.text for each in near} for near in nearest]
-    with st.container(key="near-typed" if asked[0].row is None else "near-read"):
+    with st.container(key=f"near-{kind}"):
         if len(asked) == 2:
             new = [each for each in nearest[1] if each.text not in seen[0]]
             own = sum(each.label == asked[1].label for each in new)
             st.markdown(CHANGED.format(new=len(new), all=len(nearest[1])) + (SAME.format(own=own) if own else ""))
         for number, (column, each) in enumerate(zip(st.columns(len(asked)), asked, strict=True)):
-            others = [other.side.space for other in asked if other is not each]
+            side, bare = each.side, set(each.side.shown.labels) == {UNLABELLED}
+            spaces = [side.space, *(other.side.space for other in asked if other is not each)]
             with column, st.container(gap=None):
-                st.markdown(f"**{frame.plain(each.side.space.name)}**")
-                list_neighbours(each, nearest[number], seen[len(asked) - 1 - number], MARK[number], others, opened)
+                st.markdown(f"**{frame.plain(side.space.name)}**")
+                for rank, near in enumerate(nearest[number], 1):
+                    own = near.label == each.label
+                    of = "" if bare else f"{'✓ ' * own}{frame.plain(near.label)} · "
+                    differs = "" if near.text in seen[len(asked) - 1 - number] else MARK[number]
+                    st.markdown(
+                        f"{rank}. **{written(near.similarity, '.3f')}**{differs} · {of}{frame.plain(near.text)}"
+                    )
+                    if opened is not None:
+                        right = None if own or each.row is None else each.nearest_of_class
+                        key, says = f"{side.name}-{kind}-{rank}", {"label": f"Why {rank}?", "icon": None}
+                        why.button(key, spaces, opened, each.text, near.text, right=right, **says)
 
 
 def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | None) -> None:
@@ -422,31 +357,6 @@ def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | 
     show_neighbours(asked, opened)
 
 
-def list_neighbours(
-    asked: Asked,
-    near: Sequence[SimilarSentence],
-    others: Collection[str],
-    mark: str,
-    spaces: Sequence[Space],
-    opened: cached.Opened | None,
-) -> None:
-    """Each neighbour in full, with a `mark` unless the other side has it, too, and a button that explains it.
-
-    The vectors of an epoch have no method to explain them.
-    """
-    bare = set(asked.side.shown.labels) == {UNLABELLED}
-    for number, each in enumerate(near, 1):
-        own = each.label == asked.label
-        of = "" if bare else f"{'✓ ' * own}{frame.plain(each.label)} · "
-        differs = "" if each.text in others else mark
-        st.markdown(f"{number}. **{each.similarity:.3f}**{differs} · {of}{frame.plain(each.text)}")
-        if opened is not None:
-            key = f"{asked.side.name}-{'typed' if asked.row is None else 'read'}-{number}"
-            right = None if own or asked.label is None else asked.nearest_of_class
-            of_both = [asked.side.space, *spaces]
-            why.button(key, of_both, opened, asked.text, each.text, label=f"Why {number}?", icon=None, right=right)
-
-
 STAR_CODE = """\
 from labkit.figures import star
 from labkit.sbert_lp.method import SbertLp, SbertLpSettings
@@ -455,13 +365,4 @@ from labkit.sbert_lp.view import around
 sentence, step = {text!r}, -(-len(shown.texts) // {most})
 anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
 star(around(anew.space, sentence), "after").show()
-"""
-GROUP_CODE = """\
-from labkit.arrays import unit
-from labkit.figures import clusters
-from labkit.projection import project
-from labkit.pthought.method import groups_of
-from labkit.pthought.view import groups_with
-groups = groups_with(groups_of(corpus.part("test")), {text!r})
-clusters(project(unit(method.encode(list(groups.texts))), "pca"), groups, ring=0, named=True).show()
 """

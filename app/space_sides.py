@@ -18,6 +18,7 @@ import dot_map
 import frame
 import marking
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from choosing import Space
@@ -30,10 +31,11 @@ from labkit.arrays import unit
 from labkit.corpora import Labelled, Sentences
 from labkit.embedding_files import embedding_bytes
 from labkit.evaluation.classes import Separation, separation
-from labkit.evaluation.regions import CountedWords, PlacedName, Regions, counted_words, regions, words_on_map
+from labkit.evaluation.regions import CountedWords, PlacedName, counted_words, regions, words_on_map
+from labkit.figure_names import written
 from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
-from labkit.projection import NAMES, Projection, epochs, project
+from labkit.projection import Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.projection.picture import atlas_bytes
 from labkit.shipped import picture as stored_picture
@@ -42,12 +44,7 @@ NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # approximate pixels of the axes
 WIDTHS = [5, 2]  # of the pictures, and of the text next to them
-AMONG = (
-    "{how} arranges a random sample of {landmarks:,} sentences and places the others next to their nearest neighbours."
-)
 SCORES = "All are measured on the sentences shown. **What am I looking at?** explains them."
-TAKES = "this takes about {time} on an idle core, but only the first time"
-SOON = 5.0  # seconds: a shorter wait is not announced
 SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
 
 
@@ -94,7 +91,7 @@ class Side:
     @property
     def chart(self) -> str:
         """The key of the picture's widget."""
-        return f"picture-{self.name}-{marking.state_of_marks().cleared}"
+        return f"picture-{self.name}-{marking.state_of_marks().changes}"
 
     @property
     def title(self) -> str:
@@ -122,11 +119,10 @@ def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], 
 
 
 def waiting(how: str, count: int, landmarks: int | None) -> str:
-    """The message while a picture of `count` sentences is made, with the time if that is long."""
-    each, placed = SECONDS.get(how, 0.0), 0 if landmarks is None else count - landmarks
-    seconds = each * (count - placed) / cached.LANDMARKS + 1e-4 * placed
-    note = f"Arranging the picture: {TAKES.format(time=lasting(seconds))} …" if seconds > SOON else "Arranging …"
-    return note if landmarks is None else f"{note} {AMONG.format(landmarks=landmarks, how=NAMES[how])}"
+    """The message while a picture of `count` sentences is made, with the time that it takes."""
+    placed = 0 if landmarks is None else count - landmarks
+    seconds = SECONDS.get(how, 0.0) * (count - placed) / cached.LANDMARKS + 1e-4 * placed
+    return f"Arranging the picture: this takes about {lasting(seconds)} on an idle core, but only the first time …"
 
 
 def journey_of(space: Space, how: str, opened: cached.Opened) -> Journey:
@@ -163,28 +159,34 @@ def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> 
     drawing = look.colours(side.shown) | {"narrow": True, "height": HEIGHT}
     drawing["legend"] = look.in_numbers(side.shown)
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
-        drawing["regions"] = words_on(side, fine=look.labels == FINE)
-    figure = figures.clusters(side.picture, side.shown, svg=marking.NO_WEBGL in st.session_state, **drawing, **marks)
+        fine = look.labels == FINE
+        make = partial(regions, words_of(side), side.picture.points, side.shown.labels, fine=fine)
+        made = ("regions", side.space.key, side.key, look.how, fine)
+        drawing["regions"] = once("Looking for words …", made, make)
+    figure = figures.clusters(side.picture, side.shown, **drawing, **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, rows, save)
 
 
 def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, marks: Mapping[str, Any]) -> None:
     """The map of a side's sentences, and its data as a file."""
-    alt, key = alt_of(side, look), dot_map.key_of(side.name)
-    carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
+    key = dot_map.key_of(side.name)
     dot_map.put_map(
         side.name,
         dot_map.map_bytes(side.name, side.picture, side.shown, look.colours(side.shown)["by"], look.most, look.order),
         {**marks, "count": len(side.shown)},
         words=words_of_map(side, look.labels),
-        alt=alt,
-        height="var(--tall)",
-        legend=look.in_numbers(side.shown),
-        on_marked=partial(marking.on_map_marked, side.name, key, len(side.shown), carry),
+        alt=alt_of(side, look),
+        on_marked=on_marked_in(side, first, key),
     )
     with save:
         frame.csv_button(rows, key)
+
+
+def on_marked_in(side: Side, first: Side, key: str) -> Callable[[], None]:
+    """What happens when something is marked in the picture of a side, whose widget has this key."""
+    carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
+    return partial(marking.on_marked, side.name, key, len(side.shown), carry)
 
 
 def alt_of(side: Side, look: Look) -> str:
@@ -196,13 +198,6 @@ def alt_of(side: Side, look: Look) -> str:
         f"{look.colours(side.shown)['by']}. "
         "To read sentences and their neighbours as text, use the search field and the list next to the pictures."
     )
-
-
-def words_on(side: Side, *, fine: bool) -> Regions:
-    """The regions of a side's picture with their words."""
-    counted, key = words_of(side), ("regions", side.space.key, side.key, side.picture.method, fine)
-    make = partial(regions, counted, side.picture.points, side.shown.labels, fine=fine)
-    return once("Looking for words …", key, make)
 
 
 def words_of(side: Side) -> CountedWords:
@@ -224,14 +219,11 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
     """A figure of a side's sentences as points, as high as the window allows, with alt text, export and tools."""
     count, dimensions = side.picture.points.shape
     marks: dict[str, Any] = {"height": "stretch"}
-    figure.layout.meta = {
-        "title": f"{side.space.name}, {frame.corpus_name()}, {side.picture.name}"
-    }  # of a saved picture
+    figure.layout.meta = {"title": f"{side.space.name}, {frame.corpus_name()}, {side.picture.name}"}  # if saved
     if dimensions == 3:
         figure.layout.uirevision = side.space.key  # it keeps its rotation when a ring is drawn
     elif count <= MOST:
-        carry = partial(rows_with_same_text, texts=side.shown.texts, onto=first.shown.texts)
-        marks["on_select"] = partial(marking.on_marked, side.name, side.chart, count, carry)
+        marks["on_select"] = on_marked_in(side, first, side.chart)
         marks["selection_mode"] = ("points", "box", "lasso")
     marks |= {"tools": ("select2d", "lasso2d"), "save": save}
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
@@ -241,42 +233,39 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
     """Show the scores of all spaces and pictures, and how far the pictures can be trusted; return the scores of the
     spaces, or none if there is only one class."""
     notes: list[str] = []
-    apart = len(set(sides[0].shown.labels)) > 1  # otherwise there are no classes to separate
-    names = [name for side in sides for name in (side.space.name, f"its picture ({side.picture.name})")]
-    found: list[Separation] = []
+    measured: list[tuple[str, Separation]] = []
     with st.expander("Scores", icon=":material/table:"):
         for side in sides:
             notes += [f"{side.space.name}: {side.space.note}"] if side.space.note else []
             notes += [f"The picture of {side.space.name}: {side.picture.quality}."] if side.picture.quality else []
-            if not apart:
-                continue
             labels, rows, points = side.shown.labels, side.vectors()[1], side.picture.points
+            if len(set(labels)) == 1:  # there are no classes to separate
+                continue
             key = ("separation", side.space.key, side.key)
             space = once("", key, partial(separation, rows, labels))
-            in_picture = (*key, side.picture.method, points.shape[1])
-            found += space, once("", in_picture, partial(separation, points, labels))
+            drawn = once("", (*key, side.picture.method, points.shape[1]), partial(separation, points, labels))
+            measured += [(side.space.name, space), (f"its picture ({side.picture.name})", drawn)]
             if space.sample < len(labels):  # for sparse rows, the ratio is measured on the sample, too
                 sampled = "silhouette and Hit@1" if isinstance(rows, np.ndarray) else "all scores of the space"
                 notes.append(f"For {side.space.name}, {sampled} are measured on {space.sample:,} sentences.")
-        if apart:
-            figures_table(st, names, found)
+        if measured:
+            figures_table(measured)
             st.caption(SCORES)
         st.caption(frame.plain(" ".join(notes)))
-    return found[::2]
+    return [each for _, each in measured[::2]]
 
 
-def figures_table(box: Any, names: Sequence[str], measured: Sequence[Separation]) -> None:
-    """Write a table with the three scores of each space and picture."""
-    lines = ["| measured in | inter/intra | silhouette | Hit@1 |", "|:--|--:|--:|--:|"]
-    for where, each in zip(names, measured, strict=True):
-        values = (each.ratio, each.silhouette, each.hit)
-        cells = ["–" if np.isnan(value) else f"{value:.3f}" for value in values]
-        lines.append("| " + " | ".join([frame.plain(where), *cells]) + " |")
-    box.markdown("\n".join(lines))
+def figures_table(measured: Sequence[tuple[str, Separation]]) -> None:
+    """A table with the three scores of each space and picture."""
+    names = {"inter/intra": "ratio", "silhouette": "silhouette", "Hit@1": "hit"}
+    rows = [[where, *(getattr(each, of) for of in names.values())] for where, each in measured]
+    table = pd.DataFrame(rows, columns=["measured in", *names]).style
+    table = table.format(partial(written, form=".3f"), subset=list(names), na_rep="–")
+    st.dataframe(table, hide_index=True, alt="Scores of each space and picture.")
 
 
-def save_vectors(side: Side) -> None:
-    """The vectors behind a picture, and the picture, as files."""
+def save_files(side: Side) -> None:
+    """The model of a run, the vectors behind a picture, and the picture, as files."""
 
     def vectors(ending: str) -> bytes:
         return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
@@ -284,6 +273,8 @@ def save_vectors(side: Side) -> None:
     def atlas() -> bytes:
         return atlas_bytes(side.picture, side.shown, side.vectors()[1])
 
+    if side.space.folder is not None:
+        frame.save_model(side.space.folder, f"{side.name}-model")
     files: dict[str, tuple[Callable[[], bytes], str]] = {
         "Vectors as NPZ": (partial(vectors, ".npz"), "vectors.npz"),
         "Vectors as Parquet": (partial(vectors, ".parquet"), "vectors.parquet"),

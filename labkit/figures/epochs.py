@@ -22,7 +22,7 @@ from labkit.runs import History
 # --- the moving picture ------------------------------------------------------------------------------------------
 
 LETTERS = 12  # characters of a name in the legend
-NAMED_IN = 330.0, 0.55  # width in pixels and share of the figure's height in which names have room
+NAMED_IN = 240.0, 0.4  # width in pixels and share of the figure's height in which names have room, also on phones
 STEP, TRAVEL = 800, 600  # milliseconds from one epoch to the next, and of the movement
 CURVES = (  # attribute of a Journey, name, colour, dash, its sign
     ("space", "in the space", COLOURS[0], "solid", "━"),
@@ -77,7 +77,7 @@ def clusters_over_epochs(
     ]
     now = [values[at] for values in ratios]
     dot = {"size": 11, "color": [colour for _, _, colour, *_ in CURVES], "line": {"width": 1.5, "color": INK}}
-    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | draw.on(2)
+    dots = _still(np.array([[journey.epochs[at]] * 2, now]).T, dot) | _named(journey.epochs[at]) | draw.on(2)
     names = colours if colours.names else colouring(journey.shown, CLASS, most=most, order=order)
     written = [
         names_in(picture.points, names, (NAMED_IN[0], NAMED_IN[1] * height), journey.axes, ring=ring) if named else []
@@ -86,7 +86,7 @@ def clusters_over_epochs(
     longest = max(map(len, written))
     texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
     font = {"size": [13, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
-    looks: Entries = {"textfont": font, "textposition": ["top right", *["top center"] * longest]}
+    looks: Entries = {"textfont": font, "textposition": ["top right", *["middle center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text", "cliponaxis": False} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
     if kept in journey.epochs:
@@ -125,9 +125,15 @@ def _frame(journey: Journey, place: int, groups: list[np.ndarray], texts: Entrie
     points = journey.pictures[place].points.round(4)
     data = [{"type": "scatter", "x": points[rows, 0].tolist(), "y": points[rows, 1].tolist()} for rows in groups]
     now = [_ratios(journey, attribute)[place] for attribute, *_ in CURVES]
-    data += [{"type": "scatter", "x": [journey.epochs[place]] * 2, "y": now}, {"type": "scatter"} | texts]
+    epoch = journey.epochs[place]
+    data += [{"type": "scatter", "x": [epoch] * 2, "y": now} | _named(epoch), {"type": "scatter"} | texts]
     last = len(groups) + len(CURVES)
-    return {"name": str(journey.epochs[place]), "data": data, "traces": [*range(len(groups)), last, last + 1]}
+    return {"name": str(epoch), "data": data, "traces": [*range(len(groups)), last, last + 1]}
+
+
+def _named(epoch: int) -> Entries:
+    """Return names for the dots on the curves, so that they appear at the next epoch at once, as its number does."""
+    return {"ids": [f"{epoch} {name}" for _, name, *_ in CURVES]}
 
 
 def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 import streamlit as st
-from space_sides import Side, picture_rows, save_vectors
+from space_sides import Side, picture_rows, save_files
 from streamlit.testing.v1 import AppTest
 
 from labkit.arrays import unit
@@ -72,9 +72,8 @@ def code_with(page: AppTest, call: str) -> int:
 
 def table(page: AppTest) -> dict[str, list[float]]:
     """Where it was measured -> the three figures."""
-    (found,) = [text.value for text in page.markdown if "inter/intra" in text.value]
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found.splitlines()[2:]]
-    return {where: [float(value) for value in values] for where, *values in cells}
+    (found,) = named(page, "Scores of each")
+    return {where: values for where, *values in found.to_numpy().tolist()}
 
 
 @pytest.mark.parametrize("name", ["places", "relatedness"])
@@ -198,7 +197,6 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
     axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
     assert page.select_slider(key="epoch").value == 0  # from where it plays
     kept = kept_epoch(load_run(run / "small").history)
-    assert f"epoch {kept}" in page.select_slider(key="epoch").label
     names = [frame["data"][-1]["text"][0] for frame in drawn["frames"]]
     assert [name for name in names if "kept" in name] == [f"epoch {kept} (kept)"]
     assert len(run_code(page)[0].frames) == 3
@@ -248,8 +246,6 @@ def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: 
     (line,) = table[table["class"] == "cooking"][["left", "right", "Δ"]].to_numpy().tolist()
     before, after = (100 * each.by_class["cooking"] for each in measured)
     assert line == pytest.approx([before, after, after - before])
-    (said, *_) = re.findall("[*][*]([0-9]+) of ([0-9]+)[*][*]", texts(page))  # the verdict is that of the class
-    assert [*map(int, said)] == [round(measured[0].by_class["cooking"] * len(rows)), len(rows)]
     fine(page.button(key="clear").click().run())
     assert "class" not in page.query_params
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
@@ -345,7 +341,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
     assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
     fine(page.segmented_control(key="view").set_value("Before and after").run())
-    assert sorted(named(page, "The marked or found")[0]["row"]) == sorted(rows)
+    assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     for number in (0, 1):
         chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
         held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
@@ -400,7 +396,7 @@ def test_words_of_regions_stand_in_the_picture(opened: Opened, run_code: RunCode
 def clicked(page: AppTest, row: int, side: str = "left") -> AppTest:
     """The page after a click on a point, as plotly would tell it."""
     state = page.session_state["marked"]
-    state.source, state.now, state.clicked = side, type(state.now)(rows=(row,)), True
+    state.source, state.rows = side, [row]
     page.query_params["row"] = str(row)
     page.session_state["row-said"] = [str(row)]  # by the page itself, not by Back or a link
     return fine(page.run())
@@ -425,7 +421,6 @@ def test_neighbours_in_both_spaces(opened: Opened) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "SIF"}, row="5").run())
     has_pictures(page, 2)
     shown = pictured(load("topics"))
-    assert page.selectbox(key="read").value == 5
     assert any(shown.texts[5] in text.value for text in page.text)
     for name, found in zip(("tfidf", "sif"), near(page), strict=True):
         method = METHODS[name]()
@@ -443,19 +438,19 @@ def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> N
     fine(page.text_input(key="query").set_value("the OVEN").run())
     rows = with_every_word("the", "oven")
     assert 0 < len(rows) < 20
-    assert named(page, "The marked or found")[0]["row"].tolist() == rows
+    shown = pictured(load("topics")).texts
+    assert named(page, "Sentences in the list")[0]["sentence"].tolist() == [shown[row] for row in rows]
     assert "oven" not in str(page.query_params).lower()
     for solid in (False, True):
         fine(page.toggle(key="solid").set_value(solid).run())
         found = figure(page)["data"][-1]
         assert (found["name"], found["marker"]["symbol"], "z" in found) == ("found", "circle-open", solid)
         assert numbers(found["x"]).tolist() == pytest.approx([places(page)[row] for row in rows])
-    assert [option.split(" · ")[0] for option in page.selectbox(key="read").options] == [str(row) for row in rows]
-    fine(page.selectbox(key="read").select_index(0).run())
+    page.query_params["row"] = str(rows[0])
+    fine(page.run())
     ring = figure(page)["data"][-1]
     assert numbers(ring["x"]).tolist() == pytest.approx([places(page)[rows[0]]])
     assert ring["marker"]["size"] > found["marker"]["size"]
-    assert page.query_params["row"] == str(rows[0])
     assert [len(found) for found in near(page)] == [10]
     fine(page.selectbox(key="corpus").select("places").run())
     assert "row" not in page.query_params  # a row of other sentences is another sentence
@@ -490,22 +485,17 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     ]
     assert [len(found) for found in rings] == [0, 1]  # in its own the browser draws it, so that zoom is kept
     assert numbers(rings[1][0]["x"]).tolist() == [places(page, 1)[7]]
-    fine(page.selectbox(key="read").select(None).run())
-    assert not page.session_state["marked"].now
-    assert "row" not in page.query_params
-    clicked(page, 5)
     fine(page.text_input(key="query").set_value("the rain").run())
     rows = with_every_word("the", "rain")
-    assert 5 not in rows
-    assert named(page, "The marked or found")[0]["row"].tolist() == rows  # and not those of them that are marked: none
+    assert 7 not in rows
+    assert len(named(page, "Sentences in the list")[0]) == len(rows)  # and not those of them that are marked: none
     fine(page.text_input(key="typed").set_value("a storm").run())
     charts = [chart.proto.id for chart in page.get("plotly_chart")]
     fine(page.button(key="clear").click().run())
     assert (page.text_input(key="query").value, page.text_input(key="typed").value) == ("", "")
-    assert page.selectbox(key="read").value is None
     assert "row" not in page.query_params
     assert not near(page)
-    assert not named(page, "The marked or found")
+    assert not named(page, "Sentences in the list")
     assert not {chart.proto.id for chart in page.get("plotly_chart")} & set(charts)  # new ones: plotly marks nothing
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
 
@@ -576,7 +566,7 @@ def test_saved_rows_start_no_formula_and_saved_vectors_are_the_methods_own(monke
     kept: list[Any] = []
     monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **more: kept.append(content))
     rows = np.array([[3, 4], [0, 2]], np.float32)  # not at unit length, as of a method that compares by distance
-    save_vectors(Side("left", SimpleNamespace(folder=None), shown, (), picture, lambda: (rows, unit(rows))))
+    save_files(Side("left", SimpleNamespace(folder=None), shown, (), picture, lambda: (rows, unit(rows))))
     assert np.load(io.BytesIO(kept[0]()))["vectors"].tolist() == rows.tolist()
 
 
@@ -614,7 +604,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
     assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
     assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
     fine(page.text_input(key="query").set_value("oak").run())
-    assert len(named(page, "The marked or found")[0]) == 40
+    assert len(named(page, "Sentences in the list")[0]) == 40
     shows_no_markup(page)
     page = of_lines(opened, right="LSA", **{"found-count": "5"})
     monkeypatch.chdir(tmp_path)
@@ -630,7 +620,7 @@ def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened
     page = of_lines(opened, **{"found": "nobody", "row": "3"})
     (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     assert not trace["showlegend"]
-    assert not [text for text in page.markdown if "inter/intra" in text.value]
+    assert not named(page, "Scores of each")
     assert "✓" not in texts(page)
     page = of_lines(opened, **{"found": "nobody", "right": "LSA", "view": "Who moved"})
     assert "no label" not in texts(page) + " ".join(button.label for button in page.button)
@@ -684,25 +674,3 @@ def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode)
     drawn = json.loads(run_code(page, code_with(page, "star("))[-1].to_json())
     hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
     assert hovers[0] == hovers[1]  # which say the sentence
-    assert not [button for button in page.button if button.key == "group"]  # topics are no paraphrases
-
-
-def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
-    page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "LSA", "corpus": "captions", "row": "5"}).run())
-    fine(page.button(key="group").click().run())
-    (rows,) = (table.value for table in page.dataframe if {"sentence", "group"} <= {*table.value})
-    text, test = pictured(load("captions")).texts[5], load("captions").part("test")
-    own = test.groups[test.texts.index(text)]
-    same = {each for each, group in zip(test.texts, test.groups, strict=True) if group == own}
-    assert rows["sentence"][0] == text
-    assert set(rows[rows["group"] == "A"]["sentence"]) == same
-    assert sorted(set(rows["group"])) == list("ABCDEF")
-    for name, side in (("sif", "left"), ("lsa", "right")):
-        method = METHODS[name]()
-        method.fit(load("captions"))
-        vectors = method.encode(list(rows["sentence"]), normalize_embeddings=True)
-        np.testing.assert_allclose(rows[f"cosine, {side}"], vectors @ vectors[0], atol=1e-5)
-    drawn = json.loads(run_code(page, code_with(page, "groups_with("))[-1].to_json())
-    for mine, other in zip(drawn["data"], figure(page, 2)["data"], strict=True):
-        assert mine["name"] == other["name"]
-        np.testing.assert_allclose(numbers(mine["x"]), numbers(other["x"]), atol=1e-5)
