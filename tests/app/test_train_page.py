@@ -151,7 +151,9 @@ def test_surprising_pairs_and_a_corpus_of_the_table_is_opened(opened: Opened) ->
     order = np.argsort(-np.abs(ranks[0] - ranks[1]), kind="stable")[:12].tolist()
     (listed,) = named(page, "Pairs of sentences")
     assert listed[corpus.COLUMNS["text_a"]].tolist() == [corpus.text_a[row] for row in order]
-    fine(page.button(key="choose-captions").click().run())
+    (corpora,) = named(page, "All corpora")
+    page.session_state["corpora-relatedness"] = {"selection": {"rows": [corpora["corpus"].tolist().index("captions")]}}
+    fine(page.run())
     assert page.selectbox(key="corpus").value == "captions"
     assert not named(page, "Pairs of sentences")
 
@@ -203,17 +205,17 @@ def test_a_corpus_is_measured_after_the_page_is_drawn_and_once_even_if_it_cannot
         tried.append(corpus.name)
         raise ValueError(f"{corpus.name} has no test split")
 
-    def measured(page: AppTest, said: str) -> int:
-        return [each.value for each in page.markdown].count(said)
+    def measures(page: AppTest) -> list[str]:
+        return list(named(page, "All corpora")[0]["measure"])
 
     monkeypatch.setattr("labkit.baselines.difficulty.difficulty", lambda corpus: st.stop())
     page = opened("train_page", view="Data")
     import_module("keeping").room.clear()
-    count = len(keys(fine(with_file(page, LINES)), "choose-"))
-    assert measured(page, "measuring …") == count
-    assert len(named(page, "Twenty rows")) == 1  # which do not wait for it
+    count = len(measures(fine(with_file(page, LINES))))
+    assert measures(page) == ["measuring …"] * count
+    assert len(page.table[0].value) == 4  # which do not wait for it
     monkeypatch.setattr("labkit.baselines.difficulty.difficulty", refuse)
-    assert (measured(fine(page.run()), "–"), measured(page, "measuring …")) == (count, 0)
+    assert measures(fine(page.run())) == ["–"] * count
     assert "no test split" in texts(page)
     assert "no test split" in texts(fine(page.run()))
     assert sorted(tried) == sorted(set(tried))
