@@ -59,7 +59,7 @@ def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> N
             corpus = "a file" if job.own else job.corpus
             since = f", {lasting(job.seconds)} so far" if job.began else ""
             whose = called(owners[job.id])
-            st.markdown(f"**{whose}** · {job.method} on {corpus}, seed {job.seed} · {job.state}{since}")
+            st.markdown(f"**{whose}** · {job.kind} on {corpus}, seed {job.seed} · {job.state}{since}")
             st.button(f"Stop {job.name}", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
 
 

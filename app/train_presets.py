@@ -103,45 +103,14 @@ NAMES = {  # setting -> its display name; all others use their own name, with sp
     "alpha": "Scale of positives (α)",
     "amp": "Mixed precision",
     "apart": "Labelled negatives per anchor",
-    "batch": "Batch size",
     "beta": "Scale of negatives (β)",
-    "components": "Directions to remove",
-    "decoder_hidden": "Decoder size",
-    "dimension": "Dimensions",
-    "embedded": "Sentences embedded together",
-    "emphasis": "Emphasis on the paraphrase (λ)",
-    "epsilon": "Slack of the miner (ε)",
-    "expansion": "Extra words from the vector file",
     "feed": "Decoder reads the vector at every word",
-    "hidden": "Encoder size",
-    "in_batch": "Negatives from the whole batch",
-    "labelled": "Labelled pairs only",
-    "layer_rate": "Learning rate of the model's layers",
-    "layers": "Layers to fine-tune",
-    "matryoshka_dims": "Matryoshka dimensions",
-    "max_grad_norm": "Gradient clipping",
-    "max_length": "Maximum sentence length",
-    "max_ngram": "Maximum n-gram length",
-    "min_count": "Rarest word kept",
-    "min_ngram": "Minimum n-gram length",
     "near": "Negatives from neighbours",
-    "neighbours": "Neighbours (k)",
-    "noise": "Noise words (k)",
     "pace": "Relative learning rate of word vectors",
-    "partners": "Paraphrases per epoch",
-    "patience": "Early stopping after",
-    "per_class": "Sentences per class in a batch",
     "pieces": "Word pieces from",
-    "positives": "Positives per anchor",
-    "random": "Random negatives",
     "reg": "Regularisation",
-    "size": "Embedding size",
-    "sparse": "Sparse updates of word vectors",
-    "symmetric": "Both directions",
     "tune": "Train the word vectors",
     "unit": "Sentences as",
-    "vocab_size": "Vocabulary size",
-    "word_pairs": "Pairs of words",
 }
 MORE_SETTINGS = "`labkit train` has more options, such as word vectors from a file, other bases and more epochs."
 
@@ -171,7 +140,7 @@ def job_of(opened: cached.Opened, place: Any) -> Job:
         return Job(BENCH, opened.in_code, settings={"minutes": minutes}, own=opened.own)
     preset = offered.get(name)
     method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
-    st.caption(preset.about if preset else SUMMARIES[method])
+    st.caption(f"**{method}**: {preset.about if preset else SUMMARIES[method]}")
     own = preset.settings if preset else {}
     every = choices(METHODS[method].Settings)
     start = [replace(choice, default=own.get(choice.name, choice.default)) for choice in every]

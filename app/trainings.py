@@ -121,6 +121,11 @@ class Job:
         return self.method == BENCH
 
     @property
+    def kind(self) -> str:
+        """What a reader calls it: the method, or a comparison."""
+        return "comparison of methods" if self.is_bench else self.method
+
+    @property
     def seconds(self) -> float:
         """How long the job has run."""
         return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
