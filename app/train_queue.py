@@ -38,7 +38,7 @@ MOST = 12  # runs listed
 SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job shown, and the corpus and method chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
-FEW, FEWEST = 100, 30  # rows of a split, below which one is seen in a score, and below which they decide nothing
+FEWEST = 30  # rows of a split, below which they decide nothing
 EARLY = "**Training stopped early** after epoch {last} of {most}: no better dev score for {patience} epochs."
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
@@ -298,8 +298,6 @@ def show_space(job: Job, opened: Opened | None) -> None:
         with suppress(ValueError):  # too few words: the run will say so
             kept, when = start_of(opened), " before training, using mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
-        if job.state in ENDED:
-            st.caption("This run has no picture because it does not learn in epochs or ended too early.")
         return
     at, best = len(kept.epochs) - 1, kept_epoch(history(job.folder))
     if job.state == "finished" and best in kept.epochs.tolist():
@@ -325,9 +323,8 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None) -> No
     save = titled(said, "space-so-far")
     with st.container(key="high-trained-space"):
         frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch", save=save)
-    sizes = opened.corpus.sizes if opened is not None else {}
-    origin = f" of the {'dev' if 'dev' in sizes else 'train'} split; all splits have {sum(sizes.values()):,} rows"
-    st.caption(f"By PCA: {len(kept.texts)} sentences{origin * bool(sizes)}.")
+    origin = f" of the {'dev' if 'dev' in opened.corpus.sizes else 'train'} split" if opened is not None else ""
+    st.caption(f"By PCA: {len(kept.texts)} sentences{origin}.")
 
 
 def planned(job: Job) -> tuple[int, int]:
@@ -386,8 +383,6 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     if not columns:
         if job.state in ENDED:
             st.caption("This run has no curves because it does not learn in epochs or ended during the first epoch.")
-        elif most:
-            st.caption("The loss and the dev score appear here after the first epoch.")
         return
     scores = [name for name in columns if name.startswith(DEV)]
     save = titled("**Epoch by epoch**", "training_curves", ". ".join(map(meaning, scores)) or None)
