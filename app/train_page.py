@@ -120,12 +120,15 @@ def page() -> None:
     if st.query_params.get("view") == WHICH:
         st.query_params["view"], st.session_state["preset"] = TRAIN, train_presets.ALL
     view = frame.view(VIEWS, first=first_view(opened, runs))
-    if view == DATA:
-        train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
-    elif view == TRAIN:  # only training needs the queue, which one app at a time may use
-        show_train(queue_of(choosing.run_folders()[0]), opened)
-    elif opened is not None and runs is not None:
-        train_runs.show_runs(opened, runs())
+    # the view before would stay in sight until this one has been computed; style.css hides it
+    places = {each: st.container(key=f"{'view' if each == view else 'hidden'}-{each}") for each in VIEWS}
+    with places[view]:
+        if view == DATA:
+            train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
+        elif view == TRAIN:  # only training needs the queue, which one app at a time may use
+            show_train(queue_of(choosing.run_folders()[0]), opened)
+        elif opened is not None and runs is not None:
+            train_runs.show_runs(opened, runs())
     frame.show_link(own_file=opened is not None and opened.own)
 
 

@@ -42,14 +42,6 @@ FEWEST = 30  # rows of a split, below which they decide nothing
 EARLY = "**Training stopped early** after epoch {last} of {most}: no better dev score for {patience} epochs."
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
-ICONS = {
-    "waiting": ":material/hourglass_empty:",
-    "running": ":material/play_arrow:",
-    "stopping": ":material/pause:",
-    "stopped": ":material/pause:",
-    "failed": ":material/error:",
-    "finished": ":material/check:",
-}
 
 
 # --- who may do what ---------------------------------------------------------------------------------------------
@@ -185,7 +177,7 @@ def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = Tr
         said = so_far + (f" · {lasting(left)} left" if left is not None else "") if what else ahead
     name = f"**{job.kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
     with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
-        st.markdown(" · ".join(filter(None, [name, f"{ICONS[job.state]} {job.state}", said])), width="stretch")
+        st.markdown(" · ".join(filter(None, [name, job.state, said])), width="stretch")
         if not shown and st.button("Show", key=f"show-{job.id}", on_click=show, args=(job, opened)):
             st.rerun()  # the whole page: corpus and preset have changed, too
         if shown and job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():

@@ -471,7 +471,7 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     came.name = "a" * 16
     fine(page.checkbox(key=f"shared-{job.name}").uncheck().run())
     came.name = "b" * 16
-    assert "**tfidf**" not in texts(fine(other.run()))
+    assert "**tfidf** on" not in texts(fine(other.run()))
     assert not [code for code in other.code if code.value.startswith("labkit train tfidf")]
     for came.name in ("b" * 16, ""):  # another visitor, or none that the guard knows, on the owner's page
         refused(page.button(key=f"delete-{job.name}").click().run(), "another visitor")
