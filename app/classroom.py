@@ -37,7 +37,6 @@ VISITOR, TEACHER = "visitor", "teacher"
 NAME, ROLE = "x-labkit-visitor", "x-labkit-role"  # headers in which the guard tells the pages who it is
 DAYS = 30  # that a browser is remembered
 UPLOADS, ALL_UPLOADS = 60 * 2**20, 2**30  # bytes in the app's memory: per visitor, in total
-REMEMBERED = 1_000  # visitors since the start
 UPLOAD = "/_stcore/upload_file/"
 HOST = "The app cannot be opened at this address. Use one of the addresses that it printed when it was started."
 MISSING = "This app is a classroom, and its address must contain a token. Ask the teacher for the full address."
@@ -88,9 +87,8 @@ class Guard:
         word, _, signature = value.partition(".")
         if not re.fullmatch("[0-9a-f]{32}", word):
             return secrets.token_hex(16), ""
-        return word, next(
-            (role for role, token in self.tokens.items() if equal(signature_of(word, token), signature)), ""
-        )
+        roles = [role for role, token in self.tokens.items() if equal(signature_of(word, token), signature)]
+        return word, next(iter(roles), "")
 
     def enter(self, request: HTTPConnection, shown: str, word: str, before: str) -> Response:
         """Redirect a visitor with a token to the same address without it, and set a cookie."""
@@ -115,15 +113,14 @@ class Guard:
                 await self.app(scope, receive, send)
             finally:
                 PRESENT.left(name)
-        elif scope["method"] in ("PUT", "DELETE") and UPLOAD in scope["path"]:
-            session = scope["path"].partition(UPLOAD)[2].split("/")[0]
-            if visitor_of(session) != name:
-                await refuse(scope, receive, send, NOT_YOURS)
-            elif scope["method"] == "PUT":
-                self._uploader[session] = name
-                await self.take(name, scope, receive, send)
-            else:
-                await self.app(scope, receive, send)
+            return
+        session = scope["path"].partition(UPLOAD)[2].split("/")[0]
+        changes = UPLOAD in scope["path"] and scope["method"] in ("PUT", "DELETE")
+        if changes and visitor_of(session) != name:
+            await refuse(scope, receive, send, NOT_YOURS)
+        elif changes and scope["method"] == "PUT":
+            self._uploader[session] = name
+            await self.take(name, scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -133,11 +130,10 @@ class Guard:
         length = HTTPConnection(scope).headers.get("content-length", "")
         size = min(int(length), most) if length.isascii() and length.isdecimal() else most
         held = self.held()
-        if held[name] + size > UPLOADS:
-            await refuse(scope, receive, send, FULL.format(amount(UPLOADS)), HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        elif held.total() + size > ALL_UPLOADS:
-            sentence = ALL_FULL.format(amount(ALL_UPLOADS))
-            await refuse(scope, receive, send, sentence, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        full = FULL.format(amount(UPLOADS)) if held[name] + size > UPLOADS else ""
+        full = ALL_FULL.format(amount(ALL_UPLOADS)) if held.total() + size > ALL_UPLOADS else full
+        if full:
+            await refuse(scope, receive, send, full, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         else:
             self._coming[name] += size
             try:
@@ -225,7 +221,6 @@ class Register:
     def __init__(self) -> None:
         self.guarded = False
         self._all: dict[str, Present] = {}
-        self._count = 0
         self._lock = threading.Lock()
 
     def everyone(self) -> dict[str, Present]:
@@ -236,12 +231,7 @@ class Register:
     def came(self, name: str, teacher: bool) -> None:
         """Record that a visitor has opened another tab."""
         with self._lock:
-            if name not in self._all:
-                self._count += 1
-                too_many = max(0, len(self._all) + 1 - REMEMBERED)
-                for gone in [key for key, each in self._all.items() if not each.tabs][:too_many]:
-                    del self._all[gone]
-            here = self._all.get(name, Present(self._count, time.time()))
+            here = self._all.get(name, Present(len(self._all) + 1, time.time()))
             self._all[name] = replace(here, teacher=teacher, tabs=here.tabs + 1)
 
     def left(self, name: str) -> None:

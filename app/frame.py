@@ -335,11 +335,12 @@ def show_link(*, own_file: bool, **shown: Any) -> None:
 
     `shown`: settings that the address omits at their defaults, although these depend on what is on this machine.
     """
+    file = st.session_state.get("file") if own_file else None
+    if file or st.session_state.get("corpus") != OWN:
+        keep_in_address("file", file and file.name[:LONGEST])  # where the file is missing, the page asks for it
     write_address()
     where = (getattr(st.context, "url", None) or "").split("?")[0]
     params = st.query_params
-    if own_file and (file := st.session_state.get("file")):
-        shown["file"] = file.name[:LONGEST]  # the page asks for it
     settings = urlencode({name: params.get_all(name) for name in params} | shown, doseq=True)
     with st.session_state[SHARE].popover("Share", icon=":material/link:"):
         st.code(f"{where}?{settings}" if settings else where, language=None, wrap_lines=True)
@@ -348,7 +349,7 @@ def show_link(*, own_file: bool, **shown: Any) -> None:
             said = "The link contains your settings and your file's name. Anyone who opens it has to upload the file."
         st.caption(said)
         if urlsplit(where).hostname in HERE:
-            st.caption("**It opens on this machine only.** For others: *Picture as HTML*, under *Save*, is one file.")
+            st.caption("This address works only on this computer. To share a picture, save it as HTML.")
         elif classroom.is_on():
             st.caption("It works for runs that you share.")
 

@@ -59,7 +59,7 @@ def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> N
             corpus = "a file" if job.own else job.corpus
             since = f", {lasting(job.seconds)} so far" if job.began else ""
             whose = called(owners[job.id])
-            st.markdown(f"**{whose}** · {job.method} on {corpus}, seed {job.seed} · {job.state}{since}")
+            st.markdown(f"**{whose}** · {job.kind} on {corpus}, seed {job.seed} · {job.state}{since}")
             st.button(f"Stop {job.name}", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
 
 
@@ -70,13 +70,12 @@ def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
         st.caption("No visitor has any runs yet.")
     for owner in dict.fromkeys(run.owner for run in runs):
         own = [run for run in runs if run.owner == owner]
-        unshared = [run for run in own if not run.shared]
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            size = amount(sum(run.size for run in own))
-            st.markdown(f"**{called(owner)}** · {size} · runs: {len(own)}, shared: {len(own) - len(unshared)}")
+            size, shared = amount(sum(run.size for run in own)), sum(run.shared for run in own)
+            st.markdown(f"**{called(owner)}** · {size} · runs: {len(own)}, shared: {shared}")
             with st.popover("Make room", key=f"room-{owner}"):
                 st.markdown("This permanently deletes runs of this visitor.")
-                for what, runs_of in (("unshared", unshared), ("all", own)):
+                for what, runs_of in (("unshared", [run for run in own if not run.shared]), ("all", own)):
                     name, remove = f"Delete {what} runs: {len(runs_of)}", partial(delete_all, queue, runs_of)
                     st.button(name, key=f"delete-{what}-{owner}", on_click=act, args=(remove, owner))
 

@@ -20,10 +20,8 @@ from labkit.corpora.records import SPLITS
 from labkit.figure_names import meaning
 from labkit.figures import similarity_histogram, similarity_scatter
 
-BARS, THIN = "▁▂▃▄▅▆▇█", "\u2009"  # a bar by its height, and the space between two
-MOST = 20  # classes or sizes up to which they have bars
 VECTORS, SURPRISING = ("tfidf", "mean-vectors"), 12  # of a corpus of pairs: the vectors, and the pairs listed
-IN_SIGHT = 213  # pixels of a table with a head and five rows
+IN_SIGHT = 260  # pixels of the rows
 PERFECT = 0.9995  # rounds to 1.000
 SHAPES = {  # of a corpus -> what a row is, and a file with the columns that labkit reads
     "Labelled": ("a sentence and its class", "text,label\nThe train was late.,travel\nThis soup needs salt.,food\n"),
@@ -43,19 +41,12 @@ SHAPES = {  # of a corpus -> what a row is, and a file with the columns that lab
     "Articles": ("an article with its sections", ""),
 }
 WITHIN = "Compare scores only within a row. The gap to 1 is what training can still gain."
-HEADS = {  # of the table of corpora -> its width and help
-    "corpus": (1.6, "Click a name to open the corpus."),
-    "what it is": (5, None),
-    "rows": (0.9, None),
-    "classes": (
-        5.5,
-        "Bars are the sizes of the classes, or how often each score or size occurs; none if all are equal.",
-    ),
-    "measure": (2, ". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman"))) + "."),
-    "chance": (1.5, f"Random vectors, on the test split. {WITHIN}"),
-    "TF-IDF": (1.5, f"Weighted words, compared without training. {WITHIN}"),
-    "mean vectors": (2.1, f"Mean word vectors, which learn nothing from labels. {WITHIN}"),
+BASELINES = {  # the scores of a corpus -> their column and its help
+    "chance": ("chance", f"Random vectors, on the test split. {WITHIN}"),
+    "tfidf": ("TF-IDF", f"Weighted words, compared without training. {WITHIN}"),
+    "mean_vectors": ("mean vectors", f"Mean word vectors, which learn nothing from labels. {WITHIN}"),
 }
+SIZES = "The rows of each class or, for other corpora, how often each score or size occurs."
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
@@ -66,16 +57,15 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
     if opened is not None:
         show_chosen(opened, to_train)
         corpora = ({choosing.OWN: opened} if opened.own else {}) | corpora
-    places = show_corpora(corpora)
     keys = {name: ("difficulty", each.key) for name, each in corpora.items()}
     measured = {name: room().value(key, lambda: None) for name, key in keys.items() if room().has(key)}
-    for name, hard in measured.items():
-        show_scores(places[name], hard)
+    show_corpora(corpora, measured)
     if opened is not None and isinstance(opened.corpus, Pairs):
         show_pairs(opened, opened.corpus)
-    for name in [name for name in corpora if name not in measured]:  # last: it takes seconds when the app has started
-        measured[name] = tried("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
-        show_scores(places[name], measured[name])
+    if missing := [name for name in corpora if name not in measured]:  # last: it takes seconds after a start
+        for name in missing:
+            tried("Measuring …", keys[name], partial(difficulty, corpora[name].corpus))
+        st.rerun()
     mine = measured.get(choosing.OWN)
     if isinstance(mine, ValueError):  # a visitor's file may have no test split
         st.caption(frame.plain(f"{corpora[choosing.OWN].in_code} could not be measured: {mine}"))
@@ -83,56 +73,60 @@ def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> Non
         st.info("Methods that do not learn are already perfect on your file, so training cannot show a gain.")
 
 
-def show_corpora(corpora: Mapping[str, cached.Opened]) -> dict[str, list[Any]]:
-    """The table of corpora, whose names open them; the places of the scores of each."""
-    places, widths = {}, [width for width, _ in HEADS.values()]
-    with st.container(gap="xsmall", key="corpora"):
-        for head, (_, about), place in zip(HEADS, HEADS.values(), st.columns(widths), strict=True):
-            place.caption(head, help=about)
-        for name, opened in corpora.items():
-            first, *cells = st.columns(widths, vertical_alignment="center")
-            label = frame.plain(opened.in_code)
-            first.button(label, key=f"choose-{name}", type="tertiary", on_click=choosing.choose_corpus, args=(name,))
-            what = choosing.OWN if opened.own else CORPORA[name].summary
-            for cell, text in zip(cells, (what, f"{len(opened.corpus):,}", classes_of(opened.corpus)), strict=False):
-                cell.markdown(text)
-            places[name] = [cell.empty() for cell in cells[3:]]
-            places[name][0].markdown("measuring …")
-    return places
+def show_corpora(corpora: Mapping[str, cached.Opened], measured: Mapping[str, Any]) -> None:
+    """The table of corpora, with the scores that are `measured`; the selected row is the corpus of the page."""
+    names, rows = list(corpora), []
+    for name, opened in corpora.items():
+        classes, sizes = classes_of(opened.corpus)
+        what = choosing.OWN if opened.own else CORPORA[name].summary
+        row = {"corpus": opened.in_code, "what it is": what, "rows": len(opened.corpus)}
+        row |= {
+            "classes": classes,
+            "sizes": sizes if len(sizes) > 2 else None,
+            "measure": "–" if name in measured else "measuring …",
+        }
+        if hasattr(hard := measured.get(name), "measure"):
+            row["measure"] = hard.measure.split(",")[0]
+            row |= {head: getattr(hard, score) for score, (head, _) in BASELINES.items()}
+        rows.append(row)
+    chosen, column = st.session_state["corpus"], st.column_config
+    st.markdown("**All corpora**: select a row to open one.")
+    table = st.dataframe(
+        rows,
+        hide_index=True,
+        key=f"corpora-{chosen}",
+        on_select="rerun",
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
+        alt="All corpora, with their classes and the scores of methods that do not learn.",
+        column_config={
+            "corpus": column.Column(pinned=True),
+            "rows": column.NumberColumn(format="localized"),
+            "sizes": column.BarChartColumn(help=SIZES, y_min=0, width="small"),
+            "measure": column.Column(help=". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman"))) + "."),
+            **{head: column.NumberColumn(help=about, format="%.2f") for head, about in BASELINES.values()},
+        },
+    )
+    if (selected := [names[row] for row in table.selection.rows]) not in ([], [chosen]):
+        choosing.choose_corpus(selected[0])
+        st.rerun()
 
 
-def show_scores(places: Sequence[Any], hard: Any) -> None:
-    """The measure of a corpus and the scores of three methods that do not learn; a dash if it cannot be measured."""
-    said = ["–"]
-    if not isinstance(hard, ValueError):
-        scores = f"{hard.chance:.2f}", f"{hard.tfidf:.2f}", f"{hard.mean_vectors:.2f}"
-        said = [hard.measure.split(",")[0], *scores]
-    for place, text in zip(places, said, strict=False):
-        place.markdown(text)
-
-
-def classes_of(corpus: Corpus) -> str:
-    """The classes of a corpus as bars and words; for pairs their labels or scores, for groups and articles sizes."""
+def classes_of(corpus: Corpus) -> tuple[str, list[int]]:
+    """The classes of a corpus in words, and their sizes; for other corpora, how often each score or size occurs."""
     if isinstance(corpus, Labelled):
         sizes = [count for _, count in Counter(corpus.labels).most_common()]
-        said = f"{len(sizes)} classes of {span(sizes)} rows"
-    elif isinstance(corpus, Pairs) and corpus.graded:
-        sizes = np.histogram(corpus.values, 10)[0].tolist()
-        said = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
-    elif isinstance(corpus, Pairs):
-        sizes = [int((np.asarray(corpus.values) == value).sum()) for value in (1, 0)]
-        said = f"{sizes[0]:,} with the same meaning, {sizes[1]:,} without"
-    elif isinstance(corpus, Groups | Articles):
+        return f"{len(sizes)} classes of {span(sizes)} rows", sizes
+    if isinstance(corpus, Pairs):
+        counts = np.histogram(corpus.values, 10 if corpus.graded else 2)[0].tolist()
+        graded = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
+        return graded if corpus.graded else f"{counts[1]:,} with the same meaning, {counts[0]:,} without", counts
+    if isinstance(corpus, Groups | Articles):
         groups = isinstance(corpus, Groups)
         own = [*Counter(corpus.groups).values()] if groups else [len(each.sections) for each in corpus.articles]
-        counts = Counter(own)
-        sizes = [counts[size] for size in sorted(counts)]
         said = f"{len(own):,} groups of {span(own)}" if groups else f"{len(own):,} articles of {span(own)} sections"
-    else:
-        return ""
-    if not 2 < len(sizes) <= MOST or min(sizes) == max(sizes):
-        return said
-    return f":gray[{THIN.join(BARS[round((len(BARS) - 1) * size / max(sizes))] for size in sizes)}] {said}"
+        return said, [count for _, count in sorted(Counter(own).items())]
+    return "", []
 
 
 def span(sizes: Sequence[int]) -> str:
@@ -177,10 +171,8 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
             for section in article.sections
             for text in section.paragraphs
         ]
-    with table:
-        narrow = dict.fromkeys(("label", "score", "group", "split", "article", "section"), "small")
-        alt = "Twenty rows, spread over the corpus."
-        frame.table(shown, alt, height=IN_SIGHT, widths=narrow | {"text": 900})
+    cells = [{name: frame.plain(str(value)) for name, value in row.items()} for row in shown]
+    table.table(cells, hide_index=True, height=IN_SIGHT, alt="Twenty rows, spread over the corpus.")
 
 
 def show_pairs(opened: cached.Opened, corpus: Pairs) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable
 from functools import cache, partial
@@ -17,7 +16,7 @@ import train_data
 import train_presets
 import train_queue
 import train_runs
-from trainings import ENDED, PLAN, Job, Queue, queue_of
+from trainings import ENDED, Job, Queue, queue_of
 
 from labkit.atomic import sentence_of
 
@@ -25,7 +24,6 @@ DATA, TRAIN, RUNS = VIEWS = ["Data", "Train", "Runs"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 WHICH = "Which method?"  # a view of earlier links: now a choice of Train
 EVERY = 1.5  # seconds between updates while something runs
-TO_COME = "its score appears here at the end", "its space and curves appear here while it learns"
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -83,15 +81,8 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) ->
         if each.state not in ENDED:
             train_queue.show_head(queue, each, opened, shown=False)
     if job is None and opened is not None and chosen is not None:
-        where = f"on {frame.plain(opened.in_code)} yet. Start one:"
-        if chosen.is_bench:
-            about = f"its report appears here in about {chosen.settings['minutes']} min"
-            st.info(f"There is no comparison of methods {where} {about}.")
-        else:
-            preset, then = st.session_state["preset"], TO_COME[bool(train_queue.planned(chosen)[0])]
-            what = chosen.method if preset == train_presets.OTHER else preset
-            st.info(f"There is no run of **{what}** {where} {then}.")
-            train_queue.show_start(opened)
+        where = f"**{chosen.kind}** on {frame.plain(opened.in_code)}"
+        st.info(f"There is no run of {where} yet. Its results will appear here.")
     elif job is not None:
         train_queue.show_head(queue, job, opened)
         if job.is_bench:
@@ -103,17 +94,9 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) ->
 
 
 def show_report(job: Job) -> None:
-    """The plan of the comparison, once it exists; at the end the report, which is a separate page."""
-    folder = Path(job.folder)
-    page = folder / "report.html"
-    if job.state not in ENDED:
-        try:
-            plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-            said = "{} methods ({}) with {} trials each, then {} seeds."
-            st.caption(said.format(len(plan["methods"]), ", ".join(plan["methods"]), plan["trials"], plan["seeds"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            st.caption("Measuring how long each method takes, to plan the available time.")
-    elif page.is_file():
+    """The report of a comparison, which is a separate page, and the command that makes it."""
+    page = Path(job.folder) / "report.html"
+    if job.state in ENDED and page.is_file():
         frame.download("Report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
         framed = NO_SCRIPT + page.read_text(encoding="utf-8")
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
@@ -137,12 +120,15 @@ def page() -> None:
     if st.query_params.get("view") == WHICH:
         st.query_params["view"], st.session_state["preset"] = TRAIN, train_presets.ALL
     view = frame.view(VIEWS, first=first_view(opened, runs))
-    if view == DATA:
-        train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
-    elif view == TRAIN:  # only training needs the queue, which one app at a time may use
-        show_train(queue_of(choosing.run_folders()[0]), opened)
-    elif opened is not None and runs is not None:
-        train_runs.show_runs(opened, runs())
+    # the view before would stay in sight until this one has been computed; style.css hides it
+    places = {each: st.container(key=f"{'view' if each == view else 'hidden'}-{each}") for each in VIEWS}
+    with places[view]:
+        if view == DATA:
+            train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
+        elif view == TRAIN:  # only training needs the queue, which one app at a time may use
+            show_train(queue_of(choosing.run_folders()[0]), opened)
+        elif opened is not None and runs is not None:
+            train_runs.show_runs(opened, runs())
     frame.show_link(own_file=opened is not None and opened.own)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,8 +17,6 @@ import cached
 import frame
 import streamlit as st
 from trainings import BENCH, MINUTES, Job
-
-from labkit.settings import Settings
 
 TAUGHT = ("Labelled", "Pairs", "Triplets", "Groups")  # shapes that say what belongs together
 QUICK = {"encoder": "mean", "size": 24, "dimension": 24, "epochs": 6}
@@ -35,64 +33,40 @@ class Preset:
     """A combination that is known to work: a method with settings, for data of some shapes."""
 
     name: str
-    about: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     shapes: tuple[str, ...] = TAUGHT
     needs: str = ""  # a required package
+    about: str = ""  # if the summary of the method does not describe it
 
 
 PRESETS = (
-    Preset(
-        "Neighbours decide (SentPWNet)",
-        "This is a small network. The weight of a pair depends on its own similarity and on the anchor's other pairs.",
-        "sentpwnet",
-        QUICK,
-    ),
-    Preset(
-        "Pull and push (contrastive)",
-        "The same network with the simplest loss, which pulls positives together and pushes negatives apart.",
-        "siamese",
-        QUICK | {"margin": 0.5},
-    ),
-    Preset("Word pieces", "The mean of word-piece vectors: the simplest model that learns.", "bag"),
-    Preset(
-        "A readable metric (FILM)",
-        "This is not a network but a linear map of words, with rows that you can read.",
-        "film",
-        {"dimension": 30},
-        ("Labelled", "Pairs", "Groups"),
-    ),
-    Preset(
-        "From a large model",
-        "The word pieces start from the vectors of a large model. This takes half a minute.",
-        "static",
-        needs="sentence_transformers",
-    ),
+    Preset("Neighbours decide (SentPWNet)", "sentpwnet", QUICK),
+    Preset("Pull and push (contrastive)", "siamese", QUICK | {"margin": 0.5}),
+    Preset("Word pieces", "bag"),
+    Preset("A readable metric (FILM)", "film", {"dimension": 30}, ("Labelled", "Pairs", "Groups")),
+    Preset("From a large model", "static", needs="sentence_transformers"),
     Preset(
         "Write a paraphrase (P-thought)",
-        "Two small decoders reproduce the sentence and a paraphrase.",
         "pthought",
         {"hidden": 24, "decoder_hidden": 48, "dimension": 32, "batch": 32, "epochs": 6, "learning_rate": 0.02},
         ("Groups",),
     ),
     Preset(
         "Sections of articles (Thematic)",
-        "This method brings sentences of the same section closer together than sentences of different sections.",
         "thematic",
         {"size": 24, "dimension": 32, "epochs": 5, "min_count": 4, "learning_rate": 0.004},
         ("Articles",),
     ),
     Preset(
         "The same sentence twice (SimCSE)",
-        "This loss needs no labels. It keeps two encodings of a sentence, with different dropout, close together.",
         "sentpwnet",
         QUICK | {"loss": "simcse", "miner": "none"},
         ("Sentences",),
+        about="keeps two encodings of a sentence, with different dropout, close together; needs no labels",
     ),
     Preset(
         "Keep the neighbours (SBERT-LP)",
-        "This method needs no labels. It reduces the number of dimensions and keeps each sentence's neighbours.",
         "sbert-lp",
         {"base": "sif", "dimension": 24, "neighbours": 10},
         ("Labelled", "Sentences"),
@@ -103,45 +77,14 @@ NAMES = {  # setting -> its display name; all others use their own name, with sp
     "alpha": "Scale of positives (α)",
     "amp": "Mixed precision",
     "apart": "Labelled negatives per anchor",
-    "batch": "Batch size",
     "beta": "Scale of negatives (β)",
-    "components": "Directions to remove",
-    "decoder_hidden": "Decoder size",
-    "dimension": "Dimensions",
-    "embedded": "Sentences embedded together",
-    "emphasis": "Emphasis on the paraphrase (λ)",
-    "epsilon": "Slack of the miner (ε)",
-    "expansion": "Extra words from the vector file",
     "feed": "Decoder reads the vector at every word",
-    "hidden": "Encoder size",
-    "in_batch": "Negatives from the whole batch",
-    "labelled": "Labelled pairs only",
-    "layer_rate": "Learning rate of the model's layers",
-    "layers": "Layers to fine-tune",
-    "matryoshka_dims": "Matryoshka dimensions",
-    "max_grad_norm": "Gradient clipping",
-    "max_length": "Maximum sentence length",
-    "max_ngram": "Maximum n-gram length",
-    "min_count": "Rarest word kept",
-    "min_ngram": "Minimum n-gram length",
     "near": "Negatives from neighbours",
-    "neighbours": "Neighbours (k)",
-    "noise": "Noise words (k)",
     "pace": "Relative learning rate of word vectors",
-    "partners": "Paraphrases per epoch",
-    "patience": "Early stopping after",
-    "per_class": "Sentences per class in a batch",
     "pieces": "Word pieces from",
-    "positives": "Positives per anchor",
-    "random": "Random negatives",
     "reg": "Regularisation",
-    "size": "Embedding size",
-    "sparse": "Sparse updates of word vectors",
-    "symmetric": "Both directions",
     "tune": "Train the word vectors",
     "unit": "Sentences as",
-    "vocab_size": "Vocabulary size",
-    "word_pairs": "Pairs of words",
 }
 MORE_SETTINGS = "`labkit train` has more options, such as word vectors from a file, other bases and more epochs."
 
@@ -171,37 +114,33 @@ def job_of(opened: cached.Opened, place: Any) -> Job:
         return Job(BENCH, opened.in_code, settings={"minutes": minutes}, own=opened.own)
     preset = offered.get(name)
     method = preset.method if preset else st.selectbox("Method", list(METHODS), key="method", **frame.KEEP)
-    st.caption(preset.about if preset else SUMMARIES[method])
-    own = preset.settings if preset else {}
-    every = choices(METHODS[method].Settings)
-    start = [replace(choice, default=own.get(choice.name, choice.default)) for choice in every]
+    st.caption(f"**{method}**: {(preset and preset.about) or SUMMARIES[method]}")
+    fields = {entry.name: entry for entry in dataclasses.fields(METHODS[method].Settings)}
+    start = {name: entry.default for name, entry in fields.items()} | (dict(preset.settings) if preset else {})
     key = f"preset.{method}." if preset else f"{method}."
     with place.expander("All settings", expanded=preset is None, icon=":material/tune:"):
         values, columns = {}, st.columns(2)
-        for number, choice in enumerate(read_settings(method, start, key, opened)):
+        for number, name in enumerate(read_settings(method, start, key, opened)):
             with columns[number % 2]:
-                values[choice.name] = control(choice, f"{key}{choice.name}")
+                values[name] = control(fields[name], start[name], f"{key}{name}")
         about = "The same seed gives the same result."
         seed = st.number_input("Seed", 0, 9999, 0, key="seed", help=about, **frame.KEEP)
         st.caption(MORE_SETTINGS)
-    changed = {each.name: values[each.name] for each in every if values.get(each.name, each.default) != each.default}
+    changed = {name: value for name, value in values.items() if value != fields[name].default}
     return Job(method, opened.in_code, int(seed), changed, opened.own, opened.corpus.sizes.get("test", 0))
 
 
-def read_settings(method: str, offered: Sequence[Choice], key: str, opened: cached.Opened) -> Sequence[Choice]:
+def read_settings(method: str, start: Mapping[str, Any], key: str, opened: cached.Opened) -> list[str]:
     """The settings that have an effect on this corpus, given the current choices of all others."""
     from labkit.methods import METHODS
 
-    values = {}
-    for choice in offered:
-        name = f"{key}{choice.name}"
-        values[choice.name] = st.session_state.get(name, st.query_params.get(name, choice.default))
+    now = {name: st.session_state.get(key + name, st.query_params.get(key + name, start[name])) for name in start}
     try:
-        settings = METHODS[method].Settings.of(values)
+        settings = METHODS[method].Settings.of(now)
     except ValueError:  # these settings conflict: the Train button says why
-        return offered
+        return list(start)
     unused = settings.unused(type(opened.corpus).__name__, "dev" in opened.corpus.sizes)
-    return [choice for choice in offered if choice.name not in unused]
+    return [name for name in start if name not in unused]
 
 
 # --- one setting -------------------------------------------------------------------------------------------------
@@ -215,52 +154,35 @@ FACTOR = 10  # a number may be ten times its default ...
 ROOM = {int: 100, float: 1.0}  # ... and at least this
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One setting: `options` of a choice of words; `minimum`, `maximum` and `step` of a number."""
-
-    name: str
-    kind: type
-    default: Any
-    help: str
-    options: tuple[str, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    step: float = 1
+def options_of(entry: dataclasses.Field[Any]) -> tuple[str, ...]:
+    """The words offered for a setting of text."""
+    known, what = WORDS.get(entry.name, ()), entry.metadata.get("what", "")
+    words = known if entry.name in ("base", "share") else [word for word in known if word in what]
+    return tuple(entry.metadata.get("choices") or dict.fromkeys((entry.default, *words)))
 
 
-def choices(settings: type[Settings]) -> tuple[Choice, ...]:
-    """A choice for each field, in their order."""
-    return tuple(_choice(field) for field in dataclasses.fields(settings))
-
-
-def _choice(field: dataclasses.Field[Any]) -> Choice:
-    limits, default = field.metadata, field.default
-    kind, what = type(default), limits.get("what", "")
-    if kind in (bool, str):
-        known = WORDS.get(field.name, ())
-        words = known if field.name in ("base", "share") else [word for word in known if word in what]
-        options = limits.get("choices") or dict.fromkeys((default, *words)) if kind is str else ()
-        return Choice(field.name, kind, default, what, tuple(options))
+def limits_of(entry: dataclasses.Field[Any]) -> tuple[float, float, float]:
+    """The minimum, maximum and step of a setting that is a number."""
+    default, kind = entry.default, type(entry.default)
+    minimum, above, maximum = (entry.metadata.get(name) for name in ("minimum", "above", "maximum"))
     size = max(ROOM[kind], FACTOR * abs(default))
-    minimum, above = limits.get("minimum"), limits.get("above")
     if minimum is None:
         minimum = -size if above is None else above + (1 if kind is int else abs(default) / 1000 or 1e-6)
-    maximum = size if limits.get("maximum") is None else min(size, limits["maximum"])
     step = 1 if kind is int else 10.0 ** (math.floor(math.log10(abs(default))) - 1) if default else 0.1
-    return Choice(field.name, kind, default, what, minimum=kind(minimum), maximum=kind(maximum), step=step)
+    return kind(minimum), kind(size if maximum is None else min(size, maximum)), kind(step)
 
 
-def control(choice: Choice, key: str) -> Any:
+def control(entry: dataclasses.Field[Any], default: Any, key: str) -> Any:
     """The control that fits the kind of setting; its help has the technical name and the meaning."""
-    name = NAMES.get(choice.name) or choice.name.replace("_", " ").capitalize()
-    if choice.name == "base":
-        name = "Reference similarity (λ)" if choice.kind is float else "Vectors to start from"
-    shown: dict[str, Any] = {"key": key, "help": f"`{choice.name}`: {choice.help}", **frame.KEEP}
-    if choice.kind is bool:
-        return st.checkbox(name, choice.default, **shown)
-    if choice.kind is str:
-        return st.selectbox(name, choice.options, choice.options.index(choice.default), **shown)
-    form = "%d" if choice.kind is int else "%g"
-    numbers = [choice.kind(value) for value in (choice.minimum, choice.maximum, choice.default, choice.step)]
-    return st.number_input(name, *numbers, format=form, **shown)
+    name, kind = NAMES.get(entry.name) or entry.name.replace("_", " ").capitalize(), type(entry.default)
+    if entry.name == "base":
+        name = "Reference similarity (λ)" if kind is float else "Vectors to start from"
+    shown: dict[str, Any] = {"key": key, "help": f"`{entry.name}`: {entry.metadata.get('what', '')}", **frame.KEEP}
+    if kind is bool:
+        return st.checkbox(name, default, **shown)
+    if kind is str:
+        options = options_of(entry)
+        return st.selectbox(name, options, options.index(default), **shown)
+    minimum, maximum, step = limits_of(entry)
+    form = "%d" if kind is int else "%g"
+    return st.number_input(name, minimum, maximum, kind(default), step, format=form, **shown)

@@ -38,19 +38,10 @@ MOST = 12  # runs listed
 SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job shown, and the corpus and method chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
-FEW, FEWEST = 100, 30  # rows of a split, below which one is seen in a score, and below which they decide nothing
+FEWEST = 30  # rows of a split, below which they decide nothing
 EARLY = "**Training stopped early** after epoch {last} of {most}: no better dev score for {patience} epochs."
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
-STARTING = ":material/hourglass_empty: **Starting …**"
-ICONS = {
-    "waiting": ":material/hourglass_empty:",
-    "running": ":material/play_arrow:",
-    "stopping": ":material/pause:",
-    "stopped": ":material/pause:",
-    "failed": ":material/error:",
-    "finished": ":material/check:",
-}
 
 
 # --- who may do what ---------------------------------------------------------------------------------------------
@@ -65,12 +56,11 @@ def visitor() -> dict[str, Any]:
 
 
 def show_limits() -> None:
-    """What a visitor of a classroom has to know: their number and their limits."""
-    here = classroom.PRESENT.everyone().get(classroom.me())
-    if here is not None:
+    """What a visitor of a classroom has to know: their limits."""
+    if classroom.is_on():
         st.caption(
-            f"You are visitor {here.number}. A cookie remembers for {classroom.DAYS} days which runs are yours. You "
-            f"can have up to {EACH} runs in the queue, and your runs can use up to {amount(DISK)} of disk space."
+            f"A cookie remembers for {classroom.DAYS} days which runs are yours. You can have up to {EACH} runs in the "
+            f"queue, and your runs can use up to {amount(DISK)} of disk space."
         )
 
 
@@ -178,35 +168,32 @@ def show_others(queue: Queue, jobs: Sequence[Job], opened: Opened | None) -> Non
 
 
 def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = True) -> None:
-    """What a job trains, its progress, its result, and its buttons."""
-    said, share = worth(job), None
-    state = f"{ICONS[job.state]} {job.state}" + f" after {lasting(job.seconds)}" * bool(job.ended and job.began)
-    if job.state == "waiting":
-        ahead = [each.id for each in queue.live]
-        place = ahead.index(job.id) if job.id in ahead else 0
-        said = f"{place} {'run is' if place == 1 else 'runs are'} ahead in the queue" if place else ""
-        state = state if place else STARTING
-    elif job.state not in ENDED:
-        what, share, left = progress(job, queue.private(job))
-        about = "about" if job.is_bench else "at most"
-        rest = "" if left is None else f" · {about} {lasting(left)} left"
-        said, share = f"{frame.plain(what)} · {lasting(job.seconds)} so far{rest}".removeprefix(" · "), share or 0.0
-        state = state if what or job.state != "running" else STARTING
-    elif is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
-        said = "another process is training this run"
-    kind = "comparison of methods" if job.is_bench else job.method
-    what = f"**{kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
+    """What a job trains, its progress or result, and its buttons."""
+    said, share = result_of(job), None
+    if job.state not in ENDED:
+        what, share, left = progress(job, queue.private(job)) if job.state != "waiting" else ("", None, None)
+        ahead = f"runs ahead in the queue: {queue.live.index(job)}" if job in queue.live[1:] else "starting …"
+        so_far = f"{frame.plain(what)} · {lasting(job.seconds)} so far"
+        said = so_far + (f" · {lasting(left)} left" if left is not None else "") if what else ahead
+    name = f"**{job.kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
     with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
-        st.markdown(" · ".join(filter(None, [what, state, said])), width="stretch")
-        show_buttons(queue, job, opened, shown=shown)
+        st.markdown(" · ".join(filter(None, [name, job.state, said])), width="stretch")
+        if not shown and st.button("Show", key=f"show-{job.id}", on_click=show, args=(job, opened)):
+            st.rerun()  # the whole page: corpus and preset have changed, too
+        if shown and job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
+            show_model(job)
+        if may_touch(job.folder):
+            show_buttons(queue, job)
     if shown and share is not None:
         st.progress(share)
     for line in (job.why, *job.notes) if job.state in ENDED and may_touch(job.folder) else ():
         st.caption(frame.plain(line[:1].upper() + line[1:]))
 
 
-def worth(job: Job) -> str:
+def result_of(job: Job) -> str:
     """For a finished run, its main score on test, with a warning where that decides nothing; otherwise nothing."""
+    if is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
+        return "another process is training this run"
     if job.state != "finished" or job.is_bench:
         return ""
     try:
@@ -218,32 +205,25 @@ def worth(job: Job) -> str:
     return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}{few}" for name, value in values[:1])
 
 
-def show_buttons(queue: Queue, job: Job, opened: Opened | None, *, shown: bool) -> None:
-    """Buttons to see a run move, show its pictures here, compare it, stop, resume or delete it."""
-    with st.container(horizontal=True, width="content"):
-        if not shown:
-            name = "Show" if job.state in ENDED else "Watch it"
-            if st.button(name, key=f"show-{job.id}", on_click=show, args=(job, opened)):
-                st.rerun()  # the whole page: corpus and preset have changed, too
-        elif job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
-            icon = ":material/animation:"
-            if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
-                if job.own:
-                    st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
-                see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
-            turn: Any = {"on_click": st.session_state.update, "kwargs": {"view": "Runs"}}
-            if st.button("Compare runs", key=f"compare-{job.id}", **turn):
-                st.rerun()
-            frame.save_model(Path(job.folder), f"zip-{job.id}")
-        if not may_touch(job.folder):
-            return
-        if job.state in ("waiting", "running"):
-            st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
-        if job.state in RESUMABLE and not is_locked(job.folder) and queue.has_file(job):
-            name = "Resume" if job.checkpoint else "Train again"
-            st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
-        if job.state in ENDED and (job.id or owned(job.folder)):
-            ask_to_delete(queue, Path(job.folder), job.id)
+def show_model(job: Job) -> None:
+    """Buttons to see a finished run move, and to save it."""
+    icon = ":material/animation:"
+    if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
+        if job.own:
+            st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
+        see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
+    frame.save_model(Path(job.folder), f"zip-{job.id}")
+
+
+def show_buttons(queue: Queue, job: Job) -> None:
+    """Buttons to stop, resume or delete a job."""
+    if job.state in ("waiting", "running"):
+        st.button("Stop", key=f"stop-{job.id}", on_click=act, args=(queue.stop, job.id))
+    if job.state in RESUMABLE and not is_locked(job.folder) and queue.has_file(job):
+        name = "Resume" if job.checkpoint else "Train again"
+        st.button(name, key=f"resume-{job.id}", on_click=act, args=(partial(queue.resume, **visitor()), job.id))
+    if job.state in ENDED and (job.id or owned(job.folder)):
+        ask_to_delete(queue, Path(job.folder), job.id)
 
 
 def ask_to_delete(queue: Queue, run: Path, key: str) -> None:
@@ -310,8 +290,6 @@ def show_space(job: Job, opened: Opened | None) -> None:
         with suppress(ValueError):  # too few words: the run will say so
             kept, when = start_of(opened), " before training, using mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
-        if job.state in ENDED:
-            st.caption("This run has no picture because it does not learn in epochs or ended too early.")
         return
     at, best = len(kept.epochs) - 1, kept_epoch(history(job.folder))
     if job.state == "finished" and best in kept.epochs.tolist():
@@ -322,14 +300,7 @@ def show_space(job: Job, opened: Opened | None) -> None:
     draw_space(kept, at, f"**Space{when}**{weights}", opened)
 
 
-def show_start(opened: Opened) -> None:
-    """A pale picture of where a run on this corpus would start: mean word vectors."""
-    with suppress(ValueError):  # too few words, or no training split
-        if len((start := start_of(opened)).texts) > 2:
-            draw_space(start, 0, "**Where a run would start**, using mean word vectors", opened, opacity=0.35)
-
-
-def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opacity: float = 1.0) -> None:
+def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None) -> None:
     """The vectors of a probe at one of its epochs, below a title."""
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[at]
     few = len(set(kept.labels)) <= COLOURED
@@ -338,17 +309,14 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None, opaci
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
-    figure.update_traces(opacity=opacity)
     names = f" in {len(set(kept.labels))} classes" if few else ""
     alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
-    key = "space-so-far" if opacity == 1 else "space-before"  # of another width: plotly would move the old points
-    save = titled(said, key)
+    save = titled(said, "space-so-far")
     with st.container(key="high-trained-space"):
-        frame.picture(figure, key=key, alt=alt, rows=lambda: points, height="stretch", save=save)
-    sizes = opened.corpus.sizes if opened is not None else {}
-    origin = f" of the {'dev' if 'dev' in sizes else 'train'} split; all splits have {sum(sizes.values()):,} rows"
-    st.caption(f"By PCA: {len(kept.texts)} sentences{origin * bool(sizes)}.")
+        frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch", save=save)
+    origin = f" of the {'dev' if 'dev' in opened.corpus.sizes else 'train'} split" if opened is not None else ""
+    st.caption(f"By PCA: {len(kept.texts)} sentences{origin}.")
 
 
 def planned(job: Job) -> tuple[int, int]:
@@ -407,8 +375,6 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     if not columns:
         if job.state in ENDED:
             st.caption("This run has no curves because it does not learn in epochs or ended during the first epoch.")
-        elif most:
-            st.caption("The loss and the dev score appear here after the first epoch.")
         return
     scores = [name for name in columns if name.startswith(DEV)]
     save = titled("**Epoch by epoch**", "training_curves", ". ".join(map(meaning, scores)) or None)
@@ -420,11 +386,9 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     if job.state == "finished" and patience and len(past) < most:
         st.markdown(EARLY.format(last=len(past), most=most, patience=patience))
     kept = BEST.format(best=best) if (best := kept_epoch(past)) else LAST * (not scores)
-    if opened is not None and scores and (dev := opened.corpus.sizes.get("dev", 0)):
-        test = opened.corpus.sizes.get("test", 0)
-        few = f" and test {test:,}, so one dev row changes a score by {1 / dev:.3f}" if min(dev, test) < FEW else ""
-        kept += f"The dev split has {dev:,} rows{few}. The test split is scored once, at the end."
-    st.caption(kept)
+    if opened is not None and scores:
+        kept += f"The dev split has {opened.corpus.sizes.get('dev', 0):,} rows. "
+    st.caption(f"{kept}The test split is scored once, at the end.")
 
 
 # --- a visitor's runs ---------------------------------------------------------------------------------------------

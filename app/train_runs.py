@@ -13,7 +13,7 @@ import choosing
 import frame
 import streamlit as st
 from keeping import once
-from train_queue import FEW, see_it_move, titled, too_few
+from train_queue import see_it_move, titled, too_few
 
 from labkit import figures
 from labkit.corpora import Groups, Labelled
@@ -121,9 +121,7 @@ def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cach
         if figure in line.means
     )
     frame.picture(figures.leader_dots(lines), key="leader_dots", alt=alt, rows=lambda: rows, save=save)
-    count = opened.corpus.sizes.get("test", 0)
-    few = f"With only {count} test rows, one row changes a score by {1 / count:.3f}. " if 0 < count < FEW else ""
-    st.caption(INTERVALS * any(line.lead for line in lines) + few + lines[0].sample.capitalize())
+    st.caption(INTERVALS * any(line.lead for line in lines) + lines[0].sample.capitalize())
     if saw := [line.name for line in lines if line.saw_test]:
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
 
@@ -181,10 +179,6 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
     unsure = [line.name + beside[line.name] for line in others if line.verdict == "open"]
     if len(level) > 1:
         said, more = f"{listed(level)} score the same: {best.mean:.3f}.", f"{figure} cannot tell them apart."
-        for name in filter(ordered, reversed(best.means)):
-            means = [line.means[name] for line in judged[: len(level)] if name in line.means]
-            if max(means) - min(means) > 0.01:
-                more = f"{figure} cannot tell them apart. {spoken(name)} can."
     elif unsure:
         named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         said = f"{best.name} has the highest {figure}: {best.mean:.3f}."

@@ -121,6 +121,11 @@ class Job:
         return self.method == BENCH
 
     @property
+    def kind(self) -> str:
+        """What a reader calls it: the method, or a comparison."""
+        return "comparison of methods" if self.is_bench else self.method
+
+    @property
     def seconds(self) -> float:
         """How long the job has run."""
         return max(0.0, (self.ended or time.time()) - self.began) if self.began else 0.0
@@ -443,34 +448,23 @@ class Queue:
         if self._closed:
             raise ValueError("the app is shutting down; train again when it has restarted")
         if each and sum(self.visitor(job) == visitor for job in live) >= each:
-            raise ValueError(
-                f"you already have {each} runs in the queue, the limit for one visitor; wait until one ends"
-            )
+            raise ValueError(f"you already have {each} runs in the queue, the limit for one visitor")
         if len(live) >= self.most:
             raise ValueError(f"the queue is full ({len(live)} runs); try again when one has ended")
         sizes = [(run.owner, run.size) for run in all_owned(self.runs)] if disk else []
         own, every = sum(size for owner, size in sizes if owner == visitor), sum(size for _, size in sizes)
-        if disk and own >= disk:
-            raise ValueError(
-                f"your runs use {amount(own)} of disk space, and the limit for one visitor is {amount(disk)}; "
-                "delete one under Your runs"
-            )
-        if disk and every >= TOGETHER * disk:
-            raise ValueError(
-                f"the runs of all visitors use {amount(every)} of disk space, and the limit is "
-                f"{amount(TOGETHER * disk)}; delete one of yours, or ask the teacher to make room"
-            )
+        for whose, used, limit in (("your", own, disk), ("all visitors'", every, TOGETHER * disk)):
+            if disk and used >= limit:
+                raise ValueError(f"{whose} runs use {amount(used)}, and the limit is {amount(limit)}; delete some")
 
     def _free(self, name: str) -> Path:
-        """Create, and thereby reserve, the first folder of name, name-2, ... that no run or job uses."""
-        taken = {job.folder for job in self._jobs.values()}
+        """Create, and thereby reserve, the first folder of name, name-2, ... that no run uses."""
         names = (name if number == 1 else f"{name}-{number}" for number in count(1))
         while True:
             place = self.runs / next(names)
             with suppress(FileExistsError):
-                if str(place) not in taken:
-                    place.mkdir()
-                    return place
+                place.mkdir()
+                return place
 
 
 # --- the one queue of an app -------------------------------------------------------------------------------------

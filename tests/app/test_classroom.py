@@ -184,16 +184,6 @@ def test_uploads_are_taken_from_their_visitor_only_up_to_a_limit_each_and_one_fo
         assert [put(guard, "a", session, size, method=method) for method in ("PUT", "DELETE")] == [403, 403]
 
 
-def test_only_visitors_who_have_left_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classroom, "REMEMBERED", 2)
-    register = classroom.Register()
-    for name in "ab":
-        register.came(name, False)
-    register.left("b")
-    register.came("c", False)
-    assert {name: each.number for name, each in register.everyone().items()} == {"a": 1, "c": 3}
-
-
 @pytest.mark.parametrize(
     ("address", "variable", "on"),
     [("127.0.0.1", "", False), ("localhost", "", False), ("0.0.0.0", "", True), (None, "", True), ("::1", "1", True)],

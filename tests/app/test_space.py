@@ -128,8 +128,8 @@ def test_a_link_to_a_view_of_a_file_waits_for_the_file(opened: Opened) -> None:
     assert len(page.info) == 1
     assert not charts(page)
     page = fine(with_file(page, HOSTILE.encode()))
-    assert "file" not in page.query_params
-    assert [code for code in page.code if "file=mine.csv" in code.value]  # in the link that is shared
+    assert page.query_params["file"] == "mine.csv"  # by which the address, opened elsewhere, asks for it
+    assert [code for code in page.code if "file=mine.csv" in code.value]
     assert page.segmented_control(key="view").value == "Who moved"
     assert [page.selectbox(key=key).value for key in ("left", "right")] == ["tfidf", "sif"]
     has_pictures(page, 1)
