@@ -5,7 +5,6 @@ The address has the paper and its view, as `paper` and `show`. Addresses from be
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -16,20 +15,16 @@ import streamlit as st
 from papers_claims import CARDS, CLAIMS, TABLES, TRY
 
 from labkit import figures
-from labkit.papers.claims import ShownLead
+from labkit.papers.published import PAPERS
 from labkit.papers.reports import ours
 
 EVERY = "All papers"
 NAMES = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_claims.EXPLANATIONS}
 TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
-LEADS = (
-    "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. To the right of 0, the "
-    "claimed method is better. Hover over a mark to see which two methods and which column it compares."
-)
 ABOUT = """\
-Each line shows the **lead** of one method over another, on the scale of the ticks above it. Right of 0, the claimed
-method is better. Our scores come from `labkit reproduce`, which uses public or generated data rather than the paper's.
-A percentage point is a hundredth of the best possible score.
+Each line shows the **lead** of one method over another. Lines with the same unit have the same scale. Our scores come
+from `labkit reproduce`, which uses public or generated data rather than the paper's. A point is a hundredth of the best
+possible score. Some claims also have a reason with the lead for the settings printed in the paper.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
 interval covers seeds (repetitions of training) and test items. The settings of both sides are chosen on dev, a part of
@@ -57,20 +52,13 @@ FORMULAS = (
 
 def show_tables(paper: str) -> None:
     """One table of a paper: the printed scores and ours."""
-    from labkit.papers.published import PAPERS as papers
-
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
-    ours_in = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
-    first = next((place for place, columns in enumerate(ours_in.values()) if columns), 0)  # one with our scores
     titles: Any = {"format_func": lambda name: named[name].table.title, **frame.KEEP}
-    name = left.selectbox("Table or figure", list(named), first, key=f"{paper}-table", **titles)
+    name = left.selectbox("Table or figure", list(named), key=f"{paper}-table", **titles)
     table = named[name]
-    start = table.columns.index(next(iter(ours_in[name]), table.columns[0]))
-    column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    caption = frame.plain(table.table.caption).removesuffix(".")
-    end = "" if caption.endswith("?") else "."
-    st.markdown(f"**{table.table.title}.** {caption}{end} Numbers are in the unit of the table.")
+    column = right.selectbox("Column", table.columns, key=f"{name}-column", **frame.KEEP)
+    st.markdown(f"**{table.table.title}:** {frame.plain(table.table.caption)} (numbers in the unit of the table)")
     rows = printed_beside_ours(table)
     title, count = table.table.title, len(table.rows)
     alt = f"{title}, {column}: the paper's score and ours for each of {count} rows; the table has all values."
@@ -88,29 +76,14 @@ def show_tables(paper: str) -> None:
             "the paper."
         )
     with st.expander("Data, settings and source of this table"):
-        for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
+        for line in (", ".join(table.data), *table.notes, table.table.note, PAPERS[paper].citation):
             if line:
                 st.markdown(frame.plain(line))
     frame.code(PAPER_CODE.format(table=name, column=column))
-    if leads := table.leads:
-        show_leads(leads)
-    if papers[paper].observations:
+    if PAPERS[paper].observations:
         with st.expander("What the paper says about itself"):
-            for each in papers[paper].observations:
+            for each in PAPERS[paper].observations:
                 st.markdown(f"- {frame.plain(each.text)} **{each.verdict}**: {frame.plain(each.why)}")
-
-
-def show_leads(leads: list[tuple[str, ShownLead, ShownLead]]) -> None:
-    """What remains of each lead once the settings of both sides are chosen on dev."""
-    rows = [
-        {"claim": claim, "settings": settings} | asdict(lead)
-        for claim, *both in leads
-        for settings, lead in zip(("as printed", "chosen on dev"), both, strict=True)
-    ]
-    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning."
-    with st.expander("Leads before and after tuning"):
-        frame.picture(figures.leads_before_and_after(leads), key="leads", alt=alt, rows=lambda: rows)
-        st.caption(LEADS)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
@@ -162,9 +135,7 @@ def choose_view() -> tuple[str, str]:
         return title, ""
     name, panel = NAMES[title], panel_of(title)
     if name in CARDS:
-        card = CARDS[name]
-        where = f" {card.tested} These rows are under “Our own questions” in {CLAIMS}." * bool(card.tested)
-        st.markdown(f"{card.claim} {papers_claims.badge_of(card)}{where}")
+        st.markdown(f"{CARDS[name].claim} {papers_claims.badge_of(CARDS[name])}")
     else:
         st.markdown("When one word of a sentence is changed, does a method's explanation find that word?")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -182,6 +153,8 @@ def page() -> None:
         about[TRY] = (panel.ABOUT, *panel.FORMULAS)
     with explained:
         frame.what_is_shown(*about.get(view, (ABOUT, *FORMULAS)))
+    if view not in about:
+        st.caption(papers_claims.RIGHT)
     with st.container(key="to-top"):
         st.html(f"<script>{TO_TOP} // {title} {view}</script>", unsafe_allow_javascript=True)
     if title == EVERY:
