@@ -75,7 +75,8 @@ CARDS = {
         "sbert-lp/1",
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
         "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
-        "models are not available here, so LP is tested with another one, all-MiniLM-L6-v2, as a question of our own.",
+        "models are not available here, so LP is tested with another one, all-MiniLM-L6-v2. With the paper's own "
+        "models and scores, LP does not help on STS 2015 either.",
         papers_sbert_lp,
         "with another model",
     ),
@@ -209,6 +210,7 @@ def show_claims(paper: str) -> None:
     """What the paper claims with our verdicts, and our own questions, which come first if the verdict is on one."""
     sections = [(title, claims_of(paper, asked_here=own)) for own, title in enumerate(("The paper", "Our questions"))]
     judged_here = paper in CARDS and claim_of(CARDS[paper])[0].asked_here
+    st.caption(RIGHT)
     for title, claims in sections[::-1] if judged_here else sections:
         if claims:
             st.markdown(f"**{title}.** {tally(claims)}")
@@ -230,16 +232,10 @@ def show_rows(claims: Sequence[Judged]) -> None:
 # --- all papers --------------------------------------------------------------------------------------------------
 
 
-def compared(card: Card) -> list[Judged]:
-    """The claim that the verdict is on; before a question of our own, the first claim of the paper."""
-    own = claim_of(card)
-    name = own[1].table.paper
-    return [*claims_of(name, asked_here=False)[:1], own] if own[0].asked_here else [own]
-
-
 def show_cards(open_view: Callable[[str, str], None]) -> None:
     """All papers, one below the other, and our own measurements after them; `open_view` opens a view of one."""
-    scales = scales_of(each for card in CARDS.values() for each in compared(card))
+    st.caption(RIGHT)
+    scales = scales_of(map(claim_of, CARDS.values()))
     for name, card in CARDS.items():
         with st.container(border=True, key=f"card-{name}"):
             show_card(name, card, scales, open_view)
@@ -252,13 +248,11 @@ def show_cards(open_view: Callable[[str, str], None]) -> None:
 
 def show_card(name: str, card: Card, scales: Mapping[str, Any], open_view: Callable[[str, str], None]) -> None:
     """The verdict, the claim, its leads, and buttons; the reason for the verdict is behind one of them."""
+    (claim, table), lead = claim_of(card), claim_of(card)[0].ours.lead
     left, middle, right = st.columns([11, 12, 8], vertical_alignment="center")
     left.markdown(f"#### {card.title} {badge_of(card)}\n{card.claim}")
-    for claim, table in compared(card):
-        lead = claim.ours.lead or claim.paper.lead
-        against = ": <em>contradicts its claim</em>" * claim.contradicted
-        head = f"<p>{escape(f'{lead.row} over {lead.other}, {lead.column}')}{against}</p>"
-        middle.html(head + lead_line(claim, table, scales))
+    head = f"<p>{escape(f'{lead.row} over {lead.other}, {lead.column}')}</p>"
+    middle.html(head + lead_line(claim, table, scales))
     with right, st.container(horizontal=True, key=f"open-{name}"):
         if card.panel:
             look: Any = {"type": "primary", "icon": ":material/play_arrow:", "key": f"try-{name}"}
@@ -267,9 +261,9 @@ def show_card(name: str, card: Card, scales: Mapping[str, Any], open_view: Calla
             show_why_button(name)
         st.button("Claims", key=f"tables-{name}", on_click=open_view, args=(card.title, CLAIMS))
         with st.popover("Why?", key=f"reason-{name}"):
-            st.markdown(f"{reason(*claim_of(card))} {card.differs}")
+            st.markdown(f"{reason(claim, table)} {card.differs}")
             st.markdown(tally(claims_of(name, asked_here=False)))
-            st.caption(f"Source: {claim_of(card)[1].table.title} of the paper. {PAPERS[name].citation}")
+            st.caption(f"Source: {table.table.title} of the paper. {PAPERS[name].citation}")
 
 
 def show_why_button(name: str) -> None:

@@ -31,14 +31,6 @@ SAID = (
     "with the same meaning are found, and {tnr:.0%} of the others are told apart. Neighbours are sought among "
     "{sentences:,} test sentences."
 )
-WORDS = {
-    "tpr": "same, found (TPR)",
-    "tnr": "others, told apart (TNR)",
-    "fpr": "others, mixed up (FPR)",
-    "fnr": "same, missed (FNR)",
-    "accuracy": "right answers",
-    "cross_entropy_two_level": "cross-entropy, shares",
-}
 DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
@@ -71,9 +63,7 @@ def show(opened: cached.Opened) -> None:
     alt = f"Rates of the mutual-neighbour rule for k up to {most}; k = {rule.chosen} was best on dev."
     frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
     with st.expander("All numbers at this k, and the cross-entropy"):
-        with st.container(horizontal=True):
-            for name, words in WORDS.items():
-                st.metric(words, f"{at[name]:.3f}")
+        frame.table([at], f"All rates and losses at k = {k}.", formats=dict.fromkeys([*at][1:], "%.3f"))
         alt = f"Two cross-entropies for k up to {most}; the second is lowest at k = {rule.chosen} on dev."
         frame.picture(figures.mutual_rule_losses(rule, k=k), key="mutual_losses", alt=alt, rows=rule.rows)
         st.caption(CUT.format(chosen=rule.chosen))

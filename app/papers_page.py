@@ -22,24 +22,17 @@ EVERY = "All papers"
 NAMES = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_claims.EXPLANATIONS}
 TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
 ABOUT = """\
-Each line shows the **lead** of one method over another. Lines with the same unit have the same scale. Our scores come
-from `labkit reproduce`, which uses public or generated data rather than the paper's. A point is a hundredth of the best
-possible score. Some claims also have a reason with the lead for the settings printed in the paper.
+Our scores come from `labkit reproduce`, which uses public or generated data rather than the paper's. Each line shows
+the **lead** of one method over another. Lines with the same unit have the same scale. A point is a hundredth of the
+best possible score. In the **tables**, our scores have their 95 % interval, or their standard deviation over seeds.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
 interval covers seeds (repetitions of training) and test items. The settings of both sides are chosen on dev, a part of
-the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is **undecided**;
-if it is open only because seeds or the scores of a row are missing, **incomplete**.
-A claim about several pairs of methods **does not hold** only if an interval that is widened for their number is below
-0, so it can be undecided although the interval shown is below 0.
-"""
-ABOUT_TABLES = """\
-Every score of a table as the paper prints it, and ours, with its 95 % interval or its standard deviation over seeds
-(repetitions of training). Our scores come from `labkit reproduce`, which uses public or generated data rather than the
-paper's.
+the corpus used for neither training nor testing; rows that end in “as printed” use the paper's.
 
-Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as printed”
-use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the latter.
+If only part of the interval is above 0, the claim is **undecided**; if it is open only because seeds or the scores of a
+row are missing, **incomplete**. A claim about several pairs of methods **does not hold** only if an interval that is
+widened for their number is below 0, so it can be undecided although the interval shown is below 0.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -68,13 +61,6 @@ def show_tables(paper: str) -> None:
         "Every number of the table: the paper's, ours with its spread, or why it is missing.",
         placeholder="not printed",
     )
-    for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
-        st.caption(f"\\* {frame.plain(note)}")
-    if not table.evidence:
-        st.caption(
-            "Our models were trained less than the paper's, or not at all, so this is not evidence for or against "
-            "the paper."
-        )
     with st.expander("Data, settings and source of this table"):
         for line in (", ".join(table.data), *table.notes, table.table.note, PAPERS[paper].citation):
             if line:
@@ -148,13 +134,9 @@ def choose_view() -> tuple[str, str]:
 def page() -> None:
     explained = frame.head("What did each paper claim, and does it hold?")
     title, view = choose_view()
-    about = {TABLES: (ABOUT_TABLES,)}
-    if panel := panel_of(title):
-        about[TRY] = (panel.ABOUT, *panel.FORMULAS)
+    panel = panel_of(title)
     with explained:
-        frame.what_is_shown(*about.get(view, (ABOUT, *FORMULAS)))
-    if view not in about:
-        st.caption(papers_claims.RIGHT)
+        frame.what_is_shown(*((panel.ABOUT, *panel.FORMULAS) if view == TRY else (ABOUT, *FORMULAS)))
     with st.container(key="to-top"):
         st.html(f"<script>{TO_TOP} // {title} {view}</script>", unsafe_allow_javascript=True)
     if title == EVERY:

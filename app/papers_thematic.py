@@ -42,28 +42,20 @@ NO_ARTICLES = (
 )
 
 
-def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
-    """The clusters of an article's sentences; k-means has no temperature."""
-    from labkit.thematic.sections import means, themes
-
-    def encoded() -> tuple[Any, Any]:
-        vectors = space.method.encode(list(article.sentences))
-        return vectors, means(article, vectors)
-
-    vectors, by_means = once("Encoding the article …", ("article", space.key, *at), encoded)
-    clusters = partial(themes, article, vectors, temperature=temperature, by_means=by_means)
-    return once("Clustering the sentences …", ("themes", space.key, *at, temperature), clusters)
-
-
 def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
     """The ribbon, and how far both algorithms agree with the sections."""
+    from labkit.thematic import sections
+
     about = (
         "At 0, each sentence is in one cluster. Higher temperatures give fewer and softer clusters, and eventually "
         "just one."
     )
     hot: Any = {"key": "temperature", "help": about, **frame.KEEP}
     temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **hot)
-    themes = themes_of(chosen, article, at, temperature)
+    encode = partial(chosen.method.encode, list(article.sentences))
+    vectors = once("Encoding the article …", ("article", chosen.key, *at), encode)
+    clusters = partial(sections.themes, article, vectors, temperature=temperature)
+    themes = once("Clustering the sentences …", ("themes", chosen.key, *at, temperature), clusters)
     n, k = len(article.sentences), len(article.sections)
     shares = {"means": 100 * themes.kmeans.right, "iclust": 100 * themes.iclust.right}
     said = RIBBON.format(n=n, **shares)

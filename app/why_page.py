@@ -67,28 +67,24 @@ def page() -> None:
             return
         batch, how = why_pair.batch_of(opened)
         with st.container(horizontal=True, vertical_alignment="center", key="said"):
-            view, said = frame.view(VIEWS), st.container(width="stretch")
-            row = st.container(width="content")
+            view, said = frame.view(VIEWS), st.container(horizontal=True, vertical_alignment="center", width="stretch")
         # FILM's rows are always FILM's: there, the vectors only select the initial pair
         behind = choosing.space(opened) if view == ROWS else None
     chosen = behind or choosing.space(opened)
-    first = why_pair.hardest_negative(batch, cached.batch_similarities(chosen, batch.texts))
-    (anchor, other), batch = two_sentences(batch, first)
-    a, b = batch.texts[anchor], batch.texts[other]
-    if view != WORDS:  # which shows them with their words marked
-        with st.container(key="sentences"):
-            for column, name, number in zip(st.columns(2), "ab", (anchor, other), strict=True):
-                column.markdown(f"**{name} · {frame.plain(batch.classes[number])}** {frame.plain(batch.texts[number])}")
+    similarity = cached.batch_similarities(chosen, batch.texts)
+    (anchor, other), batch = two_sentences(batch, why_pair.hardest_negative(batch, similarity))
+    pair, classes = (batch.texts[anchor], batch.texts[other]), (batch.classes[anchor], batch.classes[other])
     if view == WORDS:
-        similarity = cached.batch_similarities(chosen, batch.texts)
-        wrong = batch.negative[anchor, other]
-        nearest = why_pair.nearest_positive(batch, similarity, anchor) if wrong else None
-        classes = batch.classes[anchor], batch.classes[other]
-        why.explanation(chosen, opened, a, b, nearest, places=(said, row), classes=classes)
-    elif view == ROWS:
-        why_film.show(chosen, opened, a, b, said, row)
-    else:
-        why_pair.show(opened, chosen, batch, how, (anchor, other), said)
+        nearest = why_pair.nearest_positive(batch, chosen, anchor) if batch.negative[anchor, other] else None
+        why.explanation(chosen, opened, pair, nearest, classes=classes, place=said)
+    else:  # which do not show the sentences themselves
+        with st.container(key="sentences"):
+            for column, name, group, text in zip(st.columns(2), "ab", classes, pair, strict=True):
+                column.markdown(f"**{name} · {frame.plain(group)}** {frame.plain(text)}")
+        if view == ROWS:
+            why_film.show(chosen, opened, pair, said)
+        else:
+            why_pair.show(opened, chosen, batch, how, (anchor, other), said)
     frame.show_link(own_file=opened.own)
 
 
