@@ -233,17 +233,12 @@ def show_rows(claims: Sequence[Judged]) -> None:
 
 
 def show_cards(open_view: Callable[[str, str], None]) -> None:
-    """All papers, one below the other, and our own measurements after them; `open_view` opens a view of one."""
+    """All papers, one below the other; `open_view` opens a view of one."""
     st.caption(RIGHT)
     scales = scales_of(map(claim_of, CARDS.values()))
     for name, card in CARDS.items():
         with st.container(border=True, key=f"card-{name}"):
             show_card(name, card, scales, open_view)
-    with st.container(border=True, key=f"card-{EXPLANATIONS}"):
-        left, middle, right = st.columns([11, 12, 8], vertical_alignment="center")
-        left.markdown("**Explanations**. When a word is changed, does an explanation find that word?")
-        middle.markdown(tally(claims_of(EXPLANATIONS, asked_here=True)))
-        right.button("Claims", key=f"tables-{EXPLANATIONS}", on_click=open_view, args=("Explanations", CLAIMS))
 
 
 def show_card(name: str, card: Card, scales: Mapping[str, Any], open_view: Callable[[str, str], None]) -> None:

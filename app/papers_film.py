@@ -34,24 +34,18 @@ SAID = (
 DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
-def film_of(opened: cached.Opened) -> choosing.Space:
-    """A run of FILM, or FILM trained on the corpus on the spot."""
-    runs = choosing.runs_of(opened, "film")
+def show(opened: cached.Opened) -> None:
+    """Figure 4: yes or no by mutual neighbours, for every k, in a run of FILM or FILM trained on the corpus here."""
+    from labkit.film.rule import mutual_rule
+
+    runs, wide = choosing.runs_of(opened, "film"), {"width": choosing.WIDTH, **frame.KEEP}
     options = [*runs, FITTED]
     name = choosing.choose_vectors(options, options[0], "FILM", "film")
     if name in runs:
-        return choosing.space_of(opened, name, runs)
-    wide = {"width": choosing.WIDTH, **frame.KEEP}
-    return choosing.fitted(
-        opened, "film", dimension=frame.choices().slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", **wide)
-    )
-
-
-def show(opened: cached.Opened) -> None:
-    """Figure 4: yes or no by mutual neighbours, for every k."""
-    from labkit.film.rule import mutual_rule
-
-    chosen = film_of(opened)
+        chosen = choosing.space_of(opened, name, runs)
+    else:
+        rows = frame.choices().slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", **wide)
+        chosen = choosing.fitted(opened, "film", dimension=rows)
     key = ("rule", chosen.key, opened.key)
     rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])

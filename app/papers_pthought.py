@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -13,7 +12,7 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.figure_names import written as in_words
+from labkit.figure_names import written
 
 QUESTION, CORPUS = "What does the vector of a sentence preserve?", "captions"
 WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
@@ -118,17 +117,14 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     if notes:
         st.warning(frame.plain(" ".join(notes)), icon=":material/help:")
     st.markdown(f"**{QUESTION}** From it, two decoders write these sentences. {LOG_P}")
-    written = []
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")
             for name, result in results.items():
                 st.caption(HEADS[name])
                 for one in result.written[decoder]:
-                    how_likely = in_words(one.log_probability, "7.2f")
-                    st.text(f"{how_likely}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
-                    written.append({"decoder": decoder, "search": name} | asdict(one))
-    frame.csv_button(lambda: written, "written")
+                    log_p = written(one.log_probability, "7.2f")
+                    st.text(f"{log_p}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 

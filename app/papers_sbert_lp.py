@@ -27,9 +27,8 @@ It then finds vectors with p dimensions that reproduce the **same mixtures** as 
 by cosine. It uses no labels. It is *transductive*: sentences can only be compared if they were embedded together.
 
 **Does it help?** Often it does not: it corrects the order of some pairs and reverses the order of others. The paper
-chooses k and p by a grid search (section 4.6.1) but does not say on which split. If that split was test, the best of
-many settings looks better than it is. Table 4 of the paper shows one comparison that was fixed, and none that was
-broken.
+chooses k and p by a grid search (section 4.6.1) but does not say on which split. Its Table 4 shows one comparison that
+was fixed, and none that was broken.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
@@ -37,7 +36,6 @@ FORMULAS = (
     r"\min_Y \sum_i \Big\lVert y_i - \sum_j w_{ij} y_j \Big\rVert^2,\quad Y^\top Y/m = I,\ \sum_i y_i = 0",
     r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
 )
-FORM = "This run is SBERT-LP itself, so its base is embedded again with k and p from the sliders."
 NO_ORDER = "This panel needs pairs with grades or labels. Choose the `relatedness` or `questions` corpus."
 
 
@@ -52,8 +50,6 @@ def show(opened: cached.Opened) -> None:
         k, p = sliders()
         more = st.popover("More", icon=":material/tune:")
     most = more.select_slider("Maximum number of test sentences", counts, 400, key="most", **frame.KEEP)
-    if chosen.method.name == "sbert-lp":
-        st.caption(FORM)
     of = (opened.key, most)
     sample = once("Choosing sentences …", ("sample", *of), lambda: compared(opened.corpus, most=most))
     if not isinstance(sample.rows, Pairs):
@@ -89,7 +85,8 @@ def show_examples(rows: Sequence[Mapping[str, Any]], chosen: choosing.Space, ope
     st.markdown("**The clearest examples.** Each has two pairs; the one with the higher grade should be closer.")
     alt = "The clearest examples: two pairs each, with their sentences, grades, and cosines before and after."
     formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
-    frame.table(rows, alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
+    heads = {"before": "cosine before", "after": "cosine after"}
+    frame.table(rows, alt, formats=formats, heads=heads, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [f"{row['what']}, {row['should be']}" for row in rows]
         row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]

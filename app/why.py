@@ -25,10 +25,9 @@ from labkit.text import spans
 SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
 READ = (
-    "Point at a word to see its part: {what}. Blue words with solid underlines make the sentences more similar; "
-    "orange words with dotted underlines make them less similar. Grey words are unknown to {name}."
+    "Point at a word to see its part of the similarity. Blue words with solid underlines make the sentences more "
+    "similar; orange words with dotted underlines make them less similar. Grey words are unknown to {name}."
 )
-OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the similarity lost without the word"
 NAMED = 6  # words in the headline
 ACROSS = 14  # words on each side of the square
 FAINT = 0.05  # share of the largest part below which a word is not marked
@@ -89,14 +88,13 @@ def explanation(
         st.markdown(f"**{name}:** {headline(found)}")
     if found.word_pairs:
         left, right = st.columns([1, 1.1]) if classes else (st.container(), st.container())
-        one = "neighbour" if way == "neighbours" else "word"
         with left:
             most = max(map(abs, (*found.own_a, *found.own_b)))
             heads = [f"{name} · {escape(group)}" for name, group in zip("ab", classes, strict=False)] or "ab"
             sides = ((a, found.names_a, found.own_a), (b, found.names_b, found.own_b))
             for head, (text, names, own) in zip(heads, sides, strict=True):
                 st.html(f'<p class="labkit-words"><b>{head}</b> {marked(text, names, own, most or 1.0)}</p>')
-            st.caption(READ.format(name=name, what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
+            st.caption(READ.format(name=name))
             st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}. {found.tested}")
         alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
         picture = figures.word_pairs(found, most=ACROSS, numbers=False)
@@ -152,17 +150,14 @@ def _mark(word: str, part: float | None, most: float) -> str:
 
 
 def contrast(found: Contrast) -> None:
-    """Why b, of another class, is or is not nearer than c, the nearest of a's class: a table for each sentence."""
+    """Why b, of another class, is or is not nearer than c, the nearest of a's class, by the words of each sentence."""
     near, far = round(found.near.similarity, 3), round(found.far.similarity, 3)
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
     numbers = f"{written(near, '.3f')}, to c {written(far, '.3f')}; the difference is {written(near - far)}"
     st.caption(f"b is not in the class of a; c is the nearest sentence that is. The similarity to b is {numbers}.")
-    heads = {"a": "in favour of b over c", "b": "in favour of b", "c": "against b"}
-    parts = found.words_a, found.words_b, found.words_c
-    for column, (side, head), words in zip(st.columns(3), heads.items(), parts, strict=True):
-        with column:
-            rows = [{f"word of {side}": word, head: part} for word, part in words]
-            frame.table(rows, f"The words of {side} and their effect {head}.", formats={head: "%+.3f"}, height=215)
+    sides = zip("abc", (found.words_a, found.words_b, found.words_c), strict=True)
+    rows = [{"in": side, "word": word, "in favour of b": part} for side, words in sides for word, part in words]
+    frame.table(rows, "The words of a, b and c, and their effects in favour of b.", formats={"in favour of b": "%+.3f"})
 
 
 CODE = """\

@@ -14,20 +14,16 @@ import why_film
 import why_pair
 
 ABOUT = """\
-**The weight.** Sentence a is the *anchor* of one row of the batch. The other sentences of its class are its positives,
-and all the rest are its negatives. A **miner** selects some of the pairs. A **loss** is a function of their cosines.
-The size of its slope is the **weight** of a pair: it says how hard the loss pulls a positive (same class) or pushes a
-negative (other class). With the locality loss, the weight depends on how similar the pair is *by itself* and on how it
-compares with *the anchor's other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al.
-2019).
+**The weight.** Sentence a is the *anchor* of one row of the batch. Sentences of its class are its positives, all others
+are its negatives. A **miner** selects some of the pairs, and a **loss** is a function of their cosines. The size of its
+slope is the **weight** of a pair: how hard the loss pulls a positive or pushes a negative. The *locality* loss with the
+*informative* miner is the multi-similarity loss (Wang et al. 2019).
 
-**The words.** This view shows which words make the two sentences similar in the chosen vectors. The grid has a row for
-each of the words in a that contribute most, and a column for each such word in b.
+**The words.** The grid has a row for each of the words in a that contribute most, and a column for each such word in b.
 
-**FILM's rows.** If the corpus has no FILM model, one is fitted when you open this view. A card shows the words and
-sentences at the two ends of its row, and the row's part in the similarity of the pair. It says what the row separates
-only if this is safe: a class must be apart from all others in test sentences (5 %, corrected for all classes and rows),
-and the row must return when FILM is fitted again to four fifths of the data, with a mean cosine of at least 0.7.
+**FILM's rows.** If the corpus has no FILM model, one is fitted when you open this view. A card says what a row
+separates only if this is safe: a class must be apart from all others in test sentences (5 %, corrected for all classes
+and rows), and the row must return when FILM is fitted to four fifths of the data, with a mean cosine of at least 0.7.
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",

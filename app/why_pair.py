@@ -125,14 +125,6 @@ def heaviest(examined: Examined, anchor: int, before: np.ndarray | None) -> floa
     return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
 
 
-def pin(settings: PairSettings | None) -> None:
-    """Put these settings into the address, so that a link compares with them, too; None: with nothing."""
-    if settings is None:
-        st.query_params.pop(PINNED)
-    else:
-        st.query_params[PINNED] = ",".join(str(getattr(settings, name)) for name in USED)
-
-
 def pinned_settings() -> PairSettings | None:
     """The settings pinned in the address, if there are any."""
     with suppress(ValueError):
@@ -221,8 +213,11 @@ def show(
             if isinstance(trained, PairSettings) and trained.loss in OF_PAIRS:
                 setting: Any = {"on_click": st.session_state.update, "args": (values_of(trained),)}
                 st.button("Use the run's values", "start-run", type="tertiary", **setting)
-            says, pins = ("Unpin", None) if pinned else ("Pin to compare", settings)
-            st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=pin, args=(pins,))
+            says, does, what = "Unpin", st.query_params.pop, PINNED
+            if not pinned:  # in the address, so that a link compares with them, too
+                now = ",".join(str(getattr(settings, name)) for name in USED)
+                says, does, what = "Pin to compare", st.query_params.update, {PINNED: now}
+            st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=does, args=(what,))
         if examined.batch.kind(anchor, other) in ("positive", "negative"):
             show_curve(examined, anchor, other, pinned)
     lines = {name: getattr(settings, name) for name in USED}

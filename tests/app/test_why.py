@@ -174,11 +174,11 @@ def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(open
     of_class = [row for row, label in enumerate(shown.labels) if label == shown.labels[5] and row != 5]
     assert (a, c) == (shown.texts[5], shown.texts[max(of_class, key=lambda row: similarity[row])])
     found = sif.contrast(a, b, c)
-    tables = {table.value.columns[0]: table.value for table in page.dataframe if len(table.value.columns) == 2}
-    assert tables["word of a"].values.tolist() == [list(line) for line in found.words_a]
-    sums = {name: float(table.iloc[:, 1].sum()) for name, table in tables.items()}
-    assert sums["word of a"] == pytest.approx(found.difference)
-    assert sums["word of b"] + sums["word of c"] == pytest.approx(found.difference)
+    table = next(table.value for table in page.dataframe if "in favour of b" in table.value)
+    assert table[table["in"] == "a"].iloc[:, 1:].values.tolist() == [list(line) for line in found.words_a]
+    sums = table.groupby("in")["in favour of b"].sum()
+    assert sums["a"] == pytest.approx(found.difference)
+    assert sums["b"] + sums["c"] == pytest.approx(found.difference)
     said = next(text.value for text in page.caption if "the difference is" in text.value)
     near, far, difference = (float(found.replace("−", "-")) for found in re.findall(r"[−+]?\d\.\d{3}", said))
     assert difference == pytest.approx(near - far, abs=1e-9)
