@@ -12,7 +12,7 @@ import choosing
 import frame
 import papers_claims
 import streamlit as st
-from papers_claims import CARDS, CLAIMS, TABLES, TRY
+from papers_claims import CARDS, CLAIMS, TABLES, TRY, sentence
 
 from labkit import figures
 from labkit.papers.published import PAPERS
@@ -61,15 +61,13 @@ def show_tables(paper: str) -> None:
         "Every number of the table: the paper's, ours with its spread, or why it is missing.",
         placeholder="not printed",
     )
-    with st.expander("Data, settings and source of this table"):
-        for line in (", ".join(table.data), *table.notes, table.table.note, PAPERS[paper].citation):
-            if line:
-                st.markdown(frame.plain(line))
+    texts = ", ".join(table.data), *table.notes, table.table.note, PAPERS[paper].citation
+    lines = [frame.plain(text) for text in texts if text]
+    for each in PAPERS[paper].observations:
+        lines.append(f"{papers_claims.badge(each.verdict)} {sentence(each.text)} {sentence(each.why)}")
+    with st.expander("Data, settings, source, and what the paper says about itself"):
+        st.markdown("\n\n".join(lines))
     frame.code(PAPER_CODE.format(table=name, column=column))
-    if PAPERS[paper].observations:
-        with st.expander("What the paper says about itself"):
-            for each in PAPERS[paper].observations:
-                st.markdown(f"- {frame.plain(each.text)} **{each.verdict}**: {frame.plain(each.why)}")
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:

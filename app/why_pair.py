@@ -137,15 +137,9 @@ def pinned_settings() -> PairSettings | None:
 
 def told(pinned: PairSettings, settings: PairSettings) -> str:
     """The pinned settings that differ from these, such as β 10."""
-    before, now = (
-        [
-            NAMES[each.loss],
-            MINERS[each.miner],
-            *(f"{row[1][0]} {getattr(each, name):g}" for name, row in SLIDERS.items()),
-        ]
-        for each in (pinned, settings)
-    )
-    return ", ".join(old for old, new in zip(before, now, strict=True) if old != new)
+    signs = {name: label[0] for name, (_, label, *_) in SLIDERS.items()}
+    changed = [name for name in USED if getattr(pinned, name) != getattr(settings, name)]
+    return ", ".join(f"{signs.get(name, name)} {getattr(pinned, name)}".removesuffix(".0") for name in changed)
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -156,9 +150,8 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, **place: 
 
     def clicked() -> None:
         points = st.session_state[key].selection.points
-        choose_pair(
-            [row for row in (points[0].get("customdata") if points else None) or [] if isinstance(row, int)][:2]
-        )
+        clicked_rows = points[0].get("customdata", []) if points else []
+        choose_pair([row for row in clicked_rows[:2] if isinstance(row, int)])
 
     picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
     picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
@@ -231,13 +224,10 @@ def show(
         top = heaviest(examined, anchor, before)
         picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
         alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-        above = st.container(key="high-pair")
-        with st.container(horizontal=True):
-            save = frame.save_button("Save", "anchor_bars")
-            code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
-        with above:
+        with st.container(key="high-pair"):
             rows = partial(map, asdict, pair_rows(examined, anchor))
-            show_clickable(picture, "anchor_bars", alt, rows, height="stretch", save=save)
+            show_clickable(picture, "anchor_bars", alt, rows, height="stretch")
+        code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:

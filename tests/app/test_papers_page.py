@@ -193,7 +193,10 @@ def test_a_card_says_which_claims_the_papers_own_scores_contradict(opened: Opene
 
 def test_a_paper_says_what_it_says_about_itself(opened: Opened) -> None:
     page = fine(opened("papers_page", paper="FILM", show="Tables").run())
-    assert all(observation.text[:40] in texts(page) for observation in PAPERS["film"].observations)
+    from papers_claims import sentence
+
+    for each in PAPERS["film"].observations:
+        assert f"{sentence(each.text)} {sentence(each.why)}" in texts(page)
 
 
 def test_the_code_of_a_table_makes_its_picture(opened: Opened, run_code: RunCode) -> None:
