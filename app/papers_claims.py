@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, log10
-from typing import Any
+from typing import Any, TypeAlias
 
 import cached
 import frame
@@ -19,8 +18,7 @@ import streamlit as st
 
 from labkit.figure_names import written
 from labkit.papers.published import PAPERS
-from labkit.papers.records import AS_PRINTED
-from labkit.papers.reports import printed_lead, result_of, unit_of
+from labkit.papers.reports import printed_lead, result_of, said, unit_of
 
 CLAIMS, TABLES, TRY = "Claims", "Tables", "Try it"  # the views of a paper
 VERDICTS = {  # of a claim -> colour and text of its badge
@@ -31,18 +29,15 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "not measured": ("gray", "Not tested"),
 }
 EXPLANATIONS = "why"  # not a paper: our own measurements
-UNITS = {" points": "percentage points", " %": "per cent of the other score", " minutes": "minutes"}
-LEGEND = "<b class=labkit-paper></b> in the paper, <b class=labkit-ours></b> here with its 95 % interval"
-WIDTHS = (11, 12, 8)
+RIGHT = "To the right of the grey mark at 0, the claimed method is better. Brackets contain the 95 % interval."
+Judged: TypeAlias = tuple[Any, Any]  # a claim and its table
 
 
 @dataclass(frozen=True)
 class Card:
     """What a paper claims, the claim of its table that the verdict is on, and the panel to try it in.
 
-    `differs` says why the level of our scores differs from the paper's; the notes of its table say more. `limit`: under
-    which condition the verdict was found, and `tested` why. `also`: two rows whose lead is drawn above the one that
-    decides. `noted`: two scores of the deciding row that change when its settings are chosen on dev.
+    `differs` says why our scores differ from the paper's. `limit`: under which condition the verdict was found.
     """
 
     title: str
@@ -52,9 +47,6 @@ class Card:
     differs: str
     panel: Any = None  # a module; without one, the Why page opens
     limit: str = ""
-    tested: str = ""
-    also: tuple[str, ...] = ()
-    noted: tuple[str, ...] = ()
 
 
 CARDS = {
@@ -82,24 +74,22 @@ CARDS = {
         "neighbours.",
         "sbert-lp/1",
         "grades: all-MiniLM-L6-v2 + LP leads all-MiniLM-L6-v2, as it is",
-        "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are.",
+        "LP is the paper's locality-preserving projection. STS 2015 grades how similar two sentences are. The paper's "
+        "models are not available here, so LP is tested with another one, all-MiniLM-L6-v2. With the paper's own "
+        "models and scores, LP does not help on STS 2015 either.",
         papers_sbert_lp,
         "with another model",
-        "The paper's models are not available here, so LP is tested with another one, all-MiniLM-L6-v2.",
-        ("SBERT base + LP", "SBERT base"),
     ),
     "pthought": Card(
         "P-thought",
         "An encoder that is trained to generate paraphrases places paraphrases close together.",
         "pthought/3",
         "both two-layer forms lead all other methods",
-        "P-coherence is the mean cosine of paraphrases; lift is P-coherence minus the mean cosine of other sentences. "
-        "Our settings are those that most often find a paraphrase on dev. They lower the P-coherence of the forward "
-        "form and raise its lift; for the bidirectional form, it is the other way round. SIF weights word vectors by "
-        "smooth inverse frequency. The paper scores captions that it trained on. We score captions of other pictures, "
-        "with smaller networks.",
+        "P-coherence is the mean cosine of paraphrases. It is also high if *all* sentences get similar vectors, so we "
+        "chose the settings that most often find a paraphrase on dev. SIF is a mean of word vectors in which frequent "
+        "words count less. The paper scores captions that it trained on; we score captions of other pictures, with "
+        "smaller networks.",
         papers_pthought,
-        noted=("P-coherence", "lift"),
     ),
     "film": Card(
         "FILM",
@@ -115,10 +105,16 @@ CARDS = {
 # --- claims in words ---------------------------------------------------------------------------------------------
 
 
-def claims_of(paper: str, *, asked_here: bool) -> list[tuple[Any, Any]]:
-    """The claims of a paper, or our own questions about it, each with its table."""
+def claims_of(paper: str, *, asked_here: bool) -> list[Judged]:
+    """The claims of a paper, or our own questions about it."""
     mine = [table for table in cached.paper_tables().values() if table.table.paper == paper]
     return [(claim, table) for table in mine for claim in table.claims if claim.asked_here == asked_here]
+
+
+def claim_of(card: Card) -> Judged:
+    """The claim that the verdict on a paper is about."""
+    table = cached.paper_tables()[card.table]
+    return next(each for each in table.claims if each.text == card.judged), table
 
 
 def verdict_of(claim: Any) -> str:
@@ -128,241 +124,141 @@ def verdict_of(claim: Any) -> str:
     return "incomplete" if missing else str(found.verdict)
 
 
-def counted(claims: Iterable[tuple[Any, Any]]) -> dict[str, int]:
-    """How many claims have each verdict that occurs."""
-    counts = Counter(verdict_of(claim) for claim, _ in claims)
-    return {verdict: counts[verdict] for verdict in VERDICTS if verdict in counts}
+def badge(verdict: str, more: str = "") -> str:
+    """A verdict as a badge, and what follows it."""
+    colour, words = VERDICTS[verdict]
+    return f":{colour}-badge[{words}{more}]"
 
 
-def in_words(verdict: str, count: int) -> str:
-    """A number of claims with a verdict, such as "1 holds" or "2 hold"."""
-    words = VERDICTS[verdict][1].lower()
-    return f"{count} {words.replace('does', 'do').replace('holds', 'hold') if count > 1 else words}"
+def badge_of(card: Card) -> str:
+    """The verdict on a paper, and the condition under which it was found."""
+    return badge(verdict_of(claim_of(card)[0]), f" {card.limit}" * bool(card.limit))
 
 
-def tally(claims: Sequence[tuple[Any, Any]]) -> str:
+def tally(claims: Sequence[Judged]) -> str:
     """How many claims have each verdict, and how many the paper's own scores contradict."""
+    counts = Counter(verdict_of(claim) for claim, _ in claims)
     against = sum(claim.contradicted for claim, _ in claims)
-    said = f"{len(claims)} claims: {', '.join(in_words(*each) for each in counted(claims).items())}."
-    return said + f" The paper's own scores contradict {against} of them." * bool(against)
-
-
-def show_tally(claims: Sequence[tuple[Any, Any]]) -> None:
-    """A bar with a part for each verdict, as long as its share of the claims, and the numbers."""
-    parts = (f"<i class={VERDICTS[found][0]} style='flex:{count}'></i>" for found, count in counted(claims).items())
-    st.html(f"<div class=labkit-tally aria-hidden=true>{''.join(parts)}</div>")
-    st.caption(tally(claims))
+    badges = " ".join(badge(verdict, f": {counts[verdict]}") for verdict in VERDICTS if verdict in counts)
+    return f"{len(claims)} claims: {badges}" + f" The paper's own scores contradict {against} of them." * bool(against)
 
 
 def sentence(text: str) -> str:
-    """A stored text as a sentence: a capital, a full stop, and its unit in words."""
-    text = text.replace(" points", " percentage points")
+    """A claim as a sentence: a capital and a full stop."""
     first = text[0] if text[1:2] == " " else text[:1].upper()  # k and λ are symbols
-    return first + text[1:] + "." * (text[-1] not in ".?")
+    return frame.plain(f"{first}{text[1:]}.")
+
+
+def reason(claim: Any, table: Any) -> str:
+    """What decides a claim, and its lead with the settings printed in the paper, if other settings decide."""
+    before = f" With the printed settings: {said(claim.before, table.table)}" if claim.before else ""
+    return frame.plain(result_of(claim, table) + before)
 
 
 # --- leads on a line ---------------------------------------------------------------------------------------------
 
-Leads = tuple[Any, Any]  # ours and the paper's; None for one that is missing
+
+def leads_of(claim: Any, table: Any) -> tuple[str, dict[str, tuple[float, ...]]]:
+    """The unit, and the paper's lead and ours, each between the ends of its interval.
+
+    Both compare the two rows that decide our verdict; without scores of ours, those that decide the paper's.
+    """
+    own, paper = claim.ours.lead, claim.paper and claim.paper.lead
+    if own:
+        paper = printed_lead(table, own.column, own.row, own.other, share=own.share)
+    found = {look: lead for look, lead in (("paper", paper), ("ours", own)) if lead}
+    if not found:
+        return "", {}
+    times, unit = unit_of(own or paper, table.table)
+    ends = {look: (times * lead.low, times * lead.lead, times * lead.high) for look, lead in found.items()}
+    return unit or f" in {(own or paper).column}", ends
 
 
-def leads_of(claim: Any, table: Any) -> Leads:
-    """Our lead that decides a claim, and the paper's of the two rows; without ours, the paper's that decides it."""
-    lead = claim.ours.lead
-    if lead is None:
-        return None, claim.paper and claim.paper.lead
-    return lead, printed_lead(table, lead.column, lead.row, lead.other, share=lead.share)
+def scales_of(claims: Iterable[Judged]) -> dict[str, tuple[float, float]]:
+    """Unit -> the ends of its scale, which contains 0 and all leads."""
+    ends: dict[str, list[float]] = defaultdict(lambda: [0.0])
+    for unit, leads in (leads_of(*each) for each in claims):
+        ends[unit] += [end for lead in leads.values() for end in lead]
+    return {unit: (min(each), max(each)) for unit, each in ends.items()}
 
 
-def scaled(both: Leads, table: Any) -> tuple[float, str]:
-    """The factor that converts leads to their unit, and the unit in words."""
-    lead = both[0] or both[1]
-    if lead is None:
-        return 1.0, UNITS[" points"]
-    times, unit = unit_of(lead, table.table)
-    return times, UNITS.get(unit) or ("nats" if lead.column.endswith("MI") else lead.column)
+def lead_line(claim: Any, table: Any, scales: Mapping[str, tuple[float, float]]) -> str:
+    """The leads on a line, and their numbers below it, as HTML."""
+    unit, leads = leads_of(claim, table)
+    least, most = scales[unit]
 
+    def at(value: float) -> float:  # per cent of the line, with 4 % left free at both ends
+        return 4 + 92 * (value - least) / (most - least or 1.0)
 
-class Scale:
-    """A line for leads in one unit. It contains 0 and all their numbers, and has up to six ticks."""
-
-    def __init__(self, rows: Iterable[tuple[Leads, Any]]) -> None:
-        ends = [0.0]
-        for both, table in rows:
-            times, _ = scaled(both, table)
-            ends += [times * end for lead in both if lead for end in (lead.low, lead.high)]
-        self.low, self.width = min(ends), max(ends) - min(ends) or 1.0
-        power = 10.0 ** floor(log10(self.width / 6))
-        step = next(power * times for times in (1, 2, 5, 10) if power * times * 6 >= self.width)
-        self.ticks = [
-            step * place for place in range(ceil(min(ends) / step - 1e-9), floor(max(ends) / step + 1e-9) + 1)
-        ]
-
-    def at(self, value: float) -> float:
-        """Where a number is on the line, in per cent of its length, with 4 % left free at both ends."""
-        return 4 + 92 * (value - self.low) / self.width
-
-    def line(self, marks: str = "", alt: str = "") -> str:
-        """The line with its ticks, which are labelled if it has no marks."""
-        said = f'role=img aria-label="{alt}" title="{alt}"' if marks else "aria-hidden=true"
-        ticks = "".join(
-            f"<s style='left:{self.at(tick):.1f}%'>{written(tick, '+.3g') if tick else '0'}</s>" for tick in self.ticks
-        )
-        zero = f"<u style='left:{self.at(0):.1f}%'></u>"
-        return f"<div class=labkit-{'lead' if marks else 'ticks'} {said}>{ticks}{zero}{marks}</div>"
-
-
-def lead_line(both: Leads, table: Any, scale: Scale) -> str:
-    """Two cells: the leads on a line, where the claimed method is behind on the left of 0, and their numbers."""
-    times, unit = scaled(both, table)
-    marks, said, numbers = "", [], ""
-    for found, look, where in zip(both[::-1], ("paper", "ours"), ("in the paper", "here"), strict=True):
-        if found:
-            low, lead, high = (times * each for each in (found.low, found.lead, found.high))
-            fine = unit not in list(UNITS.values())[:2] or abs(lead) < 0.05
-            number, *ends = (written(each, "+.3g" if fine else "+.1f") for each in (lead, low, high))
-            if not found.alone:
-                marks += f"<i style='left:{scale.at(low):.1f}%;right:{100 - scale.at(high):.1f}%'></i>"
-            marks += f"<b class=labkit-{look} style='left:{scale.at(lead):.1f}%'></b>"
-            said.append(f"lead {where} {number}" + f" (95 %: {' to '.join(ends)})" * (not found.alone))
-            once = " (one run, so no interval)" * (found.alone and look == "ours")
-            numbers += f"<span><b class=labkit-{look}></b> {number}{once}</span> "
-    alt = escape(f"{'; '.join(said)} {unit}", quote=True)
-    return f"<td>{scale.line(marks, alt) if marks else ''}<td class=labkit-numbers>{numbers}"
+    marks, numbers = f"<u style='left:{at(0):.1f}%'></u>", []
+    for look, ends in leads.items():
+        low, lead, high = (written(end, "+.1f" if unit in (" points", " %") else "+.3g") for end in ends)
+        interval = ""
+        if low != high:
+            marks += f"<i style='left:{at(ends[0]):.1f}%;right:{100 - at(ends[2]):.1f}%'></i>"
+            interval = f" ({low} to {high})"
+        marks += f"<b class=labkit-{look} style='left:{at(ends[1]):.1f}%'></b>"
+        where = "in the paper" if look == "paper" else "here"
+        numbers.append(f"<b class=labkit-{look}></b> {where} {lead}{interval}")
+    return f"<div class=labkit-lead aria-hidden=true>{marks}</div><p>{', '.join(numbers)}{unit}</p>"
 
 
 # --- the claims of a paper ---------------------------------------------------------------------------------------
 
 
-def table_of(claims: Sequence[tuple[Any, Any]], *, kind: bool = False) -> str:
-    """A row for each claim, those that hold first, below the scale of its unit.
-
-    `kind`: all claims are of one kind, so a row names only its method.
-    """
-    units = defaultdict(list)
-    for claim, table in sorted(claims, key=lambda each: list(VERDICTS).index(verdict_of(each[0]))):
-        both = leads_of(claim, table)
-        units[scaled(both, table)[1]].append((claim, both, table))
-    parts = []
-    for unit, rows in sorted(units.items(), key=lambda each: -len(each[1])):
-        scale = Scale(row[1:] for row in rows)
-        parts.append(
-            f"<tbody><tr class=labkit-scale><td><td>Lead in {escape(unit)}<td>{scale.line()}<td>ahead →<td></tr>"
-        )
-        for claim, both, table in rows:
-            colour, verdict = VERDICTS[verdict_of(claim)]
-            name = claim.text.rpartition(": ")[0] or "All" if kind else sentence(claim.text)
-            against = " <em>The paper's own scores contradict it.</em>" * claim.contradicted
-            source = [table.table.title, *(lead.column for lead in both if lead)][:2]
-            parts.append(
-                f"<tr><td><b class='labkit-tag {colour}'>{verdict}</b><td><details><summary>{escape(name)}{against}"
-                f"</summary>{escape(sentence(result_of(claim, table)))}</details>{lead_line(both, table, scale)}"
-                f'<td title="{escape(table.table.caption, quote=True)}">{escape(": ".join(source))}</tr>'
-            )
-    legend = LEGEND if "labkit-paper" in "".join(parts) else LEGEND.partition(", ")[2]
-    head = f"<tr><th>verdict<th>claim; click it for the reason<th colspan=2>lead: {legend}<th>in</tr>"
-    return f"<table class=labkit-claims><thead>{head}</thead>{''.join(parts)}</table>"
-
-
 def show_claims(paper: str) -> None:
     """What the paper claims with our verdicts, and our own questions, which come first if the verdict is on one."""
-    asked = claims_of(paper, asked_here=True)
-    if paper == EXPLANATIONS:
-        show_tally(asked)
-        kinds = defaultdict(list)
-        for claim, table in asked:
-            kinds[claim.text.rpartition(": ")[2]].append((claim, table))
-        for place, (kind, claims) in enumerate(kinds.items()):
-            badges = " ".join(f":{VERDICTS[each][0]}-badge[{in_words(each, n)}]" for each, n in counted(claims).items())
-            with st.expander(f"{sentence(kind)} {badges}", expanded=place == 0):
-                st.html(table_of(claims, kind=True))
-        return
-    judged_here = bool(CARDS[paper].limit)
-    first, last = st.container(), st.container()
-    with last if judged_here else first:
-        claims = claims_of(paper, asked_here=False)
-        show_tally(claims)
-        st.html(table_of(claims))
-    with first if judged_here else last, st.expander(f"Our own questions. {tally(asked)}", expanded=judged_here):
-        st.html(table_of(asked))
+    sections = [(title, claims_of(paper, asked_here=own)) for own, title in enumerate(("The paper", "Our questions"))]
+    judged_here = paper in CARDS and claim_of(CARDS[paper])[0].asked_here
+    st.caption(RIGHT)
+    for title, claims in sections[::-1] if judged_here else sections:
+        if claims:
+            st.markdown(f"**{title}.** {tally(claims)}")
+            with st.container(key=f"claims-{title}", gap="xsmall"):
+                show_rows(claims)
+
+
+def show_rows(claims: Sequence[Judged]) -> None:
+    """A row for each claim, those that hold first; its reason is behind the question mark."""
+    scales = scales_of(claims)
+    for claim, table in sorted(claims, key=lambda each: list(VERDICTS).index(verdict_of(each[0]))):
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        against = " *The paper's own scores contradict it.*" * claim.contradicted
+        words = f"{badge(verdict_of(claim))} {sentence(claim.text)}{against} :gray[{table.table.title}]"
+        left.markdown(words, help=reason(claim, table))
+        right.html(lead_line(claim, table, scales))
 
 
 # --- all papers --------------------------------------------------------------------------------------------------
 
 
-def claim_of(card: Card) -> tuple[Any, Any]:
-    """The claim that the verdict on a paper is about, and its table."""
-    table = cached.paper_tables()[card.table]
-    return next(each for each in table.claims if each.text == card.judged), table
-
-
-def badge_of(card: Card) -> str:
-    """The verdict on a paper, and the condition under which it was found."""
-    colour, words = VERDICTS[verdict_of(claim_of(card)[0])]
-    return f":{colour}-badge[{' '.join(filter(None, (words, card.limit)))}]"
-
-
-def compared(card: Card) -> list[tuple[Leads, Any]]:
-    """The leads that are drawn for a paper, with their table: its own of the rows in `also`, and that which decides."""
-    claim, table = claim_of(card)
-    also = [(None, printed_lead(table, claim.ours.lead.column, *card.also))] if card.also else []
-    return [(both, table) for both in (*also, leads_of(claim, table))]
-
-
 def show_cards(open_view: Callable[[str, str], None]) -> None:
-    """All papers, one below the other, and our own measurements after them; `open_view` opens a view of one."""
-    scale = Scale(each for card in CARDS.values() for each in compared(card))
-    with st.container(key="card-legend"):
-        st.columns(WIDTHS)[1].html(
-            f"<div class=labkit-legend>Lead in percentage points: {LEGEND}</div>"
-            f"<table class=labkit-leads><col><col><tr><td>{scale.line()}<td>ahead →</table>"
-        )
+    """All papers, one below the other; `open_view` opens a view of one."""
+    st.caption(RIGHT)
+    scales = scales_of(map(claim_of, CARDS.values()))
     for name, card in CARDS.items():
         with st.container(border=True, key=f"card-{name}"):
-            show_card(name, card, scale, open_view)
-    with st.container(border=True, key="card-why"):
-        left, middle, right = st.columns(WIDTHS, vertical_alignment="center")
-        left.markdown("**Explanations**. When a word is changed, does an explanation find that word?")
-        with middle:
-            show_tally(claims_of(EXPLANATIONS, asked_here=True))
-        about = {"on_click": open_view, "args": ("Explanations", CLAIMS)}
-        right.button("Claims and tables", key=f"tables-{EXPLANATIONS}", **about)
+            show_card(name, card, scales, open_view)
 
 
-def show_card(name: str, card: Card, scale: Scale, open_view: Callable[[str, str], None]) -> None:
+def show_card(name: str, card: Card, scales: Mapping[str, Any], open_view: Callable[[str, str], None]) -> None:
     """The verdict, the claim, its leads, and buttons; the reason for the verdict is behind one of them."""
-    claim, table = claim_of(card)
-    left, middle, right = st.columns(WIDTHS, vertical_alignment="center")
+    (claim, table), lead = claim_of(card), claim_of(card)[0].ours.lead
+    left, middle, right = st.columns([11, 12, 8], vertical_alignment="center")
     left.markdown(f"#### {card.title} {badge_of(card)}\n{card.claim}")
-    lines = ""
-    for both, _ in compared(card):
-        lead = both[0] or both[1]
-        against = ": <em>contradicts its claim</em>" * (both[0] is None and lead.lead < 0)
-        lines += f"<tr><td colspan=2>{escape(f'{lead.row} over {lead.other}, {lead.column}')}{against}</tr>"
-        lines += f"<tr>{lead_line(both, table, scale)}</tr>"
-    middle.html(f"<table class=labkit-leads><col><col>{lines}</table>{note_of(card, claim.ours.lead.row, table)}")
+    head = f"<p>{escape(f'{lead.row} over {lead.other}, {lead.column}')}</p>"
+    middle.html(head + lead_line(claim, table, scales))
     with right, st.container(horizontal=True, key=f"open-{name}"):
         if card.panel:
-            icon = ":material/play_arrow:"
-            about: Any = {"on_click": open_view, "args": (card.title, TRY)}
-            st.button("Try it", type="primary", icon=icon, key=f"try-{name}", **about)
+            look: Any = {"type": "primary", "icon": ":material/play_arrow:", "key": f"try-{name}"}
+            st.button(TRY, on_click=open_view, args=(card.title, TRY), **look)
         else:
             show_why_button(name)
         st.button("Claims", key=f"tables-{name}", on_click=open_view, args=(card.title, CLAIMS))
         with st.popover("Why?", key=f"reason-{name}"):
-            st.markdown(f"{frame.plain(sentence(result_of(claim, table)))} {card.differs} {card.tested}")
-            show_tally(claims_of(name, asked_here=False))
+            st.markdown(f"{reason(claim, table)} {card.differs}")
+            st.markdown(tally(claims_of(name, asked_here=False)))
             st.caption(f"Source: {table.table.title} of the paper. {PAPERS[name].citation}")
-
-
-def note_of(card: Card, row: str, table: Any) -> str:
-    """How the noted scores of a row change when its settings are chosen on dev, if a card has some."""
-    changes = []
-    for column in card.noted:
-        before, after = (table.at(name, column).mean for name in (f"{row}{AS_PRINTED}", row))
-        changes.append(f"{'lower' if after < before else 'raise'} {column} from {before:.2f} to {after:.2f}")
-    said = f"Settings chosen on dev instead of the printed ones {' and '.join(changes)}."
-    return f"<div class=labkit-legend>{said}</div>" * bool(changes)
 
 
 def show_why_button(name: str) -> None:

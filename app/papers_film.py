@@ -31,35 +31,21 @@ SAID = (
     "with the same meaning are found, and {tnr:.0%} of the others are told apart. Neighbours are sought among "
     "{sentences:,} test sentences."
 )
-WORDS = {
-    "tpr": "same, found (TPR)",
-    "tnr": "others, told apart (TNR)",
-    "fpr": "others, mixed up (FPR)",
-    "fnr": "same, missed (FNR)",
-    "accuracy": "right answers",
-    "cross_entropy_two_level": "cross-entropy, shares",
-}
 DRAWN = " This corpus has classes instead of pairs, so up to 2,000 pairs of each kind were drawn at random."
 
 
-def film_of(opened: cached.Opened) -> choosing.Space:
-    """A run of FILM, or FILM trained on the corpus on the spot."""
-    runs = choosing.runs_of(opened, "film")
+def show(opened: cached.Opened) -> None:
+    """Figure 4: yes or no by mutual neighbours, for every k, in a run of FILM or FILM trained on the corpus here."""
+    from labkit.film.rule import mutual_rule
+
+    runs, wide = choosing.runs_of(opened, "film"), {"width": choosing.WIDTH, **frame.KEEP}
     options = [*runs, FITTED]
     name = choosing.choose_vectors(options, options[0], "FILM", "film")
     if name in runs:
-        return choosing.space_of(opened, name, runs)
-    wide = {"width": choosing.WIDTH, **frame.KEEP}
-    return choosing.fitted(
-        opened, "film", dimension=frame.choices().slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", **wide)
-    )
-
-
-def show(opened: cached.Opened) -> None:
-    """Figure 4: yes or no by mutual neighbours, for every k."""
-    from labkit.film.rule import mutual_rule
-
-    chosen = film_of(opened)
+        chosen = choosing.space_of(opened, name, runs)
+    else:
+        rows = frame.choices().slider("Maximum rows of L", 10, 100, 40, 10, key="dimension", **wide)
+        chosen = choosing.fitted(opened, "film", dimension=rows)
     key = ("rule", chosen.key, opened.key)
     rule = once("Ranking neighbours …", key, lambda: mutual_rule(chosen.method, opened.corpus))
     most = int(rule.test.k[-1])
@@ -71,9 +57,7 @@ def show(opened: cached.Opened) -> None:
     alt = f"Rates of the mutual-neighbour rule for k up to {most}; k = {rule.chosen} was best on dev."
     frame.picture(figures.mutual_rule_curves(rule, k=k), key="mutual_rule", alt=alt, rows=rule.rows)
     with st.expander("All numbers at this k, and the cross-entropy"):
-        with st.container(horizontal=True):
-            for name, words in WORDS.items():
-                st.metric(words, f"{at[name]:.3f}")
+        frame.table([at], f"All rates and losses at k = {k}.", formats=dict.fromkeys([*at][1:], "%.3f"))
         alt = f"Two cross-entropies for k up to {most}; the second is lowest at k = {rule.chosen} on dev."
         frame.picture(figures.mutual_rule_losses(rule, k=k), key="mutual_losses", alt=alt, rows=rule.rows)
         st.caption(CUT.format(chosen=rule.chosen))

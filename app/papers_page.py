@@ -5,7 +5,6 @@ The address has the paper and its view, as `paper` and `show`. Addresses from be
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -13,38 +12,27 @@ import choosing
 import frame
 import papers_claims
 import streamlit as st
-from papers_claims import CARDS, CLAIMS, TABLES, TRY
+from papers_claims import CARDS, CLAIMS, TABLES, TRY, sentence
 
 from labkit import figures
-from labkit.papers.claims import ShownLead
+from labkit.papers.published import PAPERS
 from labkit.papers.reports import ours
 
 EVERY = "All papers"
 NAMES = {card.title: name for name, card in CARDS.items()} | {"Explanations": papers_claims.EXPLANATIONS}
 TO_TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0);"  # runs again when its text changes
-LEADS = (
-    "“As printed” uses the settings printed in the paper, “tuned” those chosen on dev. To the right of 0, the "
-    "claimed method is better. Hover over a mark to see which two methods and which column it compares."
-)
 ABOUT = """\
-Each line shows the **lead** of one method over another, on the scale of the ticks above it. Right of 0, the claimed
-method is better. Our scores come from `labkit reproduce`, which uses public or generated data rather than the paper's.
-A percentage point is a hundredth of the best possible score.
+Our scores come from `labkit reproduce`, which uses public or generated data rather than the paper's. Each line shows
+the **lead** of one method over another. Lines with the same unit have the same scale. A point is a hundredth of the
+best possible score. In the **tables**, our scores have their 95 % interval, or their standard deviation over seeds.
 
 A claim **holds** if the whole 95 % interval of the lead on test is above 0, or above the lead that is claimed. The
 interval covers seeds (repetitions of training) and test items. The settings of both sides are chosen on dev, a part of
-the corpus used for neither training nor testing. If only part of the interval is above 0, the claim is **undecided**;
-if it is open only because seeds or the scores of a row are missing, **incomplete**.
-A claim about several pairs of methods **does not hold** only if an interval that is widened for their number is below
-0, so it can be undecided although the interval shown is below 0.
-"""
-ABOUT_TABLES = """\
-Every score of a table as the paper prints it, and ours, with its 95 % interval or its standard deviation over seeds
-(repetitions of training). Our scores come from `labkit reproduce`, which uses public or generated data rather than the
-paper's.
+the corpus used for neither training nor testing; rows that end in “as printed” use the paper's.
 
-Rows that end in “as printed” use the settings printed in the paper. Rows with the same name but without “as printed”
-use settings chosen on dev, with an equal number of trials for each method. Claims are judged on the latter.
+If only part of the interval is above 0, the claim is **undecided**; if it is open only because seeds or the scores of a
+row are missing, **incomplete**. A claim about several pairs of methods **does not hold** only if an interval that is
+widened for their number is below 0, so it can be undecided although the interval shown is below 0.
 """
 FORMULAS = (
     r"\text{lead} = \bar x_{\text{claimed}} - \bar x_{\text{other}}, \qquad"
@@ -57,20 +45,13 @@ FORMULAS = (
 
 def show_tables(paper: str) -> None:
     """One table of a paper: the printed scores and ours."""
-    from labkit.papers.published import PAPERS as papers
-
     left, right = st.columns(2)
     named = {name: table for name, table in cached.paper_tables().items() if table.table.paper == paper}
-    ours_in = {key: [each.column for each in table.figures if each.mean is not None] for key, table in named.items()}
-    first = next((place for place, columns in enumerate(ours_in.values()) if columns), 0)  # one with our scores
     titles: Any = {"format_func": lambda name: named[name].table.title, **frame.KEEP}
-    name = left.selectbox("Table or figure", list(named), first, key=f"{paper}-table", **titles)
+    name = left.selectbox("Table or figure", list(named), key=f"{paper}-table", **titles)
     table = named[name]
-    start = table.columns.index(next(iter(ours_in[name]), table.columns[0]))
-    column = right.selectbox("Column", table.columns, start, key=f"{name}-column", **frame.KEEP)
-    caption = frame.plain(table.table.caption).removesuffix(".")
-    end = "" if caption.endswith("?") else "."
-    st.markdown(f"**{table.table.title}.** {caption}{end} Numbers are in the unit of the table.")
+    column = right.selectbox("Column", table.columns, key=f"{name}-column", **frame.KEEP)
+    st.markdown(f"**{table.table.title}:** {frame.plain(table.table.caption)} (numbers in the unit of the table)")
     rows = printed_beside_ours(table)
     title, count = table.table.title, len(table.rows)
     alt = f"{title}, {column}: the paper's score and ours for each of {count} rows; the table has all values."
@@ -80,37 +61,13 @@ def show_tables(paper: str) -> None:
         "Every number of the table: the paper's, ours with its spread, or why it is missing.",
         placeholder="not printed",
     )
-    for note in dict.fromkeys(figure.why for figure in table.figures if figure.why and figure.mean is not None):
-        st.caption(f"\\* {frame.plain(note)}")
-    if not table.evidence:
-        st.caption(
-            "Our models were trained less than the paper's, or not at all, so this is not evidence for or against "
-            "the paper."
-        )
-    with st.expander("Data, settings and source of this table"):
-        for line in (", ".join(table.data), *table.notes, table.table.note, papers[paper].citation):
-            if line:
-                st.markdown(frame.plain(line))
+    texts = ", ".join(table.data), *table.notes, table.table.note, PAPERS[paper].citation
+    lines = [frame.plain(text) for text in texts if text]
+    for each in PAPERS[paper].observations:
+        lines.append(f"{papers_claims.badge(each.verdict)} {sentence(each.text)} {sentence(each.why)}")
+    with st.expander("Data, settings, source, and what the paper says about itself"):
+        st.markdown("\n\n".join(lines))
     frame.code(PAPER_CODE.format(table=name, column=column))
-    if leads := table.leads:
-        show_leads(leads)
-    if papers[paper].observations:
-        with st.expander("What the paper says about itself"):
-            for each in papers[paper].observations:
-                st.markdown(f"- {frame.plain(each.text)} **{each.verdict}**: {frame.plain(each.why)}")
-
-
-def show_leads(leads: list[tuple[str, ShownLead, ShownLead]]) -> None:
-    """What remains of each lead once the settings of both sides are chosen on dev."""
-    rows = [
-        {"claim": claim, "settings": settings} | asdict(lead)
-        for claim, *both in leads
-        for settings, lead in zip(("as printed", "chosen on dev"), both, strict=True)
-    ]
-    alt = f"The leads of {len(leads)} claims with their intervals, before and after tuning."
-    with st.expander("Leads before and after tuning"):
-        frame.picture(figures.leads_before_and_after(leads), key="leads", alt=alt, rows=lambda: rows)
-        st.caption(LEADS)
 
 
 def printed_beside_ours(table: Any) -> list[dict[str, Any]]:
@@ -162,9 +119,7 @@ def choose_view() -> tuple[str, str]:
         return title, ""
     name, panel = NAMES[title], panel_of(title)
     if name in CARDS:
-        card = CARDS[name]
-        where = f" {card.tested} These rows are under “Our own questions” in {CLAIMS}." * bool(card.tested)
-        st.markdown(f"{card.claim} {papers_claims.badge_of(card)}{where}")
+        st.markdown(f"{CARDS[name].claim} {papers_claims.badge_of(CARDS[name])}")
     else:
         st.markdown("When one word of a sentence is changed, does a method's explanation find that word?")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -177,11 +132,9 @@ def choose_view() -> tuple[str, str]:
 def page() -> None:
     explained = frame.head("What did each paper claim, and does it hold?")
     title, view = choose_view()
-    about = {TABLES: (ABOUT_TABLES,)}
-    if panel := panel_of(title):
-        about[TRY] = (panel.ABOUT, *panel.FORMULAS)
+    panel = panel_of(title)
     with explained:
-        frame.what_is_shown(*about.get(view, (ABOUT, *FORMULAS)))
+        frame.what_is_shown(*((panel.ABOUT, *panel.FORMULAS) if view == TRY else (ABOUT, *FORMULAS)))
     with st.container(key="to-top"):
         st.html(f"<script>{TO_TOP} // {title} {view}</script>", unsafe_allow_javascript=True)
     if title == EVERY:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import cached
@@ -13,7 +12,7 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.figure_names import written as in_words
+from labkit.figure_names import written
 
 QUESTION, CORPUS = "What does the vector of a sentence preserve?", "captions"
 WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
@@ -34,7 +33,6 @@ FORMULAS = (
     r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
 )
 HEADS = {"greedy": "Greedy: always the likeliest next word", "beam": "Beam: the best of several candidates"}
-FIRST = 2  # sentences of a beam that are shown at first
 LOG_P = (
     "The number in front of a sentence is log p, the logarithm of its probability: the closer to 0, the likelier. "
     "Longer sentences are less likely, so the beam is ordered by log p / words^0.7."
@@ -109,39 +107,25 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
     ways = {"greedy": None, "beam": beam}
     results = {name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in ways.items()}
-    read = results["greedy"]
+    read, notes = results["greedy"], []
     if read.unknown:
-        said = f"These words are not in the training data and count as unknown: {', '.join(read.unknown)}"
-        if len(read.unknown) >= len(chosen.method.reader.numbers(sentence)):
-            said += ". None of the words is known, so the output is meaningless."
-        st.warning(frame.plain(said), icon=":material/help:")
+        notes.append(f"These words are not in the training data and count as unknown: {', '.join(read.unknown)}.")
     if read.expanded:
-        words = frame.plain(", ".join(read.expanded))
-        st.caption(f"These words are not in the training data; their vectors come from the word-vector file: {words}")
+        notes.append(f"The vectors of these words come from the word-vector file: {', '.join(read.expanded)}.")
     if read.cut:
-        st.caption(f"The last {read.cut} words were ignored.")
+        notes.append(f"The last {read.cut} words were ignored.")
+    if notes:
+        st.warning(frame.plain(" ".join(notes)), icon=":material/help:")
     st.markdown(f"**{QUESTION}** From it, two decoders write these sentences. {LOG_P}")
-    written = []
     for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
         with column, st.container(border=True):
             st.markdown(f"**{DECODERS[decoder]}**")
             for name, result in results.items():
                 st.caption(HEADS[name])
-                found = result.written[decoder]
-                show_written(found[:FIRST])
-                if more := found[FIRST:]:
-                    with st.expander(f"{len(more)} more"):
-                        show_written(more)
-                written += [{"decoder": decoder, "search": name} | asdict(one) for one in found]
-    frame.csv_button(lambda: written, "written")
+                for one in result.written[decoder]:
+                    log_p = written(one.log_probability, "7.2f")
+                    st.text(f"{log_p}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
-
-
-def show_written(found: Sequence[Any]) -> None:
-    """Sentences of a decoder, each after its log p."""
-    for one in found:
-        how_likely = in_words(one.log_probability, "7.2f")
-        st.text(f"{how_likely}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
 
 
 def show(opened: cached.Opened) -> None:

@@ -16,22 +16,19 @@ from keeping import once
 
 from labkit import figures
 from labkit.corpora import Pairs
-from labkit.figure_names import written
 from labkit.progress import collected, silent
 
 QUESTION, CORPUS = "Does preserving neighbours help?", "relatedness"
 MOST = 1200  # sentences that are embedded together
 BAR: dict[str, Any] = {"width": 180, **frame.KEEP}
-ORDERED = {"fixed": "after", "broken": "before"}  # an order of two pairs -> when it is right
 ABOUT = """\
 SBERT-LP takes the vectors of another method and expresses every sentence as a **mixture of its k nearest neighbours**.
 It then finds vectors with p dimensions that reproduce the **same mixtures** as closely as possible, and compares them
 by cosine. It uses no labels. It is *transductive*: sentences can only be compared if they were embedded together.
 
 **Does it help?** Often it does not: it corrects the order of some pairs and reverses the order of others. The paper
-chooses k and p by a grid search (section 4.6.1) but does not say on which split. If that split was test, the best of
-many settings looks better than it is. Table 4 of the paper shows one comparison that was fixed, and none that was
-broken.
+chooses k and p by a grid search (section 4.6.1) but does not say on which split. Its Table 4 shows one comparison that
+was fixed, and none that was broken.
 """
 FORMULAS = (
     r"d_i \approx \sum_{j\in N_i} w_{ij} d_j, \qquad \sum_j w_{ij} = 1",
@@ -39,7 +36,6 @@ FORMULAS = (
     r"\min_Y \sum_i \Big\lVert y_i - \sum_j w_{ij} y_j \Big\rVert^2,\quad Y^\top Y/m = I,\ \sum_i y_i = 0",
     r"M = (I-W)^\top (I-W), \qquad M v = \lambda v,\ \text{the } p \text{ smallest after the constant}",
 )
-FORM = "This run is SBERT-LP itself, so its base is embedded again with k and p from the sliders."
 NO_ORDER = "This panel needs pairs with grades or labels. Choose the `relatedness` or `questions` corpus."
 
 
@@ -54,8 +50,6 @@ def show(opened: cached.Opened) -> None:
         k, p = sliders()
         more = st.popover("More", icon=":material/tune:")
     most = more.select_slider("Maximum number of test sentences", counts, 400, key="most", **frame.KEEP)
-    if chosen.method.name == "sbert-lp":
-        st.caption(FORM)
     of = (opened.key, most)
     sample = once("Choosing sentences …", ("sample", *of), lambda: compared(opened.corpus, most=most))
     if not isinstance(sample.rows, Pairs):
@@ -82,30 +76,17 @@ def show(opened: cached.Opened) -> None:
     alt = "A bar of all comparisons: " + ", ".join(f"{name} {number}" for name, number in numbers.items())
     frame.picture(figures.order_counts(changes, height=170), key="order_counts", alt=alt, rows=lambda: [numbers])
     if changes.examples:
-        rows = list(changes.rows())
-        for kind, column in zip(ORDERED, st.columns(2), strict=True):
-            if pairs := [row for row in rows if row["what"] == f"{kind} 1"]:
-                column.container(border=True, height="stretch").markdown(example_of(kind, pairs))
-        with st.expander("More examples"):
-            show_examples(rows, chosen, opened)
+        show_examples(list(changes.rows()), chosen, opened)
     choosing.show_code(CODE, chosen, opened, k=k, p=p, most=most, least=least)
-
-
-def example_of(kind: str, pairs: Sequence[Mapping[str, Any]]) -> str:
-    """A comparison of two pairs in words, that with the higher grade first: their sentences, grades and cosines."""
-    lines = [f"**{kind.capitalize()}**: the first pair should be closer, and is only {ORDERED[kind]} the embedding."]
-    for pair in pairs:
-        a, b = (frame.plain(pair[f"sentence {side}"]) for side in "01")
-        before, after = (written(pair[when], ".2f") for when in ("before", "after"))
-        lines.append(f"* “{a}” / “{b}”: grade {pair['grade']:.1f}, cosine {before} → **{after}**")
-    return "\n".join(lines)
 
 
 def show_examples(rows: Sequence[Mapping[str, Any]], chosen: choosing.Space, opened: cached.Opened) -> None:
     """The clearest examples as a table, and one of their pairs to be explained."""
+    st.markdown("**The clearest examples.** Each has two pairs; the one with the higher grade should be closer.")
     alt = "The clearest examples: two pairs each, with their sentences, grades, and cosines before and after."
     formats = {"before": "%.3f", "after": "%.3f", "grade": "%.2f"}
-    frame.table(rows, alt, formats=formats, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
+    heads = {"before": "cosine before", "after": "cosine after"}
+    frame.table(rows, alt, formats=formats, heads=heads, widths=dict.fromkeys(("sentence 0", "sentence 1"), "medium"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [f"{row['what']}, {row['should be']}" for row in rows]
         row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]

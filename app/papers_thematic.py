@@ -17,8 +17,6 @@ from labkit.corpora.records import SPLITS
 from labkit.figure_names import MEANINGS, meaning, spoken
 
 QUESTION, CORPUS = "Do the clusters match the sections?", "articles"
-FIGURES = ("ami", "ari", "mi", "ri", "nmi", "purity")
-HEADS = {name: spoken(name) for name in FIGURES}
 ABOUT = """\
 The sections of an article are themes chosen by its authors. If its sentences are grouped by their vectors into as many
 clusters as there are sections, **do the clusters match the sections?** The thematic network learns from other articles
@@ -37,57 +35,15 @@ RIBBON = (
     "that its cluster was matched with. **k-means puts {means:.0f} % of them into the cluster of their section, and "
     "Iclust {iclust:.0f} %**; a grey frame marks each of the others."
 )
+HOT = "At 0, each sentence is in one cluster. Higher temperatures give fewer, softer clusters, and eventually just one."
 NO_ARTICLES = (
     "This panel needs articles with sections. Choose the `articles` corpus, or upload a file of articles with sections."
 )
 
 
-def themes_of(space: choosing.Space, article: Any, at: tuple[Any, ...], temperature: float) -> Any:
-    """The clusters of an article's sentences; k-means has no temperature."""
-    from labkit.thematic.sections import means, themes
-
-    def encoded() -> tuple[Any, Any]:
-        vectors = space.method.encode(list(article.sentences))
-        return vectors, means(article, vectors)
-
-    vectors, by_means = once("Encoding the article …", ("article", space.key, *at), encoded)
-    clusters = partial(themes, article, vectors, temperature=temperature, by_means=by_means)
-    return once("Clustering the sentences …", ("themes", space.key, *at, temperature), clusters)
-
-
-def show_clusters(right: Any, article: Any, chosen: choosing.Space, at: tuple[Any, ...], code: partial[None]) -> None:
-    """The ribbon, and how far both algorithms agree with the sections."""
-    about = (
-        "At 0, each sentence is in one cluster. Higher temperatures give fewer and softer clusters, and eventually "
-        "just one."
-    )
-    hot: Any = {"key": "temperature", "help": about, **frame.KEEP}
-    temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **hot)
-    themes = themes_of(chosen, article, at, temperature)
-    n, k = len(article.sentences), len(article.sections)
-    shares = {"means": 100 * themes.kmeans.right, "iclust": 100 * themes.iclust.right}
-    said = RIBBON.format(n=n, **shares)
-    st.markdown(f"**{QUESTION}** {said}")
-    alt = f"{n} sentences in {k} sections, and their clusters. {said}"
-    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=alt, rows=themes.rows)
-    for column, found in zip(st.columns(2), (themes.kmeans, themes.iclust), strict=True):
-        with column:
-            st.markdown(f"**{found.name}**: {found.used} of {k} clusters")
-            alt = f"A grid of {k} sections and clusters of {found.name}: the sentences of each section in each cluster."
-            picture = figures.section_counts(themes, found, height=min(430, 90 + 34 * k))
-            frame.picture(picture, key=f"counts-{found.name}", alt=alt, rows=themes.rows)
-    with st.expander("Eight scores of the agreement"):
-        measured = list(themes.figures())
-        formats = {name: "%.3f" for name in measured[0] if name not in ("algorithm", "clusters")}
-        alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
-        frame.table(measured, alt, formats=formats, heads=HEADS)
-        st.caption(". ".join(meaning(name) for name in FIGURES if name in MEANINGS) + ".")
-    code(CLUSTERS_CODE, temperature=temperature)
-
-
 def show(opened: cached.Opened) -> None:
-    """One article in the chosen vectors."""
-    from labkit.thematic.sections import sectioned
+    """One article in the chosen vectors: the ribbon, and how far both algorithms agree with the sections."""
+    from labkit.thematic import sections
 
     if not isinstance(opened.corpus, Articles):
         st.info(NO_ARTICLES)
@@ -102,12 +58,35 @@ def show(opened: cached.Opened) -> None:
     left, right = st.columns(2)
     with left:
         row, _ = choosing.row_and_text("Article", [article.title for article in part.articles], "article")
-    article = sectioned(part.articles[row])
-    code = partial(choosing.show_code, space=chosen, opened=opened, split=split, row=row)
-    show_clusters(right, article, chosen, (opened.key, split, row), code)
+    about: Any = {"key": "temperature", "help": HOT, **frame.KEEP}
+    temperature = right.slider("Temperature of Iclust", 0.0, 0.5, 0.0, 0.01, **about)
+    article, at = sections.sectioned(part.articles[row]), (chosen.key, opened.key, split, row)
+    encode = partial(chosen.method.encode, list(article.sentences))
+    vectors = once("Encoding the article …", ("article", *at), encode)
+    clusters = partial(sections.themes, article, vectors, temperature=temperature)
+    themes = once("Clustering the sentences …", ("themes", *at, temperature), clusters)
+    n, k = len(article.sentences), len(article.sections)
+    said = RIBBON.format(n=n, means=100 * themes.kmeans.right, iclust=100 * themes.iclust.right)
+    st.markdown(f"**{QUESTION}** {said}")
+    alt = f"{n} sentences in {k} sections, and their clusters. {said}"
+    frame.picture(figures.section_ribbon(themes, height=180), key="ribbon", alt=alt, rows=themes.rows)
+    for column, found in zip(st.columns(2), (themes.kmeans, themes.iclust), strict=True):
+        with column:
+            st.markdown(f"**{found.name}**: {found.used} of {k} clusters")
+            alt = f"A grid of {k} sections and clusters of {found.name}: the sentences of each section in each cluster."
+            picture = figures.section_counts(themes, found, height=min(430, 90 + 34 * k))
+            frame.picture(picture, key=f"counts-{found.name}", alt=alt, rows=themes.rows)
+    with st.expander("Eight scores of the agreement"):
+        measured = list(themes.figures())
+        scores = [name for name in measured[0] if name not in ("algorithm", "clusters")]
+        formats, heads = dict.fromkeys(scores, "%.3f"), {name: spoken(name) for name in scores}
+        alt = "Agreement between clusters and sections, with one row for k-means and one for Iclust."
+        frame.table(measured, alt, formats=formats, heads=heads)
+        st.caption(". ".join(meaning(name) for name in scores if name in MEANINGS) + ".")
+    choosing.show_code(CODE, chosen, opened, split=split, row=row, temperature=temperature)
 
 
-CLUSTERS_CODE = """\
+CODE = """\
 from labkit.figures import section_ribbon
 from labkit.thematic.sections import sectioned, themes
 article = sectioned(corpus.part({split!r}).articles[{row}])

@@ -18,16 +18,16 @@ import streamlit as st
 
 from labkit import figures
 from labkit.explanation import LEFT_OUT, WAYS, Contrast, Explanation
+from labkit.figure_names import written
 from labkit.figures.similarity import LEAST_GAP
 from labkit.text import spans
 
 SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
 READ = (
-    "Point at a word to see its part: {what}. Blue words with solid underlines make the sentences more similar; "
-    "orange words with dotted underlines make them less similar. Grey words are unknown to {name}."
+    "Point at a word to see its part of the similarity. Blue words with solid underlines make the sentences more "
+    "similar; orange words with dotted underlines make them less similar. Grey words are unknown to {name}."
 )
-OWN_PART, LOST = "half of the sum over all pairs that contain the {one}", "the similarity lost without the word"
 NAMED = 6  # words in the headline
 ACROSS = 14  # words on each side of the square
 FAINT = 0.05  # share of the largest part below which a word is not marked
@@ -51,81 +51,75 @@ def button(
     """
     if not st.button(label, key=f"why-{key}", icon=icon, type="tertiary"):
         return
-    c, several = right() if right else None, len(spaces) > 1
+    c = right() if right else None
 
     def panel() -> None:
         st.text(f"a · {a}\nb · {b}" + (f"\nc · {c}" if c else ""))
         for number, (column, space) in enumerate(zip(st.columns(len(spaces)), spaces, strict=True)):
             with column:
-                frame.run(partial(explanation, space, opened, a, b, c, number=number, several=several))
+                frame.run(partial(explanation, space, opened, (a, b), c, number=number))
 
-    frame.dialog("Why alike?", panel, "large" if several else "medium")
+    frame.dialog("Why alike?", panel, "large" if len(spaces) > 1 else "medium")
 
 
 def explanation(
     space: choosing.Space,
     opened: cached.Opened,
-    a: str,
-    b: str,
+    pair: tuple[str, str],
     c: str | None = None,
     *,
-    number: int = 0,
-    several: bool = False,
-    places: Sequence[Any] = (),
     classes: Sequence[str] = (),
+    place: Any = None,
+    number: int = 0,
 ) -> None:
     """The headline, both sentences with marked words, the square of word pairs, the comparison, and the code.
 
-    `classes` are those of both sentences, on a page with room for the square beside the sentences, and with `places`
-    for the headline and the choice of how to explain.
+    `classes` are those of both sentences, on a page with room for the square beside the sentences; `place` is that of
+    the headline.
     """
-    ways = space.method.ways
-    with st.container(horizontal=True, vertical_alignment="center"):
-        top, choice = places or (st.container(width="stretch"), st.container(width="content"))
-    way = ways[0]
-    if len(ways) > 1:
-        shown: Any = {"format_func": "Explanation: {}".format, "label_visibility": "collapsed", "width": 250}
-        way = choice.selectbox("Explanation method", ways, key=f"way-{number}-{space.method.name}", **shown)
-    found = cached.explained(space, a, b, way)
-    name = frame.plain(space.name)
-    top.markdown(f"**{name}:** {headline(found)}")
+    (a, b), way, name = pair, space.method.ways[0], frame.plain(space.name)
+    with place or st.container(horizontal=True, vertical_alignment="center"):
+        if len(space.method.ways) > 1:
+            shown: Any = {"format_func": "Explanation: {}".format, "label_visibility": "collapsed", "width": 250}
+            way = st.selectbox(
+                "Explanation method", space.method.ways, key=f"way-{number}-{space.method.name}", **shown
+            )
+        found = cached.explained(space, a, b, way)
+        st.markdown(f"**{name}:** {headline(found)}")
     if found.word_pairs:
         left, right = st.columns([1, 1.1]) if classes else (st.container(), st.container())
-        one = "neighbour" if way == "neighbours" else "word"
         with left:
             most = max(map(abs, (*found.own_a, *found.own_b)))
             heads = [f"{name} · {escape(group)}" for name, group in zip("ab", classes, strict=False)] or "ab"
             sides = ((a, found.names_a, found.own_a), (b, found.names_b, found.own_b))
             for head, (text, names, own) in zip(heads, sides, strict=True):
                 st.html(f'<p class="labkit-words"><b>{head}</b> {marked(text, names, own, most or 1.0)}</p>')
-            st.caption(READ.format(name=name, what=LOST if way == LEFT_OUT else OWN_PART.format(one=one)))
+            st.caption(READ.format(name=name))
             st.caption(f"{WAYS[way][0].upper()}{WAYS[way][1:]}. {found.tested}")
+        alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
+        picture = figures.word_pairs(found, most=ACROSS, numbers=False)
         with right:
-            alt = f"Which words make two sentences similar: {shorten(found.largest(), SPOKEN, placeholder=' …')}."
-            frame.picture(
-                figures.word_pairs(found, most=ACROSS, numbers=False), key=f"alike-{number}", alt=alt, rows=found.table
-            )
+            frame.picture(picture, key=f"alike-{number}", alt=alt, rows=found.table)
     else:
         st.info(NOT_KNOWN)
     if c:
-        _contrast(Contrast(found, cached.explained(space, a, c, way)))
-    lines, of = CODE + (CONTRAST if c else ""), space.name if several else ""
-    choosing.show_code(lines, space, opened if "corpus" in space.code else None, of, a=a, b=b, c=c, way=way)
+        contrast(Contrast(found, cached.explained(space, a, c, way)))
+    lines = CODE + (CONTRAST if c else "")
+    choosing.show_code(lines, space, opened if "corpus" in space.code else None, space.name, a=a, b=b, c=c, way=way)
 
 
 def headline(found: Explanation) -> str:
     """The similarity, and the words that make half of it."""
     half, what = found.half(), "neighbours" if found.way == "neighbours" else "words"
-    said = f"the similarity is **{found.similarity:.3f}**."
+    said = f"the similarity is **{written(found.similarity, '.3f')}**."
     if half:
         more = f" and {len(half) - NAMED} more" if len(half) > NAMED else ""
         said += f" **Half of it comes from these {what}: {', '.join(map(frame.plain, half[:NAMED]))}{more}.**"
     elif found.way == LEFT_OUT:
-        largest = [word for word, _ in sorted((*found.words_a, *found.words_b), key=lambda word: -word[1])]
-        largest = list(dict.fromkeys(largest))[:NAMED]
-        said += f" **It falls most without these words: {', '.join(map(frame.plain, largest))}.**"
+        largest = dict(sorted((*found.words_a, *found.words_b), key=lambda word: -word[1]))
+        said += f" **It falls most without these words: {', '.join(map(frame.plain, [*largest][:NAMED]))}.**"
     if found.way != LEFT_OUT and abs(found.gap) > LEAST_GAP:
-        said += f" The gap is {found.gap:+.4f}."
+        said += f" The gap is {written(found.gap, '+.4f')}."
     return said
 
 
@@ -152,26 +146,18 @@ def _mark(word: str, part: float | None, most: float) -> str:
         return f'<span style="opacity: 0.6">{escape(word)}</span>'
     ink, line = ("0, 114, 178", "solid") if part > 0 else ("230, 159, 0", "dotted")
     look = MARK.format(line=line, ink=ink, depth=0.45 * abs(part) / most) if abs(part) >= FAINT * most else ""
-    return f'<span style="{look}" title="{part:+.3f}">{escape(word)}</span>'
+    return f'<span style="{look}" title="{written(part)}">{escape(word)}</span>'
 
 
-def _contrast(found: Contrast) -> None:
-    """Why b, of another class, is or is not nearer than c, the nearest of a's class: a table for each sentence."""
+def contrast(found: Contrast) -> None:
+    """Why b, of another class, is or is not nearer than c, the nearest of a's class, by the words of each sentence."""
     near, far = round(found.near.similarity, 3), round(found.far.similarity, 3)
     st.markdown(f"**Why {'b' if found.difference > 0 else 'c'} is nearer**")
-    st.caption(
-        f"b is not in the class of a; c is the nearest sentence that is. The similarity to b is "
-        f"{near:.3f}, to c {far:.3f}; the difference is {near - far:+.3f}."
-    )
-    sides = (
-        ("a", "in favour of b over c", found.words_a),
-        ("b", "in favour of b", found.words_b),
-        ("c", "against b", found.words_c),
-    )
-    for column, (side, head, parts) in zip(st.columns(3), sides, strict=True):
-        with column:
-            rows = [{f"word of {side}": word, head: part} for word, part in parts]
-            frame.table(rows, f"The words of {side} and their effect {head}.", formats={head: "%+.3f"}, height=215)
+    numbers = f"{written(near, '.3f')}, to c {written(far, '.3f')}; the difference is {written(near - far)}"
+    st.caption(f"b is not in the class of a; c is the nearest sentence that is. The similarity to b is {numbers}.")
+    sides = zip("abc", (found.words_a, found.words_b, found.words_c), strict=True)
+    rows = [{"in": side, "word": word, "in favour of b": part} for side, words in sides for word, part in words]
+    frame.table(rows, "The words of a, b and c, and their effects in favour of b.", formats={"in favour of b": "%+.3f"})
 
 
 CODE = """\

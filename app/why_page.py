@@ -14,20 +14,16 @@ import why_film
 import why_pair
 
 ABOUT = """\
-**The weight.** Sentence a is the *anchor* of one row of the batch. The other sentences of its class are its positives,
-and all the rest are its negatives. A **miner** selects some of the pairs. A **loss** is a function of their cosines.
-The size of its slope is the **weight** of a pair: it says how hard the loss pulls a positive (same class) or pushes a
-negative (other class). With the locality loss, the weight depends on how similar the pair is *by itself* and on how it
-compares with *the anchor's other pairs*. With the informative miner, this is the multi-similarity loss (Wang et al.
-2019).
+**The weight.** Sentence a is the *anchor* of one row of the batch. Sentences of its class are its positives, all others
+are its negatives. A **miner** selects some of the pairs, and a **loss** is a function of their cosines. The size of its
+slope is the **weight** of a pair: how hard the loss pulls a positive or pushes a negative. The *locality* loss with the
+*informative* miner is the multi-similarity loss (Wang et al. 2019).
 
-**The words.** This view shows which words make the two sentences similar in the chosen vectors. The grid has a row for
-each of the words in a that contribute most, and a column for each such word in b.
+**The words.** The grid has a row for each of the words in a that contribute most, and a column for each such word in b.
 
-**FILM's rows.** If the corpus has no FILM model, one is fitted when you open this view. A card shows the words and
-sentences at the two ends of its row, and the row's part in the similarity of the pair. It says what the row separates
-only if this is safe: a class must be apart from all others in test sentences (5 %, corrected for all classes and rows),
-and the row must return when FILM is fitted again to four fifths of the data, with a mean cosine of at least 0.7.
+**FILM's rows.** If the corpus has no FILM model, one is fitted when you open this view. A card says what a row
+separates only if this is safe: a class must be apart from all others in test sentences (5 %, corrected for all classes
+and rows), and the row must return when FILM is fitted to four fifths of the data, with a mean cosine of at least 0.7.
 """
 FORMULAS = (
     r"w_{ij} = m \left|\frac{\partial L}{\partial S_{ij}}\right|",
@@ -67,28 +63,24 @@ def page() -> None:
             return
         batch, how = why_pair.batch_of(opened)
         with st.container(horizontal=True, vertical_alignment="center", key="said"):
-            view, said = frame.view(VIEWS), st.container(width="stretch")
-            row = st.container(width="content")
+            view, said = frame.view(VIEWS), st.container(horizontal=True, vertical_alignment="center", width="stretch")
         # FILM's rows are always FILM's: there, the vectors only select the initial pair
         behind = choosing.space(opened) if view == ROWS else None
     chosen = behind or choosing.space(opened)
-    first = why_pair.hardest_negative(batch, cached.batch_similarities(chosen, batch.texts))
-    (anchor, other), batch = two_sentences(batch, first)
-    a, b = batch.texts[anchor], batch.texts[other]
-    if view != WORDS:  # which shows them with their words marked
-        with st.container(key="sentences"):
-            for column, name, number in zip(st.columns(2), "ab", (anchor, other), strict=True):
-                column.markdown(f"**{name} · {frame.plain(batch.classes[number])}** {frame.plain(batch.texts[number])}")
+    similarity = cached.batch_similarities(chosen, batch.texts)
+    (anchor, other), batch = two_sentences(batch, why_pair.hardest_negative(batch, similarity))
+    pair, classes = (batch.texts[anchor], batch.texts[other]), (batch.classes[anchor], batch.classes[other])
     if view == WORDS:
-        similarity = cached.batch_similarities(chosen, batch.texts)
-        wrong = batch.negative[anchor, other]
-        nearest = why_pair.nearest_positive(batch, similarity, anchor) if wrong else None
-        classes = batch.classes[anchor], batch.classes[other]
-        why.explanation(chosen, opened, a, b, nearest, places=(said, row), classes=classes)
-    elif view == ROWS:
-        why_film.show(chosen, opened, a, b, said, row)
-    else:
-        why_pair.show(opened, chosen, batch, how, (anchor, other), said)
+        nearest = why_pair.nearest_positive(batch, chosen, anchor) if batch.negative[anchor, other] else None
+        why.explanation(chosen, opened, pair, nearest, classes=classes, place=said)
+    else:  # which do not show the sentences themselves
+        with st.container(key="sentences"):
+            for column, name, group, text in zip(st.columns(2), "ab", classes, pair, strict=True):
+                column.markdown(f"**{name} · {frame.plain(group)}** {frame.plain(text)}")
+        if view == ROWS:
+            why_film.show(chosen, opened, pair, said)
+        else:
+            why_pair.show(opened, chosen, batch, how, (anchor, other), said)
     frame.show_link(own_file=opened.own)
 
 

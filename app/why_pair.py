@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import cached
@@ -21,7 +17,7 @@ import streamlit as st
 from labkit import figures
 from labkit.corpora.records import SPLITS
 from labkit.figures.pairs import VANISHED, percent
-from labkit.pairs.losses import ALIASES, LOSSES
+from labkit.pairs.losses import LOSSES
 from labkit.sentpwnet.method import PairSettings
 from labkit.sentpwnet.view import (
     OF_PAIRS,
@@ -38,105 +34,58 @@ from labkit.sentpwnet.view import (
     weights_over,
 )
 
-TABLE = {  # field of a PairRow -> head of its column
-    "number": "no.",
-    "text": "sentence",
-    "group": "class",
-    "similarity": "similarity",
-    "kind": "kind",
-    "why": "kept or dropped",
-    "weight": "weight",
-    "own": "own part",
-    "relative": "relative part",
-    "sum": "weight =",
-}
 NAMES = {name: LOSSES[name].title for name in OF_PAIRS}
 MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
 OPENING = PairSettings(alpha=2.0, beta=10.0, base=0.5, epsilon=0.1)  # with β 50, most negatives have no visible weight
-RANGES = {  # of the sliders
-    "alpha": (0.5, 20.0),
-    "beta": (1.0, 100.0),
-    "lambda": (-1.0, 1.0),
-    "tau": (0.01, 1.0),
-    "epsilon": (0.0, 2.0),
-}
-STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 70.0, 100.0)  # of β
-LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
 PINNED = "pinned"  # in the address: the settings that the visitor pinned
-SIGNS = {"alpha": "α", "beta": "β", "base": "λ", "temperature": "τ", "epsilon": "ε", "margin": "λ"}
-RANGE_OF = {"base": "lambda", "margin": "lambda", "temperature": "tau"}  # setting -> its slider, if it has another name
-STARTS = {"loss": "Use defaults", "run": "Use the run's values"}  # of the sliders
-HELP = {  # of the sliders
-    "alpha": "Positives are sentences of a's class. With a larger α, the least similar ones get more of the weight.",
-    "beta": "Negatives are sentences of other classes. With a larger β, only the most similar ones have weight, "
-    "and later only those more similar than λ: a pair's weight can rise and then fall.",
-    "epsilon": "The miner keeps positives and negatives that are in the wrong order, or right by less than ε.",
-    "lambda": "The similarity that separates positives from negatives.",
+SLIDERS = {  # of a setting: its key in the address, its label, which begins with its sign, its ends and its step
+    "alpha": ("alpha", "α, far positives", 0.5, 20.0, 0.5),
+    "beta": ("beta", "β, near negatives", 1.0, 100.0, 1.0),
+    "base": ("lambda", "λ, threshold", -1.0, 1.0, 0.05),  # also of `margin`
+    "temperature": ("tau", "τ, temperature", 0.01, 1.0, 0.01),
+    "epsilon": ("epsilon", "ε, slack of the miner", 0.0, 2.0, 0.05),
 }
+HELP = {
+    "alpha": "Positives are sentences of a's class. With a larger α, the least similar ones get more of the weight.",
+    "beta": "Negatives are sentences of other classes. With a larger β, only the most similar ones have weight.",
+    "base": "The similarity that separates positives from negatives.",
+    "epsilon": "The miner keeps positives and negatives that are in the wrong order, or right by less than ε.",
+    "loss": "The slope of the loss is a pair's weight. *Locality* compares a pair with the anchor's other pairs.",
+    "miner": "A *miner* selects the pairs that the loss uses. *Informative* drops those that are safely in order.",
+}
+RISES = (
+    "A larger β gives more of the weight to the nearest negatives, but less to all that are less similar than λ. So "
+    "the weight of such a pair can rise and then fall."
+)
 POINTS = 41  # of the curve of a pair's weight
 USED = ("loss", "miner", "alpha", "beta", "base", "temperature", "epsilon")  # settings that the shown code uses
-IN_ORDER = (
-    "In this batch, all positives are closer than all negatives by more than ε, so the miner keeps no pairs. Choose "
-    "another batch or split, a smaller ε, or every pair."
-)
 
 
 # --- settings ----------------------------------------------------------------------------------------------------
 
 
-def sliders_at(values: Mapping[str, float]) -> dict[str, float]:
-    """Where sliders show these settings; one outside the range of its slider is moved to the nearest end."""
-    places = {RANGE_OF.get(name, name): float(value) for name, value in values.items()}
-    return {key: min(max(places[key], least), most) for key, (least, most) in RANGES.items() if key in places}
-
-
-def start_buttons(loss: str, trained: PairSettings | None) -> None:
-    """Buttons that set the sliders: to the defaults of the loss, and to the values that the run was trained with."""
-    defaults = inspect.signature(LOSSES[loss].function).parameters
-    starts: dict[str, Any] = {"loss": sliders_at({name: defaults[name].default for name in {*SIGNS} & {*defaults}})}
-    if trained:
-        own = ALIASES.get(trained.loss, trained.loss)
-        names = {*SIGNS} & {*LOSSES[own].hyperparameters, "epsilon"}
-        starts["run"] = sliders_at({name: getattr(trained, name) for name in names})
-        starts["run"] |= {"loss": own} if own in OF_PAIRS else {}
-        starts["run"] |= {"miner": trained.miner} if trained.miner in MINERS else {}
-    for key, values in starts.items():
-        st.button(STARTS[key], f"start-{key}", on_click=st.session_state.update, args=(values,), type="tertiary")
+def values_of(run: PairSettings) -> dict[str, Any]:
+    """The settings of a run for the sliders, each moved into the range of its slider."""
+    values: dict[str, Any] = {"loss": run.loss, "miner": run.miner if run.miner in MINERS else "none"}
+    for name, (key, _, least, most, _) in SLIDERS.items():
+        value = getattr(run, "margin" if key == "lambda" and "margin" in LOSSES[run.loss].hyperparameters else name)
+        values[key] = min(max(float(value), least), most)
+    return values
 
 
 def settings_of_loss() -> PairSettings:
     """Loss, miner and their numbers."""
-    keep = frame.KEEP
-    loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.__getitem__, key="loss", **keep)
-    miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.__getitem__, key="miner", **keep)
-    used, (left, right) = LOSSES[loss].hyperparameters, st.columns(2)
-
-    def slider(place: Any, key: str, label: str, start: float, step: float, on: bool) -> float:
-        shown: Any = {"key": key, "help": HELP.get(key), **keep}
-        return float(place.slider(label, *RANGES[key], start, step, **shown)) if on else start
-
-    alpha = slider(left, "alpha", "α, far positives", 2.0, 0.5, "alpha" in used)
-    with right:
-        beta = scale_of_negatives() if "alpha" in used else OPENING.beta
-    name = "margin of a triplet" if loss == "margin-triplet" else "λ, threshold"
-    base = slider(left, "lambda", name, 0.5, 0.05, bool({"base", "margin"} & {*used}))
-    tau = slider(left, "tau", "τ, temperature", 1.0, 0.01, "temperature" in used)
-    epsilon = slider(right, "epsilon", "ε, slack of the miner", 0.1, 0.05, miner == "informative")
-    return PairSettings(
-        loss=loss, miner=miner, alpha=alpha, beta=beta, base=base, margin=base, temperature=tau, epsilon=epsilon
-    )
-
-
-def scale_of_negatives() -> float:
-    """β on a slider with steps that grow; a number between its steps, as in a link, becomes a step."""
-    least, most = RANGES["beta"]
-    held = str(st.session_state.get("beta", st.query_params.get("beta", "")))
-    own = {float(held)} if re.fullmatch(r"\d{1,3}(\.\d{1,9})?", held) and least <= float(held) <= most else set()
-    others: set[float] = st.session_state.setdefault("betas", set())  # which stay, or the slider would start again
-    others |= own
-    steps = sorted({*STEPS, *others})
-    shown: Any = {"key": "beta", "help": HELP["beta"], **frame.KEEP}
-    return float(st.select_slider("β, near negatives", steps, OPENING.beta, "{:g}".format, **shown))
+    loss = st.selectbox("Loss", OF_PAIRS, format_func=NAMES.get, key="loss", help=HELP["loss"], **frame.KEEP)
+    shown: Any = {"key": "miner", "help": HELP["miner"], **frame.KEEP}
+    miner = st.selectbox("Pairs used by the loss", list(MINERS), format_func=MINERS.get, **shown)
+    used = {*LOSSES[loss].hyperparameters, *(["epsilon"] if miner == "informative" else [])}
+    used |= {"base"} if "margin" in used else set()
+    places, values = iter((*st.columns(2), *st.columns(2))), {}
+    for name, (key, label, least, most, step) in SLIDERS.items():
+        if name in used:
+            shown = {"key": key, "help": HELP.get(name), **frame.KEEP}
+            values[name] = float(next(places).slider(label, least, most, getattr(OPENING, name), step, "%g", **shown))
+    return replace(OPENING, loss=loss, miner=miner, margin=values.get("base", OPENING.base), **values)
 
 
 def batch_of(opened: cached.Opened) -> tuple[SentenceBatch, dict[str, Any]]:
@@ -176,32 +125,21 @@ def heaviest(examined: Examined, anchor: int, before: np.ndarray | None) -> floa
     return next(step * power for step in (1, 2, 5, 10, 20) if step * power >= 1.1 * most)
 
 
-def pin(settings: PairSettings | None) -> None:
-    """Put these settings into the address, so that a link compares with them, too; None: with nothing."""
-    if settings is None:
-        st.query_params.pop(PINNED)
-    else:
-        st.query_params[PINNED] = ",".join(str(getattr(settings, name)) for name in USED)
-
-
 def pinned_settings() -> PairSettings | None:
-    """The settings pinned in the address; None if there are none, or if the sliders could not be set to them."""
+    """The settings pinned in the address, if there are any."""
     with suppress(ValueError):
         loss, miner, *numbers = st.query_params.get(PINNED, "").split(",")
         values = dict(zip(USED[2:], map(float, numbers), strict=True))
-        reached = sliders_at(values) == {RANGE_OF.get(name, name): value for name, value in values.items()}
-        if loss in OF_PAIRS and miner in MINERS and reached:
+        if loss in OF_PAIRS and miner in MINERS and all(map(math.isfinite, values.values())):
             return PairSettings(loss=loss, miner=miner, margin=values["base"], **values)
     return None
 
 
 def told(pinned: PairSettings, settings: PairSettings) -> str:
     """The pinned settings that differ from these, such as β 10."""
-    names = ["loss", "miner", *SIGNS]
-    changed = [name for name in names if getattr(pinned, name) != getattr(settings, name)]
-    words = {"loss": NAMES[pinned.loss], "miner": MINERS[pinned.miner]}
-    signs = {SIGNS[name]: getattr(pinned, name) for name in changed if name in SIGNS}
-    return ", ".join([*(words[name] for name in changed if name in words), *(f"{s} {v:g}" for s, v in signs.items())])
+    signs = {name: label[0] for name, (_, label, *_) in SLIDERS.items()}
+    changed = [name for name in USED if getattr(pinned, name) != getattr(settings, name)]
+    return ", ".join(f"{signs.get(name, name)} {getattr(pinned, name)}".removesuffix(".0") for name in changed)
 
 
 # --- the views ---------------------------------------------------------------------------------------------------
@@ -212,8 +150,8 @@ def show_clickable(picture: Any, key: str, alt: str, rows: frame.Rows, **place: 
 
     def clicked() -> None:
         points = st.session_state[key].selection.points
-        rows = points[0].get("customdata") if points else None
-        choose_pair([int(row) for row in (rows or [])[:2] if isinstance(row, int | float)])
+        clicked_rows = points[0].get("customdata", []) if points else []
+        choose_pair([row for row in clicked_rows[:2] if isinstance(row, int)])
 
     picture.update_traces(selectedpoints=None, unselected={"marker": {"opacity": 1}}, selector={"type": "bar"})
     picture.update_traces(unselected={"marker": {"opacity": 0}}, selector={"opacity": None, "mode": "markers"})
@@ -224,21 +162,6 @@ def choose_pair(rows: list[int]) -> None:
     """Handle a click: the sentence of a bar becomes the other one, and the row of a cell also becomes the anchor."""
     if len({*rows}) == len(rows):
         st.session_state.update(zip(("anchor-choice", "other-choice")[-len(rows) :], rows, strict=False))
-
-
-def show_anchor(
-    examined: Examined, anchor: int, other: int, top: float, before: np.ndarray | None, code: partial[None]
-) -> None:
-    """The anchor's row as bars; a click on a bar selects its pair."""
-    rows = [asdict(row) for row in pair_rows(examined, anchor)]
-    alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
-    picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
-    above = st.container(key="high-pair")
-    with st.container(horizontal=True):
-        save = frame.save_button("Save", "anchor_bars")
-        with above:
-            show_clickable(picture, "anchor_bars", alt, lambda: rows, height="stretch", save=save)
-        code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
 
 
 def verdict(examined: Examined, anchor: int, other: int) -> str:
@@ -253,18 +176,13 @@ def verdict(examined: Examined, anchor: int, other: int) -> str:
         moves = "pushes a and b apart, because their classes differ"
     share = percent(row.weight / whole).capitalize()
     said = f"{share} of the pull and push on a comes from this pair (weight {row.weight:.3g}). The loss {moves}."
-    negatives = [each for each in rows if each.kind == "negative"]
-    if sum(each.weight for each in negatives) >= VANISHED * whole or not negatives:
-        return said
-    ignored = ""
-    if examined.settings.loss == "locality" and all(each.similarity < examined.settings.base for each in negatives):
-        ignored = ": all are less similar than λ, and the larger β is, the less such pairs count"
-    return f"{said} No negative has a visible weight{ignored}."
+    negatives = [each.weight for each in rows if each.kind == "negative"]
+    return said + " No negative has a visible weight." * bool(negatives and sum(negatives) < VANISHED * whole)
 
 
-def nearest_positive(batch: SentenceBatch, similarity: np.ndarray, anchor: int) -> str | None:
+def nearest_positive(batch: SentenceBatch, space: choosing.Space, anchor: int) -> str | None:
     """The most similar sentence of the anchor's class, if there is one."""
-    similar = np.where(batch.positive[anchor], similarity[anchor], -np.inf)
+    similar = np.where(batch.positive[anchor], cached.batch_similarities(space, batch.texts)[anchor], -np.inf)
     return batch.texts[int(similar.argmax())] if batch.positive[anchor].any() else None
 
 
@@ -279,39 +197,45 @@ def show(
     """The panel: a picture next to the sliders; closed below it, the formula with its numbers, and the whole batch.
     `said` is the place of the verdict."""
     anchor, other = pair
-    trained = chosen.method.settings
+    trained, pinned = chosen.method.settings, pinned_settings()
     left, right = st.columns([2, 1])
-    right = right.container(gap="xsmall", key="of-loss")
-    with right:
+    with right.container(gap="xsmall", key="of-loss"):
         settings = settings_of_loss()
-    similarity = cached.batch_similarities(chosen, batch.texts)
-    examined = examine(batch, similarity, settings)
-    pinned = pinned_settings()
+        examined = examine(batch, cached.batch_similarities(chosen, batch.texts), settings)
+        with st.container(horizontal=True):
+            if isinstance(trained, PairSettings) and trained.loss in OF_PAIRS:
+                setting: Any = {"on_click": st.session_state.update, "args": (values_of(trained),)}
+                st.button("Use the run's values", "start-run", type="tertiary", **setting)
+            says, does, what = "Unpin", st.query_params.pop, PINNED
+            if not pinned:  # in the address, so that a link compares with them, too
+                now = ",".join(str(getattr(settings, name)) for name in USED)
+                says, does, what = "Pin to compare", st.query_params.update, {PINNED: now}
+            st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=does, args=(what,))
+        if examined.batch.kind(anchor, other) in ("positive", "negative"):
+            show_curve(examined, anchor, other, pinned)
     lines = {name: getattr(settings, name) for name in USED}
     code = partial(choosing.show_code, CODE, chosen, opened, **how, **lines)
+    before, was = None, ""
+    if pinned and pinned != settings:
+        before = examine(batch, examined.similarity, pinned).weight[anchor]
+        was = f" Pinned ({told(pinned, settings)}): {percent(before[other] / (before.sum() or 1))}."
+    said.markdown(f"**{verdict(examined, anchor, other)}**{was}")
     with left:
-        before, was = None, ""
-        if pinned and pinned != settings:
-            before = examine(batch, similarity, pinned).weight[anchor]
-            was = f" Pinned ({told(pinned, settings)}): {percent(before[other] / (before.sum() or 1))}."
-        said.markdown(f"**{verdict(examined, anchor, other)}**{was}")
-        show_anchor(examined, anchor, other, heaviest(examined, anchor, before), before, code)
+        top = heaviest(examined, anchor, before)
+        picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
+        alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
+        with st.container(key="high-pair"):
+            rows = partial(map, asdict, pair_rows(examined, anchor))
+            show_clickable(picture, "anchor_bars", alt, rows, height="stretch")
+        code(figure="anchor_bars", arguments=f"examined, {anchor}, other={other}, heaviest={top:.4g}")
         if anchor == other:
             st.info("An anchor cannot be paired with itself. Choose another sentence.")
         else:
             show_formula(examined, anchor, other)
-    with right:
-        with st.container(horizontal=True):
-            start_buttons(settings.loss, trained if isinstance(trained, PairSettings) else None)
-            says, pins = ("Unpin", None) if pinned else ("Pin to compare", settings)
-            st.button(says, key="pin", type="tertiary", icon=":material/keep:", on_click=pin, args=(pins,))
-        if examined.batch.kind(anchor, other) in ("positive", "negative"):
-            show_curve(examined, anchor, other, pinned)
     with st.expander("The whole batch"):
         show_matrix(examined, anchor, how["split"], code)
     with st.expander("The weight that each loss gives"):
         show_losses(examined, anchor, code)
-    LINKED(key="linked", data={"anchor": anchor})
 
 
 def show_formula(examined: Examined, anchor: int, other: int) -> None:
@@ -330,37 +254,29 @@ def show_curve(examined: Examined, anchor: int, other: int, pinned: PairSettings
     """The pair's weight over the setting that shapes it most, with the value of now and the pinned one."""
     kind = examined.batch.kind(anchor, other)
     name = main_setting(examined.settings, kind)
-    least, most = RANGES[RANGE_OF.get(name, name)]
+    _, label, least, most, _ = SLIDERS["base" if name == "margin" else name]
     then = pinned if pinned and pinned.loss == examined.settings.loss else examined.settings
     now, pinned_at = getattr(examined.settings, name), getattr(then, name)
     space = np.geomspace if least > 0 else np.linspace
     values = sorted({*space(least, most, POINTS).tolist(), now, pinned_at})
     weights = weights_over(examined, anchor, other, name, values)
-    picture = figures.weight_over(values, weights, now, sign=SIGNS[name], pinned=pinned_at, kind=kind, height=130)
-    alt = f"Curve: the weight of this pair as a function of {SIGNS[name]}, with a mark at {now:g}."
+    picture = figures.weight_over(values, weights, now, sign=label[0], pinned=pinned_at, kind=kind, height=130)
+    alt = f"Curve: the weight of this pair as a function of {label[0]}, with a mark at {now:g}."
     frame.small_picture(frame.enlarged(picture), "weight_over", alt)
+    if name == "beta":
+        st.caption(RISES)
 
 
 def show_losses(examined: Examined, anchor: int, code: partial[None]) -> None:
     """A few losses in one plot, initially the three of the paper."""
-    losses = st.multiselect(
-        "Losses in the picture",
-        OF_PAIRS,
-        list(PAPER),
-        format_func=NAMES.__getitem__,
-        max_selections=6,
-        key="curves",
-        **frame.KEEP,
-    )
-    if not losses:
-        st.info("Choose a loss to draw.")
-        return
-    curves = anchor_curves(examined, anchor, losses=losses)
+    shown: Any = {"format_func": NAMES.get, "max_selections": 6, "key": "curves", **frame.KEEP}
+    losses = st.multiselect("Losses in the picture", OF_PAIRS, list(PAPER), **shown)
+    curves = losses and anchor_curves(examined, anchor, losses=losses)
     if not curves:
-        st.caption("The miner keeps no pairs for this anchor. Choose another anchor, or change ε.")
+        st.caption("There is nothing to draw. Choose a loss; if the miner keeps no pairs, change the anchor or ε.")
         return
-    shown = ", ".join(NAMES[loss] for loss in losses)
-    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {shown}."
+    names = ", ".join(NAMES[loss] for loss in losses)
+    alt = f"Weight against similarity for the kept pairs of anchor {anchor}: marks and a curve for each of {names}."
     rows = [row for curve in curves for row in curve.rows()]
     frame.picture(figures.weight_curves(curves), key="weight_curves", alt=alt, rows=lambda: rows)
     st.caption(
@@ -377,8 +293,6 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
     st.caption(
         f"{len(examined.batch)} sentences of {split} · loss {examined.value:.4g} · kept {kept[0]} and {kept[1]} pairs"
     )
-    if not examined.kept.any():
-        st.info(IN_ORDER)
     square = f"a square of {len(examined.batch)} by {len(examined.batch)} sentences"
     framed, rows = f"Row {anchor}, the anchor, has a frame.", partial(batch_rows, examined)
     left, right = st.columns([1.3, 1])
@@ -394,28 +308,25 @@ def show_matrix(examined: Examined, anchor: int, split: str, code: partial[None]
     code(figure="weight_heatmap", arguments=f"examined, anchor={anchor}")
     st.markdown("**All pairs of this anchor**")
     frame.table(
-        [{head: getattr(row, field) for field, head in TABLE.items()} for row in pair_rows(examined, anchor)],
+        map(asdict, pair_rows(examined, anchor)),
         f"Anchor {anchor} paired with every other sentence: class, similarity, kind, kept or dropped, weight.",
-        formats={"similarity": "%.3f", "weight": "%.4g", "own part": "%.2e", "relative part": "%.2e"},
-        widths={"sentence": "medium", "kept or dropped": "medium"},
+        formats={"similarity": "%.3f", "weight": "%.4g", "own": "%.2e", "relative": "%.2e"},
+        widths={"text": "medium", "why": "medium"},
     )
     loss = LOSSES[examined.settings.loss]
     st.latex(f"L = {loss.latex}" if not loss.by_anchor else rf"L_i = {loss.latex}")
     st.caption(f"**{loss.title}**: {frame.plain(loss.origin)}. {loss.weight}")
 
 
-SETTINGS = """\
+CODE = """\
+from labkit.figures import {figure}
 from labkit.sentpwnet.method import PairSettings
+from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
+batch = sentence_batch(corpus, size={size}, per_class={per_class}, seed={seed}, split={split!r})
 settings = PairSettings(
     loss={loss!r}, miner={miner!r}, alpha={alpha}, beta={beta}, base={base}, margin={base},
     temperature={temperature}, epsilon={epsilon},
 )
-"""
-CODE = f"""\
-from labkit.figures import {{figure}}
-from labkit.sentpwnet.view import anchor_curves, cosines, examine, sentence_batch
-batch = sentence_batch(corpus, size={{size}}, per_class={{per_class}}, seed={{seed}}, split={{split!r}})
-{SETTINGS}
 examined = examine(batch, cosines(method.encode(list(batch.texts))), settings)
-{{figure}}({{arguments}}).show()
+{figure}({arguments}).show()
 """

@@ -216,7 +216,7 @@ def middle(text: str, most: int) -> str:
 @lru_cache(50_000)  # a picture is redrawn at every move
 def hover_lines(text: str, *, width: int = 60, most: int = 4) -> str:
     """Wrap a sentence into a few short lines for a hover label."""
-    return "<br>".join(short(line, width + 10) for line in wrap(text, width)[:most])
+    return "<br>".join(short(line, width + 10) for line in wrap(text, width, max_lines=most, placeholder=" …"))
 
 
 def telling(names: Sequence[str], most: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from labkit.figure_names import written
 from labkit.figures import drawing as draw
 from labkit.palette import COLOURS, INK, NEGATIVE, POSITIVE
 
@@ -41,7 +42,8 @@ def row_of_pair(row: RowOfPair, *, height: int = 270) -> go.Figure:
         ends.append(len(entries) - 0.5)
     values = [value for _, value, _ in entries]
     marker = {"color": [colour for *_, colour in entries]}
-    text = {"text": [f"{value:+.3f}" for value in values], "textposition": "outside", "cliponaxis": False}
+    text = {"text": list(map(written, values)), "textposition": "outside", "cliponaxis": False}
+    text |= {"constraintext": "none"}  # as large as it says, although the bars are thin
     hover = "%{customdata}: %{x:+.3f}<extra></extra>"
     names = draw.ticks([name for name, *_ in entries], 18)
     room = 0.3 * max(map(abs, values), default=1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from html import escape
-from itertools import chain, product
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -13,24 +13,24 @@ from labkit.papers.bundled_report import Figure, TableResult, beside
 from labkit.papers.claims import ShownLead
 from labkit.papers.published import PAPERS, tables
 from labkit.papers.records import Column, Row, Table
-from labkit.papers.reports import printed_lead, result_of
+from labkit.papers.reports import result_of, said
 
-from .conftest import Opened, RunCode, charts, figure, fine, numbers, texts
+from .conftest import Opened, RunCode, charts, figure, fine, texts
 
 
 def test_each_card_shows_the_verdict_of_its_claim_and_its_claims_and_tables_are_a_click_away(opened: Opened) -> None:
     page = fine(opened("papers_page").run())
     from papers_claims import CARDS, VERDICTS
 
-    drawn = [element.proto.body for element in page.get("html") if "labkit-lead " in element.proto.body]
-    assert len(drawn) == len(CARDS) == 5
-    for (name, card), picture in zip(CARDS.items(), drawn, strict=True):
+    drawn = [element.proto.body for element in page.get("html") if "labkit-lead" in element.proto.body]
+    for card in CARDS.values():
         claim = next(claim for claim in beside()[card.table].claims if claim.text == card.judged)
         assert claim.asked_here == bool(card.limit)  # the badge says that it is not on the paper's own claim
         colour, verdict = VERDICTS[claim.ours.verdict]
         assert f"{card.title} :{colour}-badge[{' '.join((verdict, card.limit)).strip()}]" in texts(page)
-        decides = claim.ours.lead.row, claim.ours.lead.other
-        assert all(escape(row) in picture for row in (*card.also, *decides)), name
+        lead = claim.ours.lead
+        assert sum(escape(f"{lead.row} over {lead.other}, {lead.column}") in line for line in drawn) == 1
+    assert len(drawn) == len(CARDS) == 5
     fine(page.button(key="tables-film").click().run())
     assert page.query_params["paper"] == "FILM"
     fine(page.segmented_control(key="show").set_value("Tables").run())
@@ -77,49 +77,52 @@ def test_an_address_of_a_panel_that_is_not_there_opens_the_page(opened: Opened, 
 
 
 PLACE = re.compile(r"<b class=labkit-(paper|ours) style='left:([\d.]+)%'>")
-TICK = re.compile(r"<s style='left:([\d.]+)%'>([^<]+)</s>")
 ENDS = re.compile(r"<i style='left:([\d.]+)%;right:([\d.]+)%'>")
 
 
 def test_a_lead_is_drawn_around_0(opened: Opened) -> None:
     """By hand: of errors .30 against .20 the first is behind by .1; 92 % of the line reach from -.15 to +.1."""
     fine(opened("papers_page").run())
-    from papers_claims import Scale, lead_line
+    from papers_claims import lead_line, scales_of
 
     rows = tuple(Row(name, (printed,), why_not="not run here") for name, printed in (("a", 0.1), ("b", 0.2)))
     table = Table("film", "1", "", (Column("error", "error", "questions", larger=False),), rows)
     result = TableResult(table, tuple(Figure(row.name, "error", row.published[0]) for row in rows))
     own = ShownLead("error", "a", "b", 0.3, 0.2, -0.1, -0.15, 0.05)
-    theirs = printed_lead(result, "error", "a", "b")
-    scale = Scale([((own, theirs), result)])
-    line = lead_line((own, theirs), result, scale)
+    claim = SimpleNamespace(ours=SimpleNamespace(lead=own), paper=None)
+    line = lead_line(claim, result, scales_of([(claim, result)]))
     assert PLACE.findall(line) == [("paper", "96.0"), ("ours", "22.4")]
     assert ENDS.findall(line) == [("4.0", "22.4")]
-    places = ["4.0", "22.4", "40.8", "59.2", "77.6", "96.0"]
-    assert TICK.findall(scale.line()) == list(
-        zip(places, ("−0.15", "−0.1", "−0.05", "0", "+0.05", "+0.1"), strict=True)
-    )
-    assert re.findall(r"[+−][\d.]+", line.partition("aria-label")[2].partition(" title")[0]) == [
-        "+0.1", "−0.1", "−0.15", "+0.05"]  # fmt: skip
+    assert re.findall(r"[+−][\d.]+", line.partition("</div>")[2]) == ["+0.1", "−0.1", "−0.15", "+0.05"]
 
 
 def test_each_claim_is_a_row_with_its_verdict_and_reason_those_not_tested_last(opened: Opened) -> None:
     for title, paper in (("SentPWNet", "sentpwnet"), ("Explanations", "why")):
         page = fine(opened("papers_page", paper=title).run())
-        from papers_claims import VERDICTS, claims_of, sentence
+        from papers_claims import VERDICTS, claims_of, sentence, tally
 
-        bodies = [element.proto.body for element in page.get("html")]
-        units = chain.from_iterable(body.split("<tbody>")[1:] for body in bodies if "labkit-claims" in body)
-        rows = [re.findall(r"<tr><td><b.*?</tr>", unit) for unit in units]
-        claims = [each for asked in (False, True) for each in claims_of(paper, asked_here=asked)]
-        assert sum(map(len, rows)) == len(claims)
-        for table in rows:
-            order = [next(place for place, (_, verdict) in enumerate(VERDICTS.values()) if f">{verdict}<" in row)
-                     for row in table]  # fmt: skip
+        places = {words: place for place, (_, words) in enumerate(VERDICTS.values())}
+        rows = [(re.match(r":\w+-badge\[([^]]+)\]", text.value), text) for text in page.markdown if text.help]
+        for asked in (False, True):
+            claims = claims_of(paper, asked_here=asked)
+            mine, rows = rows[: len(claims)], rows[len(claims) :]
+            order = [places[verdict[1]] for verdict, _ in mine]
             assert order == sorted(order)
-        written = "".join(chain.from_iterable(rows))
-        for claim, table in claims:
-            assert escape(sentence(result_of(claim, table))) in written
+            assert not claims or tally(claims) in texts(page)
+            for claim, table in claims:
+                assert any(
+                    sentence(claim.text) in text.value
+                    and re.sub(r"\\(.)", r"\1", text.help).startswith(result_of(claim, table))
+                    for _, text in mine
+                )
+        assert not rows
+
+
+def test_the_reason_of_a_claim_has_the_lead_with_the_printed_settings(opened: Opened) -> None:
+    page = fine(opened("papers_page", paper="FILM").run())
+    for claim in beside()["film/1"].claims:
+        before = said(claim.before, beside()["film/1"].table)
+        assert before in re.sub(r"\\(.)", r"\1", "".join(text.help for text in page.markdown))
 
 
 def test_a_claim_is_incomplete_where_seeds_or_rows_are_missing_and_undecided_where_the_scores_are_close() -> None:
@@ -188,20 +191,12 @@ def test_a_card_says_which_claims_the_papers_own_scores_contradict(opened: Opene
     assert next(claim for claim, _ in claims_of("sbert-lp", asked_here=False)).contradicted
 
 
-def test_a_paper_shows_its_leads_before_and_after_tuning(opened: Opened) -> None:
-    page = fine(opened("papers_page", paper="FILM", show="Tables", **{"film-table": "film/1"}).run())
-    leads = beside()["film/1"].leads
-    before, after = next(
-        figure(page, place)["data"] for place, chart in enumerate(charts(page)) if "tuning" in chart.proto.alt
-    )
-    assert leads
-    for drawn, place in ((before, 1), (after, 2)):
-        assert numbers(drawn["x"]).tolist() == pytest.approx([lead[place].lead for lead in leads])
-
-
 def test_a_paper_says_what_it_says_about_itself(opened: Opened) -> None:
     page = fine(opened("papers_page", paper="FILM", show="Tables").run())
-    assert all(observation.text[:40] in texts(page) for observation in PAPERS["film"].observations)
+    from papers_claims import sentence
+
+    for each in PAPERS["film"].observations:
+        assert f"{sentence(each.text)} {sentence(each.why)}" in texts(page)
 
 
 def test_the_code_of_a_table_makes_its_picture(opened: Opened, run_code: RunCode) -> None:

@@ -57,13 +57,13 @@ def alikes(page: AppTest) -> list[dict[str, Any]]:
 def values(page: AppTest, label: str = "similarity") -> list[str]:
     """The similarities, or the gaps, of the headlines."""
     said = "\n".join(text.value for text in page.markdown if " the similarity is" in text.value)
-    return re.findall(r"similarity is \*\*([-\d.]+)\*\*" if label == "similarity" else r"gap is ([-+\d.]+)\.", said)
+    return re.findall(r"similarity is \*\*([−\d.]+)\*\*" if label == "similarity" else r"gap is ([−+\d.]+)\.", said)
 
 
 def words(page: AppTest) -> list[tuple[str, float]]:
     """The marked words of all sentences of the panel, in order, with their parts."""
     html = "".join(each.proto.body for each in page.get("html") if "labkit-words" in each.proto.body)
-    return [(word, float(part)) for part, word in re.findall(r'title="([-+\d.]+)">([^<]+)<', html)]
+    return [(word, float(part.replace("−", "-"))) for part, word in re.findall(r'title="([−+\d.]+)">([^<]+)<', html)]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_text_keeps_its_marks_and_repeated_words_and_what_is_no_word_follows(o
     html = marked("A <b>cat</b>, a cat & a dog.", ("a", "a", "a", "cat", "(rest)"), (0.1, -0.2, 0.3, 0.4, 0.25), 0.4)
     shown = re.findall(r'title="([^"]*)">([^<]*)<', html)
     assert [word for _, word in shown] == ["A", "cat", "a", "cat", "a", "(rest)"]  # the word that is counted once, too
-    assert [part for part, _ in shown] == ["+0.100", "+0.400", "-0.200", "+0.400", "+0.300", "+0.250"]
+    assert [part for part, _ in shown] == ["+0.100", "+0.400", "−0.200", "+0.400", "+0.300", "+0.250"]
     assert "<b>" not in html
     assert "&lt;" in html
     assert "&amp;" in html
@@ -174,13 +174,13 @@ def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(open
     of_class = [row for row, label in enumerate(shown.labels) if label == shown.labels[5] and row != 5]
     assert (a, c) == (shown.texts[5], shown.texts[max(of_class, key=lambda row: similarity[row])])
     found = sif.contrast(a, b, c)
-    tables = {table.value.columns[0]: table.value for table in page.dataframe if len(table.value.columns) == 2}
-    assert tables["word of a"].values.tolist() == [list(line) for line in found.words_a]
-    sums = {name: float(table.iloc[:, 1].sum()) for name, table in tables.items()}
-    assert sums["word of a"] == pytest.approx(found.difference)
-    assert sums["word of b"] + sums["word of c"] == pytest.approx(found.difference)
+    table = next(table.value for table in page.dataframe if "in favour of b" in table.value)
+    assert table[table["in"] == "a"].iloc[:, 1:].values.tolist() == [list(line) for line in found.words_a]
+    sums = table.groupby("in")["in favour of b"].sum()
+    assert sums["a"] == pytest.approx(found.difference)
+    assert sums["b"] + sums["c"] == pytest.approx(found.difference)
     said = next(text.value for text in page.caption if "the difference is" in text.value)
-    near, far, difference = map(float, re.findall(r"[-+]?\d\.\d{3}", said))
+    near, far, difference = (float(found.replace("−", "-")) for found in re.findall(r"[−+]?\d\.\d{3}", said))
     assert difference == pytest.approx(near - far, abs=1e-9)
     nearer = "b" if found.difference > 0 else "c"
     assert f"**Why {nearer} is nearer**" in [text.value for text in page.markdown]
@@ -192,7 +192,7 @@ def test_a_negative_of_a_batch_is_set_against_the_nearest_positive(opened: Opene
     page = fine(opened("why_page", vectors="TF-IDF", anchor="3").run())
     table = page.dataframe[-1].value if "kind" in page.dataframe[-1].value else page.dataframe[0].value
     for kind, count in (("negative", 1), ("positive", 0)):
-        other = str(table[table["kind"] == kind]["no."].iloc[0])
+        other = str(table[table["kind"] == kind]["number"].iloc[0])
         page = fine(opened("why_page", **PAIRS, anchor="3", other=other).run())
         assert len([text for text in page.markdown if re.match(r"\*\*Why [bc] is nearer", text.value)]) == count
 
