@@ -107,7 +107,8 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     for column, (head, search) in zip(st.columns(2), {GREEDY: None, BEAM: beam}.items(), strict=True):
         with column, st.container(border=True):
             st.caption(head)
-            st.text(described(chosen.method.paraphrase([sentence], search=search)[0]).replace("  -", "  −"))
+            lines = described(chosen.method.paraphrase([sentence], search=search)[0])
+            st.code(lines.replace("  -", "  −"), language=None, wrap_lines=True)
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 
