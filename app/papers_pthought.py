@@ -104,11 +104,10 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     width = right.slider("Beam", 2, 10, 5, key="beam", help=about, **frame.KEEP)
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
     st.markdown(f"**{QUESTION}** From it, two decoders write the sentence itself (auto) and a paraphrase. {LOG_P}")
-    for column, (head, search) in zip(st.columns(2), {GREEDY: None, BEAM: beam}.items(), strict=True):
-        with column, st.container(border=True):
-            st.caption(head)
-            lines = described(chosen.method.paraphrase([sentence], search=search)[0])
-            st.code(lines.replace("  -", "  −"), language=None, wrap_lines=True)
+    for head, search in {GREEDY: None, BEAM: beam}.items():
+        lines = described(chosen.method.paraphrase([sentence], search=search)[0])
+        st.caption(head)
+        st.code(lines.replace("  -", "  −"), language=None, wrap_lines=True)
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 
