@@ -12,7 +12,6 @@ import streamlit as st
 from keeping import once
 
 from labkit import figures
-from labkit.figure_names import written
 
 QUESTION, CORPUS = "What does the vector of a sentence preserve?", "captions"
 WRITE, COHERENCE = VIEWS = ["Write a paraphrase", "P-coherence"]
@@ -32,12 +31,11 @@ FORMULAS = (
     r"\text{lift} = \text{P-coherence} - \text{mean cosine of different groups}",
     r"\text{greedy: the likeliest next word.}\quad \text{beam: rank by } \log p \,/\, \text{words}^{0.7}",
 )
-HEADS = {"greedy": "Greedy: always the likeliest next word", "beam": "Beam: the best of several candidates"}
+GREEDY, BEAM = "Greedy: always the likeliest next word", "Beam: the best of several candidates"
 LOG_P = (
     "The number in front of a sentence is log p, the logarithm of its probability: the closer to 0, the likelier. "
     "Longer sentences are less likely, so the beam is ordered by log p / words^0.7."
 )
-DECODERS = {"auto": "The sentence itself (auto)", "paraphrase": "A paraphrase of it"}
 
 
 def groups_of_test(opened: cached.Opened) -> list[list[str]]:
@@ -95,7 +93,7 @@ def show_coherence(opened: cached.Opened, both: Sequence[choosing.Space]) -> Non
 
 def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     """A sentence, and what both decoders write from its vector, greedily and with a beam."""
-    from labkit.pthought.writing import Search
+    from labkit.pthought.writing import Search, described
 
     texts = [text for group in groups_of_test(opened) for text in group]
     left, right = st.columns([4, 1])
@@ -105,26 +103,11 @@ def show_writing(opened: cached.Opened, chosen: choosing.Space) -> None:
     about = "The beam width: how many candidates are kept at each step."
     width = right.slider("Beam", 2, 10, 5, key="beam", help=about, **frame.KEEP)
     beam = Search(width=width, max_length=chosen.method.settings.max_length)
-    ways = {"greedy": None, "beam": beam}
-    results = {name: chosen.method.paraphrase([sentence], search=how)[0] for name, how in ways.items()}
-    read, notes = results["greedy"], []
-    if read.unknown:
-        notes.append(f"These words are not in the training data and count as unknown: {', '.join(read.unknown)}.")
-    if read.expanded:
-        notes.append(f"The vectors of these words come from the word-vector file: {', '.join(read.expanded)}.")
-    if read.cut:
-        notes.append(f"The last {read.cut} words were ignored.")
-    if notes:
-        st.warning(frame.plain(" ".join(notes)), icon=":material/help:")
-    st.markdown(f"**{QUESTION}** From it, two decoders write these sentences. {LOG_P}")
-    for column, decoder in zip(st.columns(len(read.written)), read.written, strict=True):
-        with column, st.container(border=True):
-            st.markdown(f"**{DECODERS[decoder]}**")
-            for name, result in results.items():
-                st.caption(HEADS[name])
-                for one in result.written[decoder]:
-                    log_p = written(one.log_probability, "7.2f")
-                    st.text(f"{log_p}  {one.text or '(nothing)'}{'' if one.ended else ' …'}")
+    st.markdown(f"**{QUESTION}** From it, two decoders write the sentence itself (auto) and a paraphrase. {LOG_P}")
+    for head, search in {GREEDY: None, BEAM: beam}.items():
+        lines = described(chosen.method.paraphrase([sentence], search=search)[0])
+        st.caption(head)
+        st.code(lines.replace("  -", "  −"), language=None, wrap_lines=True)
     choosing.show_code(WRITE_CODE, chosen, opened, width=width)
 
 
