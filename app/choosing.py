@@ -103,9 +103,9 @@ def needs_of_link() -> str:
     """The file of the link that led here, if one did, and the runs."""
     wanted = {name: frame.plain(value[: frame.LONGEST]) for name, value in st.query_params.to_dict().items()}
     runs = dict.fromkeys(value.removeprefix(RUN) for value in wanted.values() if value.startswith(RUN))
-    return (
-        LINKED.format(wanted["file"], "".join(f" with the run **{run}**" for run in runs)) if "file" in wanted else ""
-    )
+    if "file" not in wanted or not frame.address_changed("file"):  # none, or a file that was here and was removed
+        return ""
+    return LINKED.format(wanted["file"], "".join(f" with the run **{run}**" for run in runs))
 
 
 def choose_corpus(name: str) -> None:

@@ -52,8 +52,6 @@ def show_present(owners: Collection[str]) -> None:
 def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> None:
     """The jobs that run or wait, each with a button that stops it."""
     st.markdown(f"#### In the queue: {len(jobs)} of {queue.most}")
-    if not jobs:
-        st.caption("The queue is empty. Visitors start runs on the Train and compare page.")
     for job in jobs:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             corpus = "a file" if job.own else job.corpus
@@ -66,8 +64,6 @@ def show_jobs(queue: Queue, owners: Mapping[str, str], jobs: Sequence[Job]) -> N
 def show_disk(queue: Queue, runs: Sequence[Owned]) -> None:
     """The disk space used by each visitor's runs, and a button that deletes them."""
     st.markdown(f"#### Disk: {amount(shutil.disk_usage(queue.runs).free)} free")
-    if not runs:
-        st.caption("No visitor has any runs yet.")
     for owner in dict.fromkeys(run.owner for run in runs):
         own = [run for run in runs if run.owner == owner]
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

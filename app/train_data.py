@@ -165,12 +165,14 @@ def show_chosen(opened: cached.Opened, to_train: Callable[[], None]) -> None:
         frame.code(ROWS_CODE.format(name=opened.in_code, rows=rows))
     shown = corpus.take(rows).rows()
     if isinstance(corpus, Articles):
-        shown = [
-            {"article": article.title, "section": section.title, "text": text}
+        shown = (
+            {
+                "article": article.title,
+                "sections": ", ".join(filter(None, (section.title for section in article.sections))),
+                "first section": " ".join(text for section in article.sections[:1] for text in section.paragraphs),
+            }
             for article in corpus.take(rows).articles
-            for section in article.sections
-            for text in section.paragraphs
-        ]
+        )
     cells = [{name: frame.plain(str(value)) for name, value in row.items()} for row in shown]
     table.table(cells, hide_index=True, height=IN_SIGHT, alt="Twenty rows, spread over the corpus.")
 

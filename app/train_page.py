@@ -24,6 +24,7 @@ DATA, TRAIN, RUNS = VIEWS = ["Data", "Train", "Runs"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 WHICH = "Which method?"  # a view of earlier links: now a choice of Train
 EVERY = 1.5  # seconds between updates while something runs
+MOST = 12  # ended runs listed
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -88,19 +89,25 @@ def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) ->
         if job.is_bench:
             show_report(job)
         else:
-            train_queue.show_growth(job, opened)
-    if opened is not None:
-        train_queue.show_others(queue, [each for each in others if each.state in ENDED], opened)
+            of_run = opened if opened is not None and job.corpus == opened.in_code else None
+            for place, show in zip(st.columns(2), (train_queue.show_space, train_queue.show_curves), strict=True):
+                with place:
+                    show(job, of_run)
+        st.caption(f"It is stored as `{job.name}`. The command for it:")
+        st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
+    if ended := [each for each in others if each.state in ENDED and opened is not None][:MOST]:
+        with st.expander(f"Other runs: {len(ended)}"):
+            for each in ended:
+                train_queue.show_head(queue, each, opened, shown=False)
 
 
 def show_report(job: Job) -> None:
-    """The report of a comparison, which is a separate page, and the command that makes it."""
+    """The report of a comparison, which is a separate page."""
     page = Path(job.folder) / "report.html"
     if job.state in ENDED and page.is_file():
         frame.download("Report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
         framed = NO_SCRIPT + page.read_text(encoding="utf-8")
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
-    st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
 def follow(queue: Queue, show: partial[None]) -> None:

@@ -127,7 +127,7 @@ def job_of(opened: cached.Opened, place: Any) -> Job:
         seed = st.number_input("Seed", 0, 9999, 0, key="seed", help=about, **frame.KEEP)
         st.caption(MORE_SETTINGS)
     changed = {name: value for name, value in values.items() if value != fields[name].default}
-    return Job(method, opened.in_code, int(seed), changed, opened.own, opened.corpus.sizes.get("test", 0))
+    return Job(method, opened.in_code, int(seed), changed, opened.own)
 
 
 def read_settings(method: str, start: Mapping[str, Any], key: str, opened: cached.Opened) -> list[str]:

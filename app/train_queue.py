@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -34,7 +33,6 @@ from labkit.runs import CHECKPOINT, Snapshots, finished, history, read_record, r
 
 EACH = 2  # runs in the queue per visitor of a classroom
 DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
-MOST = 12  # runs listed
 SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job shown, and the corpus and method chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
@@ -152,19 +150,11 @@ def stored_run(opened: Opened, method: str) -> Job | None:
     if not done:
         return None
     folder = min(done, key=lambda each: each.name in choosing.lab_runs())  # the first that is not bundled
-    record, kind = records[folder], OF_RUNS[records[folder]["method"]].Settings
+    record, kind = records[folder], OF_RUNS[method].Settings
     usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
     changed = {name: value for name, value in settings.items() if value != usual[name]}
-    more = {"tested": opened.corpus.sizes.get("test", 0), "folder": str(folder), "state": "finished"}
-    return Job(record["method"], opened.in_code, record["seed"], changed, opened.own, **more)
-
-
-def show_others(queue: Queue, jobs: Sequence[Job], opened: Opened | None) -> None:
-    """The other jobs that have ended, each in a line or two."""
-    if jobs:
-        with st.expander(f"Other runs: {len(jobs)}"):
-            for job in jobs[:MOST]:
-                show_head(queue, job, opened, shown=False)
+    more: Any = {"folder": str(folder), "state": "finished"}
+    return Job(method, opened.in_code, record["seed"], changed, opened.own, **more)
 
 
 def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = True) -> None:
@@ -191,7 +181,7 @@ def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = Tr
 
 
 def result_of(job: Job) -> str:
-    """For a finished run, its main score on test, with a warning where that decides nothing; otherwise nothing."""
+    """For a finished run, its main score on test; otherwise nothing."""
     if is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
         return "another process is training this run"
     if job.state != "finished" or job.is_bench:
@@ -201,8 +191,7 @@ def result_of(job: Job) -> str:
     except (ValueError, OSError):
         return "the folder of this run was deleted"
     values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    few = f" :material/warning: {too_few(job.tested)}" * bool(too_few(job.tested))
-    return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}{few}" for name, value in values[:1])
+    return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}" for name, value in values[:1])
 
 
 def show_model(job: Job) -> None:
@@ -254,23 +243,6 @@ def see_it_move(folder: Path, corpus: str) -> None:
 
 
 # --- how it grows ------------------------------------------------------------------------------------------------
-
-
-def too_few(count: int) -> str:
-    """Words that say so if these are too few test rows to compare methods; otherwise empty."""
-    return f"only {count} rows, too few to decide anything" if 0 < count < FEWEST else ""
-
-
-def show_growth(job: Job, opened: Opened | None) -> None:
-    """The current space of a run, its curves, and the command that trains it."""
-    own = opened if opened is not None and job.corpus == opened.in_code else None
-    left, right = st.columns(2)
-    with left:
-        show_space(job, own)
-    with right:
-        show_curves(job, own)
-    st.caption(f"The run is stored as `{job.name}`. The command that trains it:")
-    st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
 def titled(said: str, key: str, about: str | None = None) -> Any:

@@ -13,7 +13,7 @@ import choosing
 import frame
 import streamlit as st
 from keeping import once
-from train_queue import see_it_move, titled, too_few
+from train_queue import FEWEST, see_it_move, titled
 
 from labkit import figures
 from labkit.corpora import Groups, Labelled
@@ -91,7 +91,8 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
     figure = choices.selectbox("Metric", names, names.index(results[0].scores.measure), **metric)
     lines = [replace(line, name=choosing.VECTORS.get(line.name, line.name)) for line in leaderboard(results, figure)]
     lines.sort(key=lambda line: line.saw_test)  # those that are not judged last
-    few = too_few(opened.corpus.sizes.get("test", 0))
+    count = opened.corpus.sizes.get("test", 0)
+    few = f"only {count} rows, too few to decide anything" if 0 < count < FEWEST else ""
     best, still_open = (f"The test scores come from {few}.", "") if few else map(frame.plain, verdict_of(lines))
     st.markdown(f"##### {best}\n\n{still_open}")
     left, right = st.columns([3, 2], gap="medium")

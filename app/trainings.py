@@ -60,7 +60,7 @@ def file_name(name: str) -> str:
 class Job:
     """One method to train, or a comparison of methods, whose `method` is BENCH and whose settings contain the minutes.
 
-    `own`: the job is on a visitor's file, whose name is `corpus`. `tested`: the rows of its test split. The queue sets
+    `own`: the job is on a visitor's file, whose name is `corpus`. The queue sets
     the fields after it. Times are seconds since 1970; `why` says in one sentence why the job stopped or failed.
     """
 
@@ -69,7 +69,6 @@ class Job:
     seed: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     own: bool = False
-    tested: int = 0
     id: str = ""
     folder: str = ""
     state: str = "waiting"
@@ -168,7 +167,7 @@ def read_jobs(folder: Path) -> list[Job]:
     """All jobs in a folder, oldest first; files that are not jobs are skipped."""
     jobs = []
     for path in sorted(folder.glob("*.json")):
-        record = {"tested": 0} | _read(path)  # which an earlier app did not write
+        record = _read(path)
         with suppress(KeyError, TypeError):
             job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
             if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict):
@@ -332,12 +331,10 @@ class Queue:
         """Put a job into the queue again: it resumes from its last checkpoint, or starts again without one."""
         with self._lock:
             job = self.job(name)
-            if job.state not in RESUMABLE:
-                raise ValueError(f"run {name} is {job.state}; only a stopped or failed run can be resumed")
+            if job.state not in RESUMABLE or is_locked(job.folder):
+                raise ValueError(f"run {name} is being trained or is finished; it cannot be resumed")
             if not self.has_file(job):
                 raise ValueError(f"the file of run {name} is gone; upload it again and start a new run")
-            if is_locked(job.folder):
-                raise ValueError(f"run {name} is being trained by another process; wait until it ends")
             self._check_limits(visitor, each, disk)
             return self._enqueue(replace(job, why="", notes=()))
 
