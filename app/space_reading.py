@@ -145,7 +145,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences in the list. Choose one to read it and to see its neighbours."
-        widths = dict(zip(lines[0], (230, 86, 108, 92), strict=False))  # in pixels
+        widths = dict(zip(lines[0], (212, 86, 108, 92), strict=False))  # in pixels
         frame.table(lines, alt, widths=widths, **size, **selects)
 
 

@@ -226,6 +226,7 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
         marks["on_select"] = on_marked_in(side, first, side.chart)
         marks["selection_mode"] = ("points", "box", "lasso")
     marks |= {"tools": ("select2d", "lasso2d"), "save": save}
+    marking.equip_picture(side.name, count)
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
 
 
@@ -267,22 +268,18 @@ def figures_table(measured: Sequence[tuple[str, Separation]]) -> None:
 def save_files(side: Side) -> None:
     """The model of a run, the vectors behind a picture, and the picture, as files."""
 
-    def vectors(ending: str) -> bytes:
-        return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
+    def vectors() -> bytes:
+        return embedding_bytes(list(side.shown.texts), side.vectors()[0], ".npz")
 
     def atlas() -> bytes:
         return atlas_bytes(side.picture, side.shown, side.vectors()[1])
 
     if side.space.folder is not None:
         frame.save_model(side.space.folder, f"{side.name}-model")
-    files: dict[str, tuple[Callable[[], bytes], str]] = {
-        "Vectors as NPZ": (partial(vectors, ".npz"), "vectors.npz"),
-        "Vectors as Parquet": (partial(vectors, ".parquet"), "vectors.parquet"),
-    }
+    kind = "application/octet-stream"
+    frame.download("Vectors as NPZ", vectors, "vectors.npz", kind, f"{side.name}-vectors.npz")
     if side.picture.points.shape[1] == 2:
-        files["Picture for embedding-atlas"] = atlas, "picture.parquet"
-    for label, (content, file) in files.items():
-        frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
+        frame.download("Picture for embedding-atlas", atlas, "picture.parquet", kind, f"{side.name}-picture.parquet")
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:
