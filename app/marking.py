@@ -118,10 +118,10 @@ def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], 
         set_read_row(next(iter(state.rows), None))
 
 
-def equip_picture(side: str, count: int) -> None:
-    """Give a plotly picture of `count` sentences its tools, which also report clicks in three dimensions, where plotly
-    cannot select."""
-    key = f"tools-{side}"
+def equip_pictures(count: int) -> None:
+    """Give the plotly pictures of `count` sentences their tools, which also report clicks in three dimensions, where
+    plotly cannot select."""
+    key = "pictures"
     PICTURES(key=key, on_marked_change=lambda: select_row(rows_of(st.session_state[key], count)[0]))
 
 

@@ -119,6 +119,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     if many:
         look = replace(look, most=STYLES)  # so that all of their classes have colours
     with left:
+        marking.equip_pictures(len(shown))
         side = replace(in_colour(after, look, before, after), picture=new)
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
         drawing["ways"] = {"moved": others} | {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES}

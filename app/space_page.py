@@ -183,6 +183,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             )
         with save:
             save_files(side)
+    marking.equip_pictures(len(shown))
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
     with right:
@@ -284,6 +285,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
             show_title(side.name, side.space, opened, len(side.shown), split)
             shown = in_colour(side, look, start, side).shown
             show_journey(replace(journey, shown=shown), at, side, first, look, marks)
+    marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
     compared, measured = read, [journeys[side.name].space[places[side.name]] for side in sides]

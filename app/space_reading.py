@@ -200,6 +200,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     st.dataframe(
         looked,
         hide_index=True,
+        placeholder="–",
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",

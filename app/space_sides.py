@@ -226,7 +226,6 @@ def show_side(figure: go.Figure, side: Side, first: Side, look: Look, rows: fram
         marks["on_select"] = on_marked_in(side, first, side.chart)
         marks["selection_mode"] = ("points", "box", "lasso")
     marks |= {"tools": ("select2d", "lasso2d"), "save": save}
-    marking.equip_picture(side.name, count)
     frame.picture(figure, key=side.chart, alt=alt_of(side, look), rows=rows, **marks)
 
 
@@ -261,8 +260,8 @@ def figures_table(measured: Sequence[tuple[str, Separation]]) -> None:
     names = {"inter/intra": "ratio", "silhouette": "silhouette", "Hit@1": "hit"}
     rows = [[where, *(getattr(each, of) for of in names.values())] for where, each in measured]
     table = pd.DataFrame(rows, columns=["measured in", *names]).style
-    table = table.format(partial(written, form=".3f"), subset=list(names), na_rep="–")
-    st.dataframe(table, hide_index=True, alt="Scores of each space and picture.")
+    table = table.format(partial(written, form=".3f"), subset=list(names))
+    st.dataframe(table, hide_index=True, placeholder="–", alt="Scores of each space and picture.")
 
 
 def save_files(side: Side) -> None:
