@@ -121,11 +121,8 @@ def on_marked(side: str, key: str, count: int, carry: Callable[[Sequence[int]], 
 def equip_pictures(count: int) -> None:
     """Give the plotly pictures of `count` sentences their tools, which also report clicks in three dimensions, where
     plotly cannot select."""
-
-    def clicked() -> None:
-        select_row(next(iter(rows_of(st.session_state.get("pictures") or {}, count)), None))
-
-    PICTURES(key="pictures", on_marked_change=clicked)
+    key = "pictures"
+    PICTURES(key=key, on_marked_change=lambda: select_row(rows_of(st.session_state[key], count)[0]))
 
 
 def select_row(row: int | None) -> None:

@@ -78,13 +78,12 @@ FORMULAS = (
 )
 FEW, FEWEST = 100, 30  # sentences of which a share is said as a count; and below which it decides nothing
 TOO_FEW_TO_DECIDE = " These are too few to decide anything."
-COUNTED = ("knn_accuracy", "hit@1")  # scores that are shares of the sentences
 SCORED = 5_000  # sentences of a corpus: with more, the main score would take seconds
 WORTH = (
     "Scores use each model's own similarity. Hit@1 only compares the sentences shown with each other. If many of them "
     "share whole phrases, as in the `topics` corpus, methods that count words reach a high Hit@1."
 )
-MEANT = {  # what a score of sentences is
+MEANT = {  # what a score is that is a share of the sentences
     "knn_accuracy": " (kNN asks the nearest training sentences; Hit@1, below, only those shown.)",
     "hit@1": " (Hit@1: the nearest neighbour, among them, is of the same class.)",
 }
@@ -226,7 +225,7 @@ def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measu
             for side in sides
         ]
         values, rows = [each.headline for each in scores], opened.corpus.sizes["test"]
-        counted, meant = scores[0].measure in COUNTED, MEANT.get(scores[0].measure, "")
+        counted, meant = scores[0].measure in MEANT, MEANT.get(scores[0].measure, "")
         what = f"On the {rows:,} test {'sentences' if counted else 'rows'}, {spoken(scores[0].measure)}"
     else:
         values, rows = [each.hit for each in measured], measured[0].sample

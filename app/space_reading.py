@@ -145,7 +145,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences in the list. Choose one to read it and to see its neighbours."
-        widths = dict(zip(lines[0], (230, 86, 108, 92), strict=False))  # in pixels
+        widths = dict(zip(lines[0], (212, 86, 108, 92), strict=False))  # in pixels
         frame.table(lines, alt, widths=widths, **size, **selects)
 
 
@@ -200,6 +200,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     st.dataframe(
         looked,
         hide_index=True,
+        placeholder="–",
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",

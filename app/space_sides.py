@@ -260,29 +260,25 @@ def figures_table(measured: Sequence[tuple[str, Separation]]) -> None:
     names = {"inter/intra": "ratio", "silhouette": "silhouette", "Hit@1": "hit"}
     rows = [[where, *(getattr(each, of) for of in names.values())] for where, each in measured]
     table = pd.DataFrame(rows, columns=["measured in", *names]).style
-    table = table.format(partial(written, form=".3f"), subset=list(names), na_rep="–")
-    st.dataframe(table, hide_index=True, alt="Scores of each space and picture.")
+    table = table.format(partial(written, form=".3f"), subset=list(names))
+    st.dataframe(table, hide_index=True, placeholder="–", alt="Scores of each space and picture.")
 
 
 def save_files(side: Side) -> None:
     """The model of a run, the vectors behind a picture, and the picture, as files."""
 
-    def vectors(ending: str) -> bytes:
-        return embedding_bytes(list(side.shown.texts), side.vectors()[0], ending)
+    def vectors() -> bytes:
+        return embedding_bytes(list(side.shown.texts), side.vectors()[0], ".npz")
 
     def atlas() -> bytes:
         return atlas_bytes(side.picture, side.shown, side.vectors()[1])
 
     if side.space.folder is not None:
         frame.save_model(side.space.folder, f"{side.name}-model")
-    files: dict[str, tuple[Callable[[], bytes], str]] = {
-        "Vectors as NPZ": (partial(vectors, ".npz"), "vectors.npz"),
-        "Vectors as Parquet": (partial(vectors, ".parquet"), "vectors.parquet"),
-    }
+    kind = "application/octet-stream"
+    frame.download("Vectors as NPZ", vectors, "vectors.npz", kind, f"{side.name}-vectors.npz")
     if side.picture.points.shape[1] == 2:
-        files["Picture for embedding-atlas"] = atlas, "picture.parquet"
-    for label, (content, file) in files.items():
-        frame.download(label, content, file, "application/octet-stream", f"{side.name}-{file}")
+        frame.download("Picture for embedding-atlas", atlas, "picture.parquet", kind, f"{side.name}-picture.parquet")
 
 
 def picture_rows(projection: Projection, shown: Labelled) -> Iterator[dict[str, Any]]:

@@ -135,6 +135,8 @@ def test_points_move_and_axes_do_not(found: Journey) -> None:
         assert list(frame.data[-2].y) == [found.space[place].ratio, found.drawn[place].ratio]
         assert frame.name in frame.data[-1].text[0]  # the epoch counts along
         assert list(frame.traces) == [0, 1, 2, 3, 4, 7, 8]
+    dots = [set(frame.data[-2].ids) for frame in figure.frames]  # none of them travels, like the number
+    assert not set.intersection(*dots)
     np.testing.assert_array_equal(figure.data[0].x, found.pictures[1].points[:4, 0])
     assert list(figure.data[5].y) == [each.ratio for each in found.space]
     play = figure.layout.updatemenus[0].buttons[0]
