@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import cached
@@ -34,6 +35,7 @@ from labkit.sentpwnet.view import (
     weights_over,
 )
 
+LINKED = st.components.v2.component("labkit_linked", js=(Path(__file__).parent / "why_linked.js").read_text("utf-8"))
 NAMES = {name: LOSSES[name].title for name in OF_PAIRS}
 MINERS = {"informative": "informative (ε)", "hardest": "hardest of each kind", "none": "every pair"}
 OPENING = PairSettings(alpha=2.0, beta=10.0, base=0.5, epsilon=0.1)  # with β 50, most negatives have no visible weight
@@ -236,6 +238,7 @@ def show(
         show_matrix(examined, anchor, how["split"], code)
     with st.expander("The weight that each loss gives"):
         show_losses(examined, anchor, code)
+    LINKED(key="linked", data={"anchor": anchor})
 
 
 def show_formula(examined: Examined, anchor: int, other: int) -> None:
