@@ -94,7 +94,7 @@ def show_corpora(corpora: Mapping[str, cached.Opened], measured: Mapping[str, An
     table = st.dataframe(
         rows,
         hide_index=True,
-        key=f"corpora-{chosen}",
+        key=f"corpora-{chosen if chosen in names else None}",  # a file that was removed has no row
         on_select="rerun",
         selection_mode="single-row",
         selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},

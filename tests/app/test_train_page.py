@@ -191,7 +191,8 @@ def test_another_file_replaces_the_first(opened: Opened) -> None:
     assert "**two.csv**: 5 rows" in texts(page)
     assert "one.csv" not in texts(page)
     fine(page.button(key="file-forget").click().run())
-    assert "two.csv" not in texts(page)
+    assert page.selectbox(key="corpus").value == "your own file"
+    assert "two.csv" not in texts(page) + page.info[0].value
 
 
 def test_a_corpus_is_measured_after_the_page_is_drawn_and_once_even_if_it_cannot_be(
