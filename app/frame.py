@@ -218,7 +218,7 @@ def picture(
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
         if not tools:  # otherwise the toolbar has a button for each format
-            st.radio("Image format for the camera button", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
+            st.radio("The camera above the picture saves", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
     return event

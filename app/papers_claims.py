@@ -29,7 +29,10 @@ VERDICTS = {  # of a claim -> colour and text of its badge
     "not measured": ("gray", "Not tested"),
 }
 EXPLANATIONS = "why"  # not a paper: our own measurements
-RIGHT = "To the right of the grey mark at 0, the claimed method is better. Brackets contain the 95 % interval."
+RIGHT = (
+    "To the right of the grey mark at 0, the claimed method is better. Brackets contain the 95 % interval. "
+    "**Undecided**: either could be better. **Incomplete**: seeds or scores are missing."
+)
 Judged: TypeAlias = tuple[Any, Any]  # a claim and its table
 
 
@@ -256,7 +259,7 @@ def show_card(name: str, card: Card, scales: Mapping[str, Any], open_view: Calla
             show_why_button(name)
         st.button("Claims", key=f"tables-{name}", on_click=open_view, args=(card.title, CLAIMS))
         with st.popover("Why?", key=f"reason-{name}"):
-            st.markdown(f"{reason(claim, table)} {card.differs}")
+            st.markdown(f"{card.differs} {reason(claim, table)}")
             st.markdown(tally(claims_of(name, asked_here=False)))
             st.caption(f"Source: {table.table.title} of the paper. {PAPERS[name].citation}")
 

@@ -124,6 +124,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
         drawing["ways"] = {"moved": others} | {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES}
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
+        if st.session_state.get("present"):
+            figure.update_layout(showlegend=False)  # names are in the picture, which needs the room
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
         counts = {"coloured": len(coloured), "others": len(others), "k": moved.k, "new": moved.new.mean()}

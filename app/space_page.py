@@ -36,6 +36,7 @@ from space_sides import (
 
 from labkit import figures
 from labkit.corpora import Labelled, Pairs, Sentences
+from labkit.corpora.relations import probe_split
 from labkit.evaluation.classes import Separation
 from labkit.evaluation.geometry import cosines_over_epochs
 from labkit.figure_names import spoken
@@ -95,7 +96,7 @@ MADE = (
     "sentences, form a class that is named after one of them."
 )
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
-PROBE_HELP = "Settings are chosen on dev, so its numbers cannot be compared with those of test sentences."
+PROBE_HELP = "A run learns from train and is chosen on dev, so these numbers cannot be compared with those of test."
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
@@ -269,7 +270,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         of = f" of {frame.plain(side.space.name)}" * (len(sides) > 1)
         when = f"after {way.unit} {way.epochs[ends[-1]]}{of}"
         said.append(f"{before} of {way.space[0].sample:,} before training, {after} {when}")
-    split = "dev" if "dev" in opened.corpus.splits else "training"  # as `probe_of` chooses
+    split = "dev" if probe_split(opened.corpus) == "dev" else "training"
     weak = TOO_FEW_TO_DECIDE * (len(first.shown) < FEWEST)
     verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     drawn = (look, epoch, *(side.key for side in sides))

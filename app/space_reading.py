@@ -172,9 +172,9 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     by_class = [each.by_class for each in measured] if named.column == CLASS else []
     first, last = (by_class[0], by_class[-1]) if by_class else ({}, {})
 
-    def rank(code: int) -> tuple[float, int, str]:  # losses come first
+    def rank(code: int) -> tuple[float, int, str]:  # gains come first
         name = named.names[code]
-        return last.get(name, 0.0) - first.get(name, 0.0), drawn_as[code], name
+        return first.get(name, 0.0) - last.get(name, 0.0), drawn_as[code], name
 
     order = sorted(drawn_as, key=rank)
     names = [named.names[code] for code in order]
@@ -183,6 +183,11 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
     widths = {" ": 22, named.column: round(96 * (frame.LARGER if st.session_state.get("present") else 1))}
     if by_class:
+        known = [name for name in names if name in first and name in last]
+        if len(by_class) > 1 and known:
+            most, least = (f"**{frame.plain(name)}** ({written(100 * (last[name] - first[name]), '+.0f')} points)"
+                           for name in (known[0], known[-1]))  # fmt: skip
+            st.markdown(f"Largest gain: {most}. Smallest: {least}.")
         st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
         table["n"] = [len(rows_of(named, name)) for name in names]
         widths |= {"n": 40, "Δ": 44}

@@ -36,7 +36,6 @@ DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
 SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job shown, and the corpus and method chosen then
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
-FEWEST = 30  # rows of a split, below which they decide nothing
 EARLY = "**Training stopped early** after epoch {last} of {most}: no better dev score for {patience} epochs."
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
@@ -230,15 +229,14 @@ def delete(queue: Queue, run: Path) -> None:
 
 
 def see_it_move(folder: Path, corpus: str) -> None:
-    """Open the space of a run on its own corpus: epoch by epoch if it saved enough vectors, otherwise next to mean word
+    """Open the space of a run on its own corpus: epoch by epoch if it saved vectors, otherwise next to mean word
     vectors."""
     run = choosing.RUN + folder.name
     # values that the browser remembers for these two from an earlier visit would override the address
     st.session_state.update({choosing.CARRIED: corpus, "left": "mean-vectors", "right": run})
     address = {"corpus": corpus, "left": "mean word vectors", "right": run}
-    if len((saved := read_run(folder).snapshots).epochs) > 1:  # a few points show nothing; the other view has all
-        address |= {"view": "While it trained" if len(saved.texts) >= FEWEST else "Before and after"}
-        st.session_state["epoch"] = int(saved.epochs[0])  # from which it plays
+    if len((saved := read_run(folder).snapshots).epochs) > 1:
+        address["view"], st.session_state["epoch"] = "While it trained", int(saved.epochs[0])  # from which it plays
     st.switch_page("space_page.py", query_params=address)
 
 

@@ -13,7 +13,7 @@ import choosing
 import frame
 import streamlit as st
 from keeping import once
-from train_queue import FEWEST, see_it_move, titled
+from train_queue import see_it_move, titled
 
 from labkit import figures
 from labkit.corpora import Groups, Labelled
@@ -27,6 +27,7 @@ BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
 CURVES = 350  # pixels
 UNSURE = 2  # runs that the verdict names
+FEWEST = 30  # test rows, below which they decide nothing
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 SAW_TEST = (

@@ -26,7 +26,8 @@ SPOKEN = 400  # letters of the largest parts
 NOT_KNOWN = "One of the sentences contains no word from the training data, so the similarity is 0 by definition."
 READ = (
     "Point at a word to see its part of the similarity. Blue words with solid underlines make the sentences more "
-    "similar; orange words with dotted underlines make them less similar. Grey words are unknown to {name}."
+    "similar; orange words with dotted underlines make them less similar. The grid uses the same colours for pairs of "
+    "words. Grey words are unknown to {name}."
 )
 NAMED = 6  # words in the headline
 ACROSS = 14  # words on each side of the square

@@ -21,6 +21,8 @@ from labkit.corpora.records import Article, Articles, Corpus, Labelled, Pairs, S
 from labkit.corpora.splits import connected
 from labkit.text import sentences, words
 
+PROBE_LEAST = 30  # rows of dev from which a run follows them, rather than those of train
+
 # --- pairs -------------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +160,11 @@ def _tied(pairs: list[tuple[str, str]]) -> dict[str, str]:
 # --- single sentences --------------------------------------------------------------------------------------------
 
 OPENING = range(5, 51)  # tokens of an informative first sentence of a paragraph, as in the thematic triplets
+
+
+def probe_split(corpus: Corpus) -> str:
+    """The split whose sentences a run follows from epoch to epoch: dev, unless it has too few to show anything."""
+    return "dev" if corpus.sizes.get("dev", 0) >= PROBE_LEAST else "train"
 
 
 def train_sentences(corpus: Corpus) -> list[str]:

@@ -21,6 +21,7 @@ import torch
 from torch import nn
 
 from labkit.corpora.records import Articles, Corpus, Labelled
+from labkit.corpora.relations import probe_split
 from labkit.device import device_of
 from labkit.evaluation.neighbours import MOST_ASKING
 from labkit.method import History, Keeper, Method
@@ -148,8 +149,8 @@ def fill(module: nn.Module, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def probe_of(corpus: Corpus) -> Snapshots:
-    """Choose up to 300 sentences of dev (else of train) with their classes; none from articles."""
-    part = corpus.part("dev" if "dev" in corpus.splits else "train")
+    """Choose up to 300 sentences of dev (or of train, if dev is small) with their classes; none from articles."""
+    part = corpus.part(probe_split(corpus))
     if isinstance(part, Articles):
         return Snapshots((), ())
     texts, labels = part.same()

@@ -201,7 +201,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
         view.locator(".st-key-bring-file button").first.click()
     view.get_by_role("slider", name="Epoch").focus()
     view.keyboard.press("ArrowLeft")
-    view.wait_for_selector(f"td:has-text('space, epoch {last - 1}')")
+    view.wait_for_selector(f"td:has-text('space, epoch {last - 1}')", state="attached")
     listener.settle()
     listener.quiet(address)
 

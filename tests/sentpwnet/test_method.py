@@ -240,6 +240,13 @@ def test_probe_of_classes_that_alternate_has_all_of_them() -> None:
     )
 
 
+def test_a_dev_split_too_small_to_show_anything_leaves_the_probe_to_train() -> None:
+    texts, labels = [f"word {i}" for i in range(80)], [*"ab"] * 40
+    for dev in (8, 30):
+        corpus = Labelled(texts, labels, splits=["dev"] * dev + ["train"] * (80 - dev))
+        assert set(probe_of(corpus).texts) == set(texts[:dev] if dev == 30 else texts[dev:])
+
+
 def test_settings_reach_the_miners_and_the_batches() -> None:
     rows = torch.nn.functional.normalize(torch.randn(6, 4, generator=torch.Generator().manual_seed(0)), dim=1)
     S, (P, N) = rows @ rows.T, pairs.masks_from_labels([0, 0, 1, 1, 2, 2])
