@@ -134,9 +134,7 @@ def draw_leads(path: Path) -> None:
         points = 1 if table.startswith("film/1") else 100
         shown.append((name, *(in_points(lead, points) for lead in (before, after))))
     figure = leads_before_and_after(shown)
-    figure.update_layout(
-        xaxis_title="lead in points with its 95 % interval; left of 0, the second leads (*: tuned once)"
-    )
+    figure.update_layout(xaxis_title="lead in points with 95 % interval; left of 0, the second leads (*: tuned once)")
     figure.write_image(path, width=900, height=figure.layout.height, scale=1)
 
 
