@@ -184,7 +184,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     widths = {" ": 22, named.column: round(96 * (frame.LARGER if st.session_state.get("present") else 1))}
     if by_class:
         known = [name for name in names if name in first and name in last]
-        if len(by_class) > 1 and known:
+        if len(by_class) > 1 and known and rank(order[0])[0] < rank(order[-1])[0]:
             most, least = (f"**{frame.plain(name)}** ({written(100 * (last[name] - first[name]), '+.0f')} points)"
                            for name in (known[0], known[-1]))  # fmt: skip
             st.markdown(f"Largest gain: {most}. Smallest: {least}.")
