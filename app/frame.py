@@ -297,6 +297,7 @@ OPENING = """\
 from labkit import load_run
 model = load_run("{name}")  # the folder next to this script
 print(model.encode(["A sentence.", "Another one."]).shape)"""
+CONTAINS = "The folder has the vocabulary of the training data and can have some of its sentences (`probe.csv`)."
 
 
 def zipped(folder: Path) -> bytes:
@@ -305,7 +306,7 @@ def zipped(folder: Path) -> bytes:
     from labkit.methods import load_run
 
     name, metrics = folder.name, read_record(folder)["metrics"]
-    card = card_of(load_run(folder), name, "labkit", OPENING.format(name=name), metrics)
+    card = card_of(load_run(folder), name, "labkit", OPENING.format(name=name), metrics, limits=CONTAINS)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in folder.iterdir() if path.is_file()):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,14 +85,16 @@ def rows_of(event: Any, count: int) -> list[int]:
     >>> rows_of({"marked": {"row": 3}}, 5), rows_of({"marked": {"rows": "CQ=="}}, 5)
     ([3], [0, 3])
     """
-    mark = event.get("marked") or {}
-    if "rows" in mark:
-        bits = np.unpackbits(np.frombuffer(b64decode(mark["rows"]), np.uint8), bitorder="little")
-        return np.flatnonzero(bits[:count]).tolist()
-    points = event.get("selection", {}).get("points", [])
-    named = [mark.get("row"), *(point.get("customdata") for point in points)]
-    rows = [row[0] if isinstance(row, list) and row else row for row in named]  # rings and stars have none
-    return list(dict.fromkeys(int(row) for row in rows if isinstance(row, (int, float)) and 0 <= row < count))
+    with suppress(AttributeError, TypeError, ValueError):  # an event that no picture of ours sends
+        mark = event.get("marked") or {}
+        if "rows" in mark:
+            bits = np.unpackbits(np.frombuffer(b64decode(mark["rows"]), np.uint8), bitorder="little")
+            return np.flatnonzero(bits[:count]).tolist()
+        points = event.get("selection", {}).get("points", [])
+        named = [mark.get("row"), *(point.get("customdata") for point in points)]
+        rows = [row[0] if isinstance(row, list) and row else row for row in named]  # rings and stars have none
+        return list(dict.fromkeys(int(row) for row in rows if isinstance(row, (int, float)) and 0 <= row < count))
+    return []
 
 
 def rows_with_same_text(rows: Sequence[int], texts: Sequence[str], onto: Sequence[str]) -> list[int]:
@@ -122,7 +125,7 @@ def equip_pictures(count: int) -> None:
     """Give the plotly pictures of `count` sentences their tools, which also report clicks in three dimensions, where
     plotly cannot select."""
     key = "pictures"
-    PICTURES(key=key, on_marked_change=lambda: select_row(rows_of(st.session_state[key], count)[0]))
+    PICTURES(key=key, on_marked_change=lambda: select_row(next(iter(rows_of(st.session_state[key], count)), None)))
 
 
 def select_row(row: int | None) -> None:

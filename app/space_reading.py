@@ -6,6 +6,7 @@ Marked and found sentences are rows of the first side; another side highlights t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,13 +17,14 @@ import frame
 import marking
 import numpy as np
 import pandas as pd
+import papers_pthought
 import papers_sbert_lp
 import streamlit as st
 import why
 from keeping import once
 from marking import rows_with_same_text
 from space_look import Look, nearest_of
-from space_sides import Side, words_of
+from space_sides import Side, picture_rows, words_of
 
 from labkit import figures
 from labkit.arrays import unit
@@ -33,7 +35,7 @@ from labkit.evaluation.regions import set_apart
 from labkit.figure_names import written
 from labkit.figures.clusters import CLASS, SOLID, Colouring, colouring
 from labkit.palette import INK, MARKS, style
-from labkit.projection import Placement, place
+from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
@@ -51,6 +53,11 @@ STARS = (
     "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
     "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
     "before and after, and has the same direction in both stars."
+)
+GROUPS = (
+    "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
+    "which is ringed. The other groups are chosen at random. A plane shows only part of the space, but the cosines "
+    "in the table are those of the whole space."
 )
 UNKNOWN_ALL = (
     "{space} knows none of these words: {words}. The sentence has no meaningful vector, and therefore no place in the "
@@ -261,9 +268,7 @@ def show_reading(
         if row is not None:
             show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
-            show = partial(show_star, sides, opened, first.shown.texts[row], line)
-            if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-                frame.dialog("Neighbours before and after SBERT-LP", show)
+            show_panels(sides, opened, first.shown.texts[row], line)
         show_classes(compared or sides, look, measured)
 
 
@@ -282,6 +287,20 @@ def read(side: Side, matches: list[int] | None) -> int | None:
         label = shown.labels[row]
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
+
+
+def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
+    """The buttons that open the panels of the selected sentence; that of paraphrases needs a corpus that has some."""
+    from labkit.pthought.view import groups_with
+
+    groups = None
+    with suppress(ValueError):  # the corpus marks no paraphrases, has no test split, or none of this sentence
+        groups = groups_with(papers_pthought.groups_of_test(opened), text)
+    with st.container(horizontal=True):
+        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
+            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
+        if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
+            frame.dialog("Its paraphrases and other groups", partial(show_group, sides, opened, text, groups))
 
 
 def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
@@ -311,6 +330,31 @@ def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) ->
     formats = {f"{what} {when}": "%.3f" for what in ("weight", "cosine") for when in ("before", "after")}
     frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
     choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
+
+
+def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
+    """The paraphrases of a sentence among other groups, in the plane of each space, and all cosines with it."""
+    st.text(text)
+    cosines = {}
+    for column, side in zip(st.columns(len(sides)), sides, strict=True):
+        rows = unit(side.space.method.encode(list(groups.texts)))
+        plane = project(rows, "pca")
+        picture = figures.clusters(plane, groups, ring=0, named=True, legend=False, height=390)
+        cosines[f"cosine, {side.name}"] = cached.batch_similarities(side.space, groups.texts)[0].tolist()
+        with column:
+            st.markdown(
+                f"**{frame.plain(side.space.name)}**: the plane shows {100 * plane.quality.shown:.0f} % of the variance"
+            )
+            alt = f"Groups of paraphrases in a plane of {side.space.name}. Group A contains the selected sentence."
+            frame.picture(picture, key=f"groups_{side.name}", alt=alt, rows=partial(picture_rows, plane, groups))
+            choosing.show_code(GROUP_CODE, side.space, opened, of=side.title, text=text)
+    st.caption(GROUPS)
+    rows = [
+        {"group": group, "sentence": sentence, **dict(zip(cosines, values, strict=True))}
+        for group, sentence, *values in zip(groups.labels, groups.texts, *cosines.values(), strict=True)
+    ]
+    alt = "Every sentence of the groups, with its cosine to the selected sentence."
+    frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
 
 
 def can_land(landed: Asked) -> bool:
@@ -371,4 +415,13 @@ from labkit.sbert_lp.view import around
 sentence, step = {text!r}, -(-len(shown.texts) // {most})
 anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
 star(around(anew.space, sentence), "after").show()
+"""
+GROUP_CODE = """\
+from labkit.arrays import unit
+from labkit.figures import clusters
+from labkit.projection import project
+from labkit.pthought.method import groups_of
+from labkit.pthought.view import groups_with
+groups = groups_with(groups_of(corpus.part("test")), {text!r})
+clusters(project(unit(method.encode(list(groups.texts))), "pca"), groups, ring=0, named=True).show()
 """

@@ -118,7 +118,7 @@ def classes_of(corpus: Corpus) -> tuple[str, list[int]]:
         sizes = [count for _, count in Counter(corpus.labels).most_common()]
         return f"{len(sizes)} classes of {span(sizes)} rows", sizes
     if isinstance(corpus, Pairs):
-        counts = np.histogram(corpus.values, 10 if corpus.graded else 2)[0].tolist()
+        counts = np.histogram(corpus.values, 10 if corpus.graded else (0, 0.5, 1))[0].tolist()
         graded = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
         return graded if corpus.graded else f"{counts[1]:,} with the same meaning, {counts[0]:,} without", counts
     if isinstance(corpus, Groups | Articles):

@@ -24,6 +24,7 @@ from labkit import figures
 from labkit.arrays import unit
 from labkit.atomic import amount, sentence_of
 from labkit.corpora import Labelled
+from labkit.corpora.relations import probe_split
 from labkit.figure_names import DEV, meaning, spoken
 from labkit.figures.epochs import curve_columns, kept_epoch
 from labkit.locks import is_locked
@@ -53,11 +54,13 @@ def visitor() -> dict[str, Any]:
 
 
 def show_limits() -> None:
-    """What a visitor of a classroom has to know: their limits."""
+    """What a visitor of a classroom has to know: their number and limits."""
     if classroom.is_on():
+        here = classroom.PRESENT.everyone().get(classroom.me())
         st.caption(
-            f"A cookie remembers for {classroom.DAYS} days which runs are yours. You can have up to {EACH} runs in the "
-            f"queue, and your runs can use up to {amount(DISK)} of disk space."
+            f"You are visitor {here.number if here else '–'}. A cookie remembers for {classroom.DAYS} days which runs "
+            f"are yours. You can have up to {EACH} runs in the queue, and your runs can use up to {amount(DISK)} of "
+            "disk space."
         )
 
 
@@ -161,7 +164,8 @@ def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = Tr
     said, share = result_of(job), None
     if job.state not in ENDED:
         what, share, left = progress(job, queue.private(job)) if job.state != "waiting" else ("", None, None)
-        ahead = f"runs ahead in the queue: {queue.live.index(job)}" if job in queue.live[1:] else "starting …"
+        live = queue.live
+        ahead = f"runs ahead in the queue: {live.index(job)}" if job in live[1:] else "starting …"
         so_far = f"{frame.plain(what)} · {lasting(job.seconds)} so far"
         said = so_far + (f" · {lasting(left)} left" if left is not None else "") if what else ahead
     name = f"**{job.kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
@@ -285,7 +289,7 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None) -> No
     save = titled(said, "space-so-far")
     with st.container(key="high-trained-space"):
         frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch", save=save)
-    origin = f" of the {'dev' if 'dev' in opened.corpus.sizes else 'train'} split" if opened is not None else ""
+    origin = f" of the {probe_split(opened.corpus)} split" if opened is not None else ""
     st.caption(f"By PCA: {len(kept.texts)} sentences{origin}.")
 
 

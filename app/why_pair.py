@@ -132,7 +132,8 @@ def pinned_settings() -> PairSettings | None:
     with suppress(ValueError):
         loss, miner, *numbers = st.query_params.get(PINNED, "").split(",")
         values = dict(zip(USED[2:], map(float, numbers), strict=True))
-        if loss in OF_PAIRS and miner in MINERS and all(map(math.isfinite, values.values())):
+        within = all(SLIDERS[name][2] <= value <= SLIDERS[name][3] for name, value in values.items())
+        if loss in OF_PAIRS and miner in MINERS and within:
             return PairSettings(loss=loss, miner=miner, margin=values["base"], **values)
     return None
 

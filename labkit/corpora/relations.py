@@ -164,7 +164,8 @@ OPENING = range(5, 51)  # tokens of an informative first sentence of a paragraph
 
 def probe_split(corpus: Corpus) -> str:
     """The split whose sentences a run follows from epoch to epoch: dev, unless it has too few to show anything."""
-    return "dev" if corpus.sizes.get("dev", 0) >= PROBE_LEAST else "train"
+    least = 1 if isinstance(corpus, Articles) else PROBE_LEAST  # a single article has dozens of sentences
+    return "dev" if corpus.sizes.get("dev", 0) >= least else "train"
 
 
 def train_sentences(corpus: Corpus) -> list[str]:

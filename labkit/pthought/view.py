@@ -1,15 +1,17 @@
-"""P-coherence with its companion scores, which warn of a collapsed encoder."""
+"""P-coherence with its companion scores, which warn of a collapsed encoder, and groups of paraphrases to plot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from labkit.arrays import unit
+from labkit.corpora import Labelled
 from labkit.evaluation import Coherence, p_coherence
 
 # --- companions --------------------------------------------------------------------------------------------------
@@ -68,3 +70,28 @@ def companions(vectors: Any, groups: Sequence[Any], *, most: int = 20_000, seed:
     other = np.flatnonzero(codes[a] != codes[b])[:most]
     between = np.einsum("nd,nd->n", rows[a[other]], rows[b[other]])
     return Companions(figures, np.concatenate(within), between)
+
+
+# --- groups in the plane -----------------------------------------------------------------------------------------
+
+
+def groups_with(
+    groups: Sequence[Sequence[str]], sentence: str, *, count: int = 6, most: int = 8, seed: int = 0
+) -> Labelled:
+    """Return the first group that contains this sentence, as A, and other random groups as B, C, …: at most `count` in
+    all.
+
+    A group has two or more different sentences, and at most `most` of them are shown.
+
+    >>> groups_with([["a b", "b a"], ["c"], ["d e", "e d", "d e"]], "e d").texts
+    ('e d', 'd e', 'a b', 'b a')
+    """
+    several = [distinct for group in groups if len(distinct := list(dict.fromkeys(group))) > 1]
+    own = next((group for group in several if sentence in group), None)
+    if own is None:
+        raise ValueError(f"sentence {sentence[:60]!r} is in no group of two different sentences; choose another")
+    others = [group for group in several if group is not own]
+    drawn = np.random.default_rng(seed).permutation(len(others))[: count - 1]
+    shown = [sorted(own, key=lambda text: text != sentence), *(others[number] for number in drawn)]
+    rows = [(text, name) for name, group in zip(ascii_uppercase, shown, strict=False) for text in group[:most]]
+    return Labelled(tuple(text for text, _ in rows), tuple(name for _, name in rows), splits="test")

@@ -28,6 +28,15 @@ def test_a_map_sends_a_row_or_bits_of_rows() -> None:
     assert rows_of({"marked": {"rows": bits([1, 18], 19)}}, 5) == [1]
 
 
+@pytest.mark.parametrize(
+    "event",
+    [None, "x", {"selection": None}, {"selection": {"points": "x"}}, {"marked": "x"}, {"marked": {"row": "1"}},
+     {"marked": {"rows": "?"}}, {"marked": {"rows": 5}}],
+)  # fmt: skip
+def test_nonsense_marks_nothing(event: object) -> None:
+    assert rows_of(event, 5) == []
+
+
 def test_a_mark_in_the_other_picture_is_shown_in_both(monkeypatch: pytest.MonkeyPatch) -> None:
     state = marking.Marked(source="left", rows=[1, 2])
     monkeypatch.setattr(st, "session_state", {marking.STATE: state, "picture-right": points(3, 4)})

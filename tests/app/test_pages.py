@@ -329,7 +329,13 @@ def test_settings_are_pinned_only_on_request_and_a_link_keeps_them(opened: Opene
     fine(page.button(key="pin").click().run())  # no longer
     fine(page.slider(key="beta").set_value(30.0).run())
     assert not pinned(page)
-    for wrong in ("locality", "x" + linked["pinned"], linked["pinned"].replace("10", "nan"), linked["pinned"] + ",1"):
+    for wrong in (
+        "locality",
+        "x" + linked["pinned"],
+        linked["pinned"].replace("10", "nan"),
+        linked["pinned"].replace("10", "1e9"),
+        linked["pinned"] + ",1",
+    ):
         assert not pinned(fine(opened("why_page", **linked | {"pinned": wrong}).run()))
 
 

@@ -674,3 +674,24 @@ def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode)
     drawn = json.loads(run_code(page, code_with(page, "star("))[-1].to_json())
     hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
     assert hovers[0] == hovers[1]  # which say the sentence
+
+
+def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "LSA", "corpus": "captions", "row": "5"}).run())
+    fine(page.button(key="group").click().run())
+    (rows,) = (table.value for table in page.dataframe if {"sentence", "group"} <= {*table.value})
+    text, test = pictured(load("captions")).texts[5], load("captions").part("test")
+    own = test.groups[test.texts.index(text)]
+    same = {each for each, group in zip(test.texts, test.groups, strict=True) if group == own}
+    assert rows["sentence"][0] == text
+    assert set(rows[rows["group"] == "A"]["sentence"]) == same
+    assert sorted(set(rows["group"])) == list("ABCDEF")
+    for name, side in (("sif", "left"), ("lsa", "right")):
+        method = METHODS[name]()
+        method.fit(load("captions"))
+        vectors = method.encode(list(rows["sentence"]), normalize_embeddings=True)
+        np.testing.assert_allclose(rows[f"cosine, {side}"], vectors @ vectors[0], atol=1e-5)
+    drawn = json.loads(run_code(page, code_with(page, "groups_with("))[-1].to_json())
+    for mine, other in zip(drawn["data"], figure(page, 2)["data"], strict=True):
+        assert mine["name"] == other["name"]
+        np.testing.assert_allclose(numbers(mine["x"]), numbers(other["x"]), atol=1e-5)

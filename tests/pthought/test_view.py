@@ -10,7 +10,7 @@ from scipy import sparse
 
 from labkit.arrays import unit
 from labkit.evaluation import p_coherence
-from labkit.pthought.view import MEANINGS, companions
+from labkit.pthought.view import MEANINGS, companions, groups_with
 
 LABELS = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
 
@@ -48,3 +48,22 @@ def test_sentences_without_a_vector_are_left_out() -> None:
     found = companions(sparse.csr_matrix(some), LABELS)
     assert found.figures.left_out == 2  # groups 1 and 3 have one sentence each
     assert len(found.within) == 3 + 6
+
+
+# --- groups in the plane ------------------------------------------------------------------------------------------
+
+
+GROUPS = [[f"{name} {row}" for row in range(5)] for name in "abcdefgh"] + [["alone"], ["twice", "twice"]]
+
+
+def test_the_group_of_a_sentence_comes_first_among_others_that_the_seed_draws() -> None:
+    one, again, other = (groups_with(GROUPS, "c 3", count=3, most=4, seed=seed) for seed in (0, 0, 1))
+    assert (one.texts, one.labels) == (again.texts, again.labels)
+    assert one.texts != other.texts
+    assert one.texts[:4] == ("c 3", "c 0", "c 1", "c 2")
+    assert one.labels == tuple("AAAABBBBCCCC")
+    every = groups_with(GROUPS, "c 3", count=20)
+    assert sorted(every.texts) == sorted(text for group in GROUPS[:8] for text in group)
+    for sentence in ("alone", "twice", "unknown"):
+        with pytest.raises(ValueError, match=sentence):
+            groups_with(GROUPS, sentence)
