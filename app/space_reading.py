@@ -194,7 +194,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         if len(by_class) > 1 and known and rank(order[0])[0] < rank(order[-1])[0]:
             most, least = (f"**{frame.plain(name)}** ({written(100 * (last[name] - first[name]), '+.0f')} points)"
                            for name in (known[0], known[-1]))  # fmt: skip
-            st.markdown(f"Largest gain: {most}. Smallest: {least}.")
+            st.markdown(f"Best change: {most}. Worst: {least}.")
         st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
         table["n"] = [len(rows_of(named, name)) for name in names]
         widths |= {"n": 40, "Δ": 44}
