@@ -96,7 +96,7 @@ MADE = (
     "sentences, form a class that is named after one of them."
 )
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
-PROBE_HELP = "A run learns from train and is chosen on dev, so these numbers cannot be compared with those of test."
+PROBE_HELP = "Epochs are chosen on dev, so these numbers cannot be compared with those of test sentences."
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
