@@ -40,6 +40,12 @@ LARGER, TYPE = 1.5, 13  # for a projector, times the size of type in a picture; 
 PRESENT = "Enlarge the pictures and hide the controls, for example when presenting on a projector."
 HERE = ("127.0.0.1", "localhost", "::1")  # the names by which only this machine reaches itself
 KEEP = {"bind": "query-params"}  # for a widget whose value is kept in the page's address, under its key
+SAVE = st.components.v2.component(
+    "labkit_save",
+    html='<button name="png">Picture as PNG</button> <button name="svg">Picture as SVG</button>',
+    js=(Path(__file__).parent / "save_picture.js").read_text("utf-8"),
+    isolate_styles=False,
+)
 BUTTONS = f"<script>{(Path(__file__).parent / 'play_stop.js').read_text('utf-8')}</script>"  # of a moving picture
 
 
@@ -205,12 +211,14 @@ def picture(
     `rows` computes the data behind it, only on request; `tools` are plotly's selection buttons; `save` holds the save
     buttons if they are not below the picture.
     """
-    kind, name = st.session_state.get(f"{key}-as", "PNG"), file_name(key)
+    name = file_name(key)
     enlarged(figure)
+    if not tools and "on_select" not in chart:  # without a toolbar, a zoom could hardly be undone
+        figure.layout.dragmode = False
     figure.layout.paper_bgcolor = figure.layout.plot_bgcolor = None  # the page's, which a saved picture keeps
     config = {
         "displaylogo": False,  # it links to another site
-        "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2},
+        "toImageButtonOptions": {"filename": name, "scale": 2},
         "modeBarButtonsToRemove": [tool for tool in ("select2d", "lasso2d", "autoScale2d") if tool not in tools],
     }
     height = round(figure.layout.height or 0) or "content"
@@ -218,7 +226,7 @@ def picture(
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
         if not tools:  # otherwise the toolbar has a button for each format
-            st.radio("The camera above the picture saves", ["PNG", "SVG"], horizontal=True, key=f"{key}-as")
+            SAVE(key=f"{key}-image", data={"key": key})
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
     return event

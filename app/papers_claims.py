@@ -68,7 +68,8 @@ CARDS = {
         "the triplet network leads every other method (the paper's network)",
         "mean-vectors is the mean of the word vectors; triplets-sen is a network trained on triplets of sentences. "
         "Our copy of the paper's network is half as wide and, like its word vectors, is trained on only some of the "
-        "triplets.",
+        "triplets, so it may be too small. The triplets do help: a simpler network of ours, trained on them, leads "
+        "mean-vectors (see Claims).",
         papers_thematic,
     ),
     "sbert-lp": Card(
@@ -108,10 +109,14 @@ CARDS = {
 # --- claims in words ---------------------------------------------------------------------------------------------
 
 
+def tables_of(paper: str) -> list[Any]:
+    """The tables of a paper, or those of our own measurements."""
+    return [table for table in cached.paper_tables().values() if table.table.paper == paper]
+
+
 def claims_of(paper: str, *, asked_here: bool) -> list[Judged]:
     """The claims of a paper, or our own questions about it."""
-    mine = [table for table in cached.paper_tables().values() if table.table.paper == paper]
-    return [(claim, table) for table in mine for claim in table.claims if claim.asked_here == asked_here]
+    return [(claim, table) for table in tables_of(paper) for claim in table.claims if claim.asked_here == asked_here]
 
 
 def claim_of(card: Card) -> Judged:
@@ -211,23 +216,26 @@ def lead_line(claim: Any, table: Any, scales: Mapping[str, tuple[float, float]])
 
 def show_claims(paper: str) -> None:
     """What the paper claims with our verdicts, and our own questions, which come first if the verdict is on one."""
-    sections = [(title, claims_of(paper, asked_here=own)) for own, title in enumerate(("The paper", "Our questions"))]
+    sections = {title: claims_of(paper, asked_here=own) for own, title in enumerate(("The paper", "Our questions"))}
     judged_here = paper in CARDS and claim_of(CARDS[paper])[0].asked_here
+    if paper == EXPLANATIONS:
+        sections = {table.table.title: [(claim, table) for claim in table.claims] for table in tables_of(paper)}
     st.caption(RIGHT)
-    for title, claims in sections[::-1] if judged_here else sections:
+    for title, claims in [*sections.items()][:: -1 if judged_here else 1]:
         if claims:
-            st.markdown(f"**{title}.** {tally(claims)}")
-            with st.container(key=f"claims-{title}", gap="xsmall"):
+            folded = st.expander(f"**{title}.** {tally(claims)}", expanded=True)
+            with folded, st.container(key=f"claims-{title}", gap="xsmall"):
                 show_rows(claims)
 
 
 def show_rows(claims: Sequence[Judged]) -> None:
     """A row for each claim, those that hold first; its reason is behind the question mark."""
-    scales = scales_of(claims)
+    scales, several = scales_of(claims), len({table.table.title for _, table in claims}) > 1
     for claim, table in sorted(claims, key=lambda each: list(VERDICTS).index(verdict_of(each[0]))):
         left, right = st.columns([3, 2], vertical_alignment="center")
         against = " *The paper's own scores contradict it.*" * claim.contradicted
-        words = f"{badge(verdict_of(claim))} {sentence(claim.text)}{against} :gray[{table.table.title}]"
+        where = f" :gray[{table.table.title}]" * several
+        words = f"{badge(verdict_of(claim))} {sentence(claim.text)}{against}{where}"
         left.markdown(words, help=reason(claim, table))
         right.html(lead_line(claim, table, scales))
 

@@ -97,7 +97,8 @@ def show(chosen: choosing.Space, opened: cached.Opened, pair: tuple[str, str], p
 def show_pair(row: RowOfPair) -> None:
     """The part of a row in the similarity of the pair, and the words of a and b that make up their two numbers."""
     a, b = (round(number, DIGITS) for number in row.numbers)
-    side = "the same end: it adds to their similarity" if row.part > 0 else "opposite ends: it lowers their similarity"
+    same = f"the {'high' if a > 0 else 'low'} end: it adds to their similarity"
+    side = same if row.part > 0 else "opposite ends: it lowers their similarity"
     numbers = f"**{written(a * b)}** = {written(a)} (a) × {written(b)} (b)"
     st.markdown(f"**In this pair**, row {row.number + 1} places a and b at {side}. {numbers}")
     alt = f"Bars: the words of a and b that make up their numbers {written(a)} and {written(b)}."

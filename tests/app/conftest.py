@@ -175,7 +175,8 @@ def numbers(values: list | dict) -> np.ndarray:
 
 def texts(page: AppTest) -> str:
     """All that is written on the page."""
-    return "\n".join(str(found.value) for kind in (page.markdown, page.caption, page.text) for found in kind)
+    written = [str(found.value) for kind in (page.markdown, page.caption, page.text) for found in kind]
+    return "\n".join([*written, *(folded.label for folded in page.expander)])
 
 
 def named(page: AppTest, alt: str) -> list:

@@ -99,12 +99,14 @@ def test_a_lead_is_drawn_around_0(opened: Opened) -> None:
 def test_each_claim_is_a_row_with_its_verdict_and_reason_those_not_tested_last(opened: Opened) -> None:
     for title, paper in (("SentPWNet", "sentpwnet"), ("Explanations", "why")):
         page = fine(opened("papers_page", paper=title).run())
-        from papers_claims import VERDICTS, claims_of, sentence, tally
+        from papers_claims import VERDICTS, claims_of, sentence, tables_of, tally
 
+        groups = [claims_of(paper, asked_here=asked) for asked in (False, True)]
+        if title == "Explanations":
+            groups = [[(claim, table) for claim in table.claims] for table in tables_of(paper)]
         places = {words: place for place, (_, words) in enumerate(VERDICTS.values())}
         rows = [(re.match(r":\w+-badge\[([^]]+)\]", text.value), text) for text in page.markdown if text.help]
-        for asked in (False, True):
-            claims = claims_of(paper, asked_here=asked)
+        for claims in groups:
             mine, rows = rows[: len(claims)], rows[len(claims) :]
             order = [places[verdict[1]] for verdict, _ in mine]
             assert order == sorted(order)
