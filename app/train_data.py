@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -86,7 +87,7 @@ def show_corpora(corpora: Mapping[str, cached.Opened], measured: Mapping[str, An
             "measure": "–" if name in measured else "measuring …",
         }
         if hasattr(hard := measured.get(name), "measure"):
-            row["measure"] = hard.measure.split(",")[0]
+            row["measure"] = re.split(",| correlation| within", hard.measure)[0]
             row |= {head: getattr(hard, score) for score, (head, _) in BASELINES.items()}
         rows.append(row)
     chosen, column = st.session_state["corpus"], st.column_config
@@ -120,7 +121,7 @@ def classes_of(corpus: Corpus) -> tuple[str, list[int]]:
     if isinstance(corpus, Pairs):
         counts = np.histogram(corpus.values, 10 if corpus.graded else (0, 0.5, 1))[0].tolist()
         graded = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
-        return graded if corpus.graded else f"{counts[1]:,} with the same meaning, {counts[0]:,} without", counts
+        return graded if corpus.graded else f"{counts[1]:,} same, {counts[0]:,} different", counts
     if isinstance(corpus, Groups | Articles):
         groups = isinstance(corpus, Groups)
         own = [*Counter(corpus.groups).values()] if groups else [len(each.sections) for each in corpus.articles]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,9 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from keeping import once
-from train_queue import see_it_move, titled
+from train_queue import FEWEST, scores_of, see_it_move, title_of, titled
 
 from labkit import figures
-from labkit.corpora import Groups, Labelled
 from labkit.figure_names import DEV, MEANINGS, SAW, VERDICTS, meaning, ordered, spoken
 from labkit.runs import history
 
@@ -27,7 +24,6 @@ BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
 CURVES = 350  # pixels
 UNSURE = 2  # runs that the verdict names
-FEWEST = 30  # test rows, below which they decide nothing
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 SAW_TEST = (
@@ -116,7 +112,7 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
 def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cached.Opened) -> None:
     """The picture of the lines, below what it measures, and how to read it."""
     figure = lines[0].figure
-    save = titled(title_of(figure, opened, "test"), "leader_dots", meaning(figure) or None)
+    save = titled(f"**{title_of(figure, opened, 'test')}**", "leader_dots", meaning(figure) or None)
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
@@ -128,28 +124,16 @@ def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cach
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
 
 
-def title_of(figure: str, opened: cached.Opened, split: str) -> str:
-    """A score and the rows that it comes from, such as kNN accuracy on the 405 test sentences."""
-    said = spoken(figure)
-    said = said if said.startswith("kNN") else said[:1].upper() + said[1:]
-    kind = "sentences" if isinstance(opened.corpus, Labelled | Groups) else type(opened.corpus).__name__.lower()
-    return f"**{said} on the {opened.corpus.sizes.get(split, 0):,} {split} {kind}**"
-
-
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.evaluation.scores import score
     from labkit.trials.leaderboard import Result
-
-    def scores(method: Any, *key: Any) -> Any:
-        return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
 
     results, bad = [], {}
     for name, folder in runs.items():
         try:
             run = str(folder), cached.written(folder)
             model = cached.opened_run(*run)
-            results.append(Result.of(run[0], cached.run_record(*run), model, scores(model, *run)))
+            results.append(Result.of(run[0], cached.run_record(*run), model, scores_of(opened, model, *run)))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
@@ -157,7 +141,7 @@ def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cache
     for name in baselines:
         method = cached.fitted_method(opened, name)
         values = method.settings.values()
-        results.append(Result(name, name, values, opened.corpus.name, opened.key, 0, scores(method, name)))
+        results.append(Result(name, name, values, opened.corpus.name, opened.key, 0, scores_of(opened, method, name)))
     return results
 
 
@@ -219,7 +203,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     of_dev = column.startswith(DEV)
     title = f"**{spoken(column).capitalize()}**, by epoch"
     if of_dev:
-        title = f"{title_of(column.removeprefix(DEV), opened, 'dev')}, to choose the epoch"
+        title = f"**{title_of(column.removeprefix(DEV), opened, 'dev')}**, to choose the epoch"
     save = titled(title, "compare_curves")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}
