@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import cached
@@ -70,7 +70,9 @@ def show_train(queue: Queue, opened: cached.Opened | None, runs: Mapping[str, Pa
         train_queue.show_limits()
     with right, st.container(key="trained"):
         stored = train_queue.stored_runs(opened, runs) if opened is not None else {}
-        follow(queue, partial(show_run, queue, opened, stored, job))
+        st.session_state["followed"] = [each.id for each in queue.live]
+        part = partial(show_run, queue, opened, stored, job)
+        st.fragment(frame.run, run_every=EVERY if queue.live else None)(part)  # updated while something is trained
         if classroom.is_on():
             train_queue.show_own_runs(queue)
 
@@ -93,7 +95,8 @@ def show_run(queue: Queue, opened: cached.Opened | None, stored: Mapping[str, Jo
         for place, show in zip(st.columns(2), (train_queue.show_space, train_queue.show_curves), strict=True):
             with place:
                 show(job, of_run)
-    train_queue.show_notes(job, *job.notes)
+    if job.notes and train_queue.may_touch(job.folder):
+        st.caption(frame.plain(" · ".join(job.notes)))
     st.caption("The command for this run:")
     st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
@@ -111,12 +114,6 @@ def show_report(job: Job) -> None:
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
 
 
-def follow(queue: Queue, show: partial[None]) -> None:
-    """Draw a part of the page, and update it while something is trained."""
-    st.session_state["followed"] = [job.id for job in queue.live]
-    st.fragment(frame.run, run_every=EVERY if queue.live else None)(show)
-
-
 def page() -> None:
     frame.head("Which is better, and how sure can we be?", ABOUT, *FORMULAS)
     opened, tabs = None, frame.choices().container(width="content")
@@ -124,31 +121,31 @@ def page() -> None:
         opened = choosing.corpus()
     except (ValueError, OSError) as mistake:  # an invalid file: the rest of the page stays
         st.error(frame.plain(sentence_of(mistake)))
-    runs = cache(partial(choosing.runs_on, opened, "")) if opened is not None else None
+    runs, elsewhere = choosing.runs_on(opened, "") if opened is not None else ({}, None)
     if st.query_params.get("view") == WHICH:
         st.query_params["view"], st.session_state["preset"] = TRAIN, train_presets.ALL
     with tabs:
-        view = frame.view(VIEWS, first=first_view(opened, runs))
+        view = frame.view(VIEWS, first=first_view(opened, bool(runs)))
     # the view before would stay in sight until this one has been computed; style.css hides it
     places = {each: st.container(key=f"{'view' if each == view else 'hidden'}-{each}") for each in VIEWS}
     with places[view]:
         if view == DATA:
             train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
         elif view == TRAIN:  # only training needs the queue, which one app at a time may use
-            show_train(queue_of(choosing.run_folders()[0]), opened, runs()[0] if runs else {})
-        elif opened is not None and runs is not None:
-            train_runs.show_runs(opened, runs())
+            show_train(queue_of(choosing.run_folders()[0]), opened, runs)
+        elif opened is not None:
+            train_runs.show_runs(opened, runs, elsewhere)
     frame.show_link(own_file=opened is not None and opened.own)
 
 
-def first_view(opened: cached.Opened | None, runs: Callable[[], tuple[dict[str, Path], str | None]] | None) -> str:
+def first_view(opened: cached.Opened | None, has_runs: bool) -> str:
     """The first view of the page: the answer if there are runs, otherwise the data; for a new file, always the data."""
     asked = st.session_state.get("view", st.query_params.get("view"))
     if opened is not None and opened.own and st.session_state.get(SEEN) != opened.key:
         st.session_state[SEEN] = opened.key
         if asked != TRAIN:
             st.session_state["view"] = DATA
-    return RUNS if asked in VIEWS or (runs is not None and runs()[0]) else DATA
+    return RUNS if asked in VIEWS or has_runs else DATA
 
 
 frame.run(page)

@@ -172,14 +172,9 @@ def show_head(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Jo
             show_buttons(queue, job)
     if share is not None:
         st.progress(share)
-    show_notes(job, job.why)
+    if job.why and may_touch(job.folder):
+        st.caption(frame.plain(job.why[:1].upper() + job.why[1:]))
     return job
-
-
-def show_notes(job: Job, *notes: str) -> None:
-    """Sentences about a job that has ended, for those who may stop or delete it."""
-    for line in filter(None, notes) if job.state in ENDED and may_touch(job.folder) else ():
-        st.caption(frame.plain(line[:1].upper() + line[1:]))
 
 
 def title_of(figure: str, opened: Opened, split: str) -> str:

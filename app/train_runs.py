@@ -47,16 +47,15 @@ SINGLE = "These are single runs: the intervals cover the test data, but not othe
 # --- which runs --------------------------------------------------------------------------------------------------
 
 
-def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None], place: Any) -> dict[str, Path]:
+def chosen_runs(opened: cached.Opened, runs: dict[str, Path], elsewhere: str | None, place: Any) -> dict[str, Path]:
     """Name -> folder of the runs to compare, chosen in a place from those trained on this corpus."""
-    runs, elsewhere = offered
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
         st.info(frame.plain(f"Some runs in this link are missing: {choosing.first_of(missing)}. Choose others."))
-    first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
-    if others:  # the selection belongs to the previous corpus
-        st.session_state.update({CORPUS: opened.key, "runs": first})
-    default = None if others else first
+    default: list[str] | None = list(runs)[:FIRST]
+    if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the selection belongs to the previous corpus
+        st.session_state.update({CORPUS: opened.key, "runs": default})
+        default = None
     limits: Any = {"max_selections": MOST, "help": elsewhere, **frame.KEEP}
     names = place.multiselect("Runs to compare", list(runs), default, key="runs", **limits)
     return {name: runs[name] for name in names}
@@ -70,12 +69,12 @@ def listed(names: Sequence[str]) -> str:
 # --- scores ------------------------------------------------------------------------------------------------------
 
 
-def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
+def show_runs(opened: cached.Opened, offered: dict[str, Path], elsewhere: str | None) -> None:
     """The verdict, the leaderboard with the table behind it, and the curves; the choices are behind a button."""
     from labkit.trials.leaderboard import leaderboard
 
     choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
-    runs = chosen_runs(opened, offered, choices)
+    runs = chosen_runs(opened, offered, elsewhere, choices)
     named: Any = {"format_func": choosing.VECTORS.__getitem__, "key": "baselines", **frame.KEEP}
     baselines = choices.multiselect("Baselines, fitted here without labels", list(choosing.VECTORS), BASELINES, **named)
     results = results_of(runs, baselines, opened)
@@ -161,20 +160,20 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
     notes += [SINGLE] * (bool(single) and all(len(line.results) == 1 for line in single))
     level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
     ties = [line.name for line in others if line.verdict == "tie"]
-    beside = {line.name: f" ({line.difference})" * bool(line.difference) for line in others}
-    unsure = [line.name + beside[line.name] for line in others if line.verdict == "open"]
+    named = {line: line.name + f" ({line.difference})" * bool(line.difference) for line in others}
+    unsure = [named[line] for line in others if line.verdict == "open"]
     if len(level) > 1:
         said, more = f"{listed(level)} score the same: {best.mean:.3f}.", f"{figure} cannot tell them apart."
     elif unsure:
-        named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
+        first = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         said = f"{best.name} has the highest {figure}: {best.mean:.3f}."
-        more = f"It remains open whether {listed(named)} {'is' if len(unsure) == 1 else 'are'} worse."
+        more = f"It remains open whether {listed(first)} {'is' if len(unsure) == 1 else 'are'} worse."
     elif ties:
         said = f"{best.name} and {listed(ties)} tie: {figure} {best.mean:.3f}."
         more = "They differ by less than 0.01."
     else:
         said = f"{best.name} is best: {figure} {best.mean:.3f}."
-        more = f"Next is {others[0].name}{beside[others[0].name]}."
+        more = f"Next is {named[others[0]]}."
     return among + said, " ".join([more, *notes])
 
 

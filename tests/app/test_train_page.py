@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +27,7 @@ from labkit.locks import locked
 from labkit.methods import METHODS, load_run
 from labkit.runs import add_metrics, history, read_record, write_checkpoint
 from labkit.training.trained import probe_of
+from labkit.trials.plan import Plan
 from tests.waiting import until
 
 from .conftest import HOSTILE, Opened, figure, fine, named, numbers, refused, shows_no_markup, texts, with_file
@@ -340,7 +343,7 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
 
 
-def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
+def test_what_is_shown_is_a_stored_run_or_what_is_trained_or_chosen(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = fine(opened("train_page", view="Train", corpus="relatedness").run())
@@ -359,14 +362,7 @@ def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
     fine(page.button(key="move-").click().run())
     assert where[0].items() >= {"corpus": "topics", "right": "run small"}.items()
     assert not keys(page, "delete-", "resume-")
-
-
-def test_what_is_shown_belongs_to_the_chosen_preset(opened: Opened, waiting: Queue, run: Path) -> None:
-    shutil.copytree(run / "small", waiting.runs / "small")  # of sentpwnet
-    film = "A readable metric (FILM)"
-    page = fine(opened("train_page", view="Train", corpus="topics").run())
-    assert run_box(page).value == "small"
-    fine(page.radio(key="preset").set_value(film).run())
+    fine(page.radio(key="preset").set_value("A readable metric (FILM)").run())
     assert "**film**" in page.info[0].value
     fine(run_box(page).set_value("small").run())  # another one that is there
     assert not page.info
@@ -428,6 +424,9 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
     words = job.words(Path("report"))
     assert words[:6] == ["bench", "my data.csv", "--minutes", "3", "--out", "report"]
     until(lambda: Path(job.folder).is_dir())
+    plan = Plan("hit@1", ("bag", "tfidf"), {}, trials=8, part=1.0, seeds=3, minutes=3.0, workers=1, costs={})
+    (Path(job.folder) / "planned.json").write_text(json.dumps(asdict(plan)))
+    assert "2 methods (bag, tfidf), 8 trials each" in texts(fine(page.run()))
     (Path(job.folder) / "report.json").write_text('{"finished": true}')
     (Path(job.folder) / "report.html").write_text("<!doctype html><p>bag leads<script>parent.hit = 1</script>")
     (Path(job.folder) / "go").touch()
