@@ -73,7 +73,7 @@ def may_touch(run: Path | str) -> bool:
     return not classroom.is_on() or classroom.is_teacher() or bool(whose and whose.owner == classroom.me() != "")
 
 
-def is_shown(queue: Queue, job: Job) -> bool:
+def is_shown(job: Job) -> bool:
     """Whether this visitor sees a job: one they may stop, a shared one, or one that no visitor started."""
     whose = owned(job.folder)
     return may_touch(job.folder) or (whose.shared if whose else not job.own)
@@ -133,17 +133,19 @@ def stored_runs(opened: Opened, runs: Mapping[str, Path]) -> dict[str, Job]:
 def choose_run(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Job | None:
     """The run to show, from those that this visitor sees: at first one by the chosen method on this corpus, or one that
     is not finished yet."""
-    jobs = {job.name: job for job in queue.jobs() if is_shown(queue, job)}
+    jobs = {job.name: job for job in queue.jobs() if is_shown(job)}
     jobs |= {name: job for name, job in stored.items() if name not in jobs}
+    if not jobs:
+        return None
     what, lab, key = chosen and (chosen.method, chosen.corpus), choosing.lab_runs(), run_key(chosen)
     fitting = [name for name, job in jobs.items() if (job.method, job.corpus) == what]
-    fitting.sort(key=lab.__contains__)
-    live = [name for name, job in jobs.items() if job.state not in ENDED]
+    first = sorted(fitting, key=lambda name: name in lab)  # bundled ones are last
+    first += [name for name, job in jobs.items() if job.state not in ENDED]
     if st.session_state.get(key) not in jobs:
-        st.session_state[key] = next(iter(fitting + live), None)
-    names = list(dict.fromkeys([*fitting, *live, *jobs]))
-    shown: Any = {"placeholder": "Choose a run", "label_visibility": "collapsed", "width": NAMES}
-    return jobs.get(st.selectbox("Run", names, None, key=key, **shown) or "") if names else None
+        st.session_state[key] = next(iter(first), None)
+    names, shown = dict.fromkeys([*first, *jobs]), {"placeholder": "Choose a run", "label_visibility": "collapsed"}
+    name: str | None = st.selectbox("Run", names, None, key=key, width=NAMES, **shown)
+    return jobs[name] if name else None
 
 
 def show_head(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Job | None:
@@ -152,7 +154,7 @@ def show_head(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Jo
         st.rerun()  # the whole page once, because the button is enabled again, or updates start or stop
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    if others := sum(not is_shown(queue, job) for job in queue.live):
+    if others := sum(not is_shown(job) for job in queue.live):
         st.caption(f"Other visitors' runs in the queue: {others}.")
     share = None
     with st.container(horizontal=True, vertical_alignment="center", key="job"):
@@ -167,7 +169,12 @@ def show_head(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Jo
             said = so_far + (f" · {lasting(left)} left" if left is not None else "") if what else ahead
         st.markdown(" · ".join(filter(None, [job.state, said])), width="stretch")
         if job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
-            show_model(job)
+            if st.button("See it move", key=f"move-{job.id}", type="primary", icon=":material/animation:"):
+                if job.own:
+                    file = st.session_state.get("file")
+                    st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", file)
+                see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
+            frame.save_model(Path(job.folder), f"zip-{job.id}")
         if may_touch(job.folder):
             show_buttons(queue, job)
     if share is not None:
@@ -209,16 +216,6 @@ def show_result(job: Job, opened: Opened | None) -> None:
                 usual = scores_of(opened, cached.fitted_method(opened, "mean-vectors"), "mean-vectors")
                 base = f" (mean word vectors: {usual.figures[name]:.3f})"
         st.markdown(f"**{title}: {value:.3f}**{base}{few}")
-
-
-def show_model(job: Job) -> None:
-    """Buttons to see a finished run move, and to save it."""
-    icon = ":material/animation:"
-    if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
-        if job.own:
-            st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
-        see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
-    frame.save_model(Path(job.folder), f"zip-{job.id}")
 
 
 def show_buttons(queue: Queue, job: Job) -> None:

@@ -33,8 +33,7 @@ ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", "
 LONGEST = 80  # characters of a file's name
 BENCH, PLAN, REPORT = "bench", "planned.json", "report.json"  # the method of a comparison, and its two files
 MINUTES = 1, 120  # that a comparison may take
-STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
-RESUMABLE = ("stopped", "failed")
+RESUMABLE = ("stopped", "failed")  # the states of a job before: waiting, running, stopping
 ENDED = (*RESUMABLE, "finished")
 
 
@@ -166,7 +165,7 @@ def read_jobs(folder: Path) -> list[Job]:
         record = _read(path)
         with suppress(KeyError, TypeError):
             job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
-            if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict):
+            if job.id == path.stem and isinstance(job.settings, dict):
                 jobs.append(job)
     return jobs
 
