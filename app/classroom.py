@@ -62,7 +62,6 @@ class Guard:
     def __init__(self, app: Any, tokens: Mapping[str, str]) -> None:
         self.app, self.tokens = app, tokens
         self._uploader: dict[str, str] = {}  # session -> visitor, kept when the connection is lost
-        self._coming: Counter[str] = Counter()  # visitor -> bytes being uploaded
         PRESENT.guarded = True
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -135,15 +134,11 @@ class Guard:
         if full:
             await refuse(scope, receive, send, full, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         else:
-            self._coming[name] += size
-            try:
-                await self.app(scope, receive, send)
-            finally:
-                self._coming[name] -= size
+            await self.app(scope, receive, send)
 
     def held(self) -> Counter[str]:
-        """The bytes of files in memory or being uploaded, by visitor."""
-        held = Counter(self._coming)
+        """The bytes of files in memory, by visitor."""
+        held: Counter[str] = Counter()
         for session, files in [*get_instance().uploaded_file_mgr.file_storage.items()]:  # type: ignore[attr-defined]
             held[self._uploader[session]] += sum(len(file.data) for file in [*files.values()])
         return held

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -46,7 +47,6 @@ BASELINES = {  # the scores of a corpus -> their column and its help
     "tfidf": ("TF-IDF", f"Weighted words, compared without training. {WITHIN}"),
     "mean_vectors": ("mean vectors", f"Mean word vectors, which learn nothing from labels. {WITHIN}"),
 }
-SIZES = "The rows of each class or, for other corpora, how often each score or size occurs."
 
 
 def show_data(opened: cached.Opened | None, to_train: Callable[[], None]) -> None:
@@ -77,16 +77,11 @@ def show_corpora(corpora: Mapping[str, cached.Opened], measured: Mapping[str, An
     """The table of corpora, with the scores that are `measured`; the selected row is the corpus of the page."""
     names, rows = list(corpora), []
     for name, opened in corpora.items():
-        classes, sizes = classes_of(opened.corpus)
         what = choosing.OWN if opened.own else CORPORA[name].summary
         row = {"corpus": opened.in_code, "what it is": what, "rows": len(opened.corpus)}
-        row |= {
-            "classes": classes,
-            "sizes": sizes if len(sizes) > 2 else None,
-            "measure": "–" if name in measured else "measuring …",
-        }
+        row |= {"classes": classes_of(opened.corpus), "measure": "–" if name in measured else "measuring …"}
         if hasattr(hard := measured.get(name), "measure"):
-            row["measure"] = hard.measure.split(",")[0]
+            row["measure"] = re.split(",| correlation| within", hard.measure)[0]
             row |= {head: getattr(hard, score) for score, (head, _) in BASELINES.items()}
         rows.append(row)
     chosen, column = st.session_state["corpus"], st.column_config
@@ -102,7 +97,6 @@ def show_corpora(corpora: Mapping[str, cached.Opened], measured: Mapping[str, An
         column_config={
             "corpus": column.Column(pinned=True),
             "rows": column.NumberColumn(format="localized"),
-            "sizes": column.BarChartColumn(help=SIZES, y_min=0, width="small"),
             "measure": column.Column(help=". ".join(map(meaning, ("hit@1", "knn_accuracy", "spearman"))) + "."),
             **{head: column.NumberColumn(help=about, format="%.2f") for head, about in BASELINES.values()},
         },
@@ -112,26 +106,22 @@ def show_corpora(corpora: Mapping[str, cached.Opened], measured: Mapping[str, An
         st.rerun()
 
 
-def classes_of(corpus: Corpus) -> tuple[str, list[int]]:
-    """The classes of a corpus in words, and their sizes; for other corpora, how often each score or size occurs."""
-    if isinstance(corpus, Labelled):
-        sizes = [count for _, count in Counter(corpus.labels).most_common()]
-        return f"{len(sizes)} classes of {span(sizes)} rows", sizes
+def classes_of(corpus: Corpus) -> str:
+    """The classes, groups or scores of a corpus, with their smallest and largest size."""
     if isinstance(corpus, Pairs):
-        counts = np.histogram(corpus.values, 10 if corpus.graded else (0, 0.5, 1))[0].tolist()
+        same = sum(value > 0.5 for value in corpus.values)
         graded = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
-        return graded if corpus.graded else f"{counts[1]:,} with the same meaning, {counts[0]:,} without", counts
-    if isinstance(corpus, Groups | Articles):
-        groups = isinstance(corpus, Groups)
-        own = [*Counter(corpus.groups).values()] if groups else [len(each.sections) for each in corpus.articles]
-        said = f"{len(own):,} groups of {span(own)}" if groups else f"{len(own):,} articles of {span(own)} sections"
-        return said, [count for _, count in sorted(Counter(own).items())]
-    return "", []
-
-
-def span(sizes: Sequence[int]) -> str:
-    """The smallest and the largest size, or the only one."""
-    return " to ".join(dict.fromkeys((str(min(sizes)), str(max(sizes)))))
+        return graded if corpus.graded else f"{same:,} same, {len(corpus) - same:,} different"
+    if isinstance(corpus, Labelled):
+        sizes, what, unit = [*Counter(corpus.labels).values()], "classes", " rows"
+    elif isinstance(corpus, Groups):
+        sizes, what, unit = [*Counter(corpus.groups).values()], "groups", ""
+    elif isinstance(corpus, Articles):
+        sizes, what, unit = [len(each.sections) for each in corpus.articles], "articles", " sections"
+    else:
+        return ""
+    span = " to ".join(dict.fromkeys((str(min(sizes)), str(max(sizes)))))
+    return f"{len(sizes):,} {what} of {span}{unit}"
 
 
 # --- the chosen corpus -------------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import cached
@@ -16,7 +18,7 @@ import train_data
 import train_presets
 import train_queue
 import train_runs
-from trainings import ENDED, Job, Queue, queue_of
+from trainings import ENDED, PLAN, Job, Queue, queue_of
 
 from labkit.atomic import sentence_of
 
@@ -24,7 +26,6 @@ DATA, TRAIN, RUNS = VIEWS = ["Data", "Train", "Runs"]
 SEEN = "file-seen"  # in the session: the file whose data were shown when it came
 WHICH = "Which method?"  # a view of earlier links: now a choice of Train
 EVERY = 1.5  # seconds between updates while something runs
-MOST = 12  # ended runs listed
 REPORT_HEIGHT = 900  # pixels
 # a frame has the app's origin: whatever a visitor's file brought into the report, no script runs there
 NO_SCRIPT = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -51,8 +52,8 @@ FORMULAS = (
 )
 
 
-def show_train(queue: Queue, opened: cached.Opened | None) -> None:
-    """What is to be trained, and next to it the runs in the queue."""
+def show_train(queue: Queue, opened: cached.Opened | None, runs: Mapping[str, Path]) -> None:
+    """What is to be trained, and next to it one run."""
     left, right = st.columns([2, 5], gap="large")
     job = None
     with left:
@@ -68,41 +69,44 @@ def show_train(queue: Queue, opened: cached.Opened | None) -> None:
                 st.button(name, type="primary", icon=icon, help=about, disabled=live, key="train")
         train_queue.show_limits()
     with right, st.container(key="trained"):
-        follow(queue, partial(show_jobs, queue, opened, job))
+        stored = train_queue.stored_runs(opened, runs) if opened is not None else {}
+        st.session_state["followed"] = [each.id for each in queue.live]
+        part = partial(show_run, queue, opened, stored, job)
+        st.fragment(frame.run, run_every=EVERY if queue.live else None)(part)  # updated while something is trained
         if classroom.is_on():
             train_queue.show_own_runs(queue)
 
 
-def show_jobs(queue: Queue, opened: cached.Opened | None, chosen: Job | None) -> None:
-    """One run or comparison of the chosen kind, with its progress and results; above it what runs now, below it what
-    has ended.
-    """
-    job, others = train_queue.jobs_shown(queue, opened, chosen.method if chosen else "")
-    for each in others:
-        if each.state not in ENDED:
-            train_queue.show_head(queue, each, opened, shown=False)
-    if job is None and opened is not None and chosen is not None:
-        where = f"**{chosen.kind}** on {frame.plain(opened.in_code)}"
-        st.info(f"There is no run of {where} yet. Its results will appear here.")
-    elif job is not None:
-        train_queue.show_head(queue, job, opened)
-        if job.is_bench:
-            show_report(job)
-        else:
-            of_run = opened if opened is not None and job.corpus == opened.in_code else None
-            for place, show in zip(st.columns(2), (train_queue.show_space, train_queue.show_curves), strict=True):
-                with place:
-                    show(job, of_run)
-        st.caption(f"It is stored as `{job.name}`. The command for it:")
-        st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
-    if ended := [each for each in others if each.state in ENDED and opened is not None][:MOST]:
-        with st.expander(f"Other runs: {len(ended)}"):
-            for each in ended:
-                train_queue.show_head(queue, each, opened, shown=False)
+def show_run(queue: Queue, opened: cached.Opened | None, stored: Mapping[str, Job], chosen: Job | None) -> None:
+    """One run or comparison, with its progress and results."""
+    job = train_queue.show_head(queue, stored, chosen)
+    if job is None:
+        if opened is not None and chosen is not None:
+            st.info(f"No run of **{chosen.kind}** on {frame.plain(opened.in_code)} yet. Its results will appear here.")
+        return
+    if job.is_bench:
+        show_report(job)
+    else:
+        of_run = opened if opened is not None and job.corpus == opened.in_code else None
+        if of_run is None and not job.own:
+            of_run = cached.lab_corpus(job.corpus)
+        if job.state == "finished":
+            train_queue.show_result(job, of_run)
+        for place, show in zip(st.columns(2), (train_queue.show_space, train_queue.show_curves), strict=True):
+            with place:
+                show(job, of_run)
+    if job.notes and train_queue.may_touch(job.folder):
+        st.caption(frame.plain(" · ".join(job.notes)))
+    st.caption("The command for this run:")
+    st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 
 
 def show_report(job: Job) -> None:
-    """The report of a comparison, which is a separate page."""
+    """The plan of a comparison, and its report, which is a separate page."""
+    from labkit.trials.plan import Plan
+
+    with suppress(OSError, ValueError, KeyError, TypeError):  # there is no plan yet
+        st.caption(f"Plan: {Plan.of(json.loads((Path(job.folder) / PLAN).read_text('utf-8')))}.")
     page = Path(job.folder) / "report.html"
     if job.state in ENDED and page.is_file():
         frame.download("Report as HTML", page.read_bytes, f"{job.name}.html", "text/html", f"report-{job.id}")
@@ -110,43 +114,38 @@ def show_report(job: Job) -> None:
         st.iframe(framed, height=REPORT_HEIGHT, alt="The report of the comparison")
 
 
-def follow(queue: Queue, show: partial[None]) -> None:
-    """Draw a part of the page, and update it while something is trained."""
-    st.session_state["followed"] = [job.id for job in queue.live]
-    st.fragment(frame.run, run_every=EVERY if queue.live else None)(show)
-
-
 def page() -> None:
     frame.head("Which is better, and how sure can we be?", ABOUT, *FORMULAS)
-    opened = None
+    opened, tabs = None, frame.choices().container(width="content")
     try:
         opened = choosing.corpus()
     except (ValueError, OSError) as mistake:  # an invalid file: the rest of the page stays
         st.error(frame.plain(sentence_of(mistake)))
-    runs = cache(partial(choosing.runs_on, opened, "")) if opened is not None else None
+    runs, elsewhere = choosing.runs_on(opened, "") if opened is not None else ({}, None)
     if st.query_params.get("view") == WHICH:
         st.query_params["view"], st.session_state["preset"] = TRAIN, train_presets.ALL
-    view = frame.view(VIEWS, first=first_view(opened, runs))
+    with tabs:
+        view = frame.view(VIEWS, first=first_view(opened, bool(runs)))
     # the view before would stay in sight until this one has been computed; style.css hides it
     places = {each: st.container(key=f"{'view' if each == view else 'hidden'}-{each}") for each in VIEWS}
     with places[view]:
         if view == DATA:
             train_data.show_data(opened, partial(st.session_state.update, view=TRAIN))
         elif view == TRAIN:  # only training needs the queue, which one app at a time may use
-            show_train(queue_of(choosing.run_folders()[0]), opened)
-        elif opened is not None and runs is not None:
-            train_runs.show_runs(opened, runs())
+            show_train(queue_of(choosing.run_folders()[0]), opened, runs)
+        elif opened is not None:
+            train_runs.show_runs(opened, runs, elsewhere)
     frame.show_link(own_file=opened is not None and opened.own)
 
 
-def first_view(opened: cached.Opened | None, runs: Callable[[], tuple[dict[str, Path], str | None]] | None) -> str:
+def first_view(opened: cached.Opened | None, has_runs: bool) -> str:
     """The first view of the page: the answer if there are runs, otherwise the data; for a new file, always the data."""
     asked = st.session_state.get("view", st.query_params.get("view"))
     if opened is not None and opened.own and st.session_state.get(SEEN) != opened.key:
         st.session_state[SEEN] = opened.key
         if asked != TRAIN:
             st.session_state["view"] = DATA
-    return RUNS if asked in VIEWS or (runs is not None and runs()[0]) else DATA
+    return RUNS if asked in VIEWS or has_runs else DATA
 
 
 frame.run(page)

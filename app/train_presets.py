@@ -125,14 +125,6 @@ def presets_for(shape: str) -> list[Preset]:
     return [each for each in PRESETS if shape in each.shapes and (not each.needs or find_spec(each.needs))]
 
 
-def choose(method: str, opened: cached.Opened) -> None:
-    """Choose the preset with this method, or the method itself."""
-    fitting = [each.name for each in presets_for(type(opened.corpus).__name__) if each.method == method]
-    st.session_state["preset"] = ALL if method == BENCH else next(iter(fitting), OTHER)
-    if method != BENCH:
-        st.session_state["method"] = method
-
-
 def job_of(opened: cached.Opened, place: Any) -> Job:
     """The chosen method with its settings, drawn in a place, without those at their defaults; or a comparison."""
     from labkit.methods import METHODS, SUMMARIES

@@ -1,12 +1,12 @@
-"""The view of the queue: one run with its space and curves as they grow, the other jobs, and a visitor's own runs."""
+"""Train: one run of the queue, with its space and curves as they grow, and a visitor's own runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cached
 import choosing
@@ -14,7 +14,6 @@ import classroom
 import frame
 import numpy as np
 import streamlit as st
-import train_presets
 from cached import Opened
 from keeping import once
 from safetensors import SafetensorError, safe_open
@@ -23,7 +22,7 @@ from trainings import ENDED, RESUMABLE, Job, Owned, Queue, all_owned, owned, pro
 from labkit import figures
 from labkit.arrays import unit
 from labkit.atomic import amount, sentence_of
-from labkit.corpora import Labelled
+from labkit.corpora import Groups, Labelled
 from labkit.corpora.relations import probe_split
 from labkit.figure_names import DEV, meaning, spoken
 from labkit.figures.epochs import curve_columns, kept_epoch
@@ -32,12 +31,16 @@ from labkit.progress import lasting
 from labkit.projection.epochs import epochs
 from labkit.runs import CHECKPOINT, Snapshots, finished, history, read_record, read_run, settings_of
 
+if TYPE_CHECKING:
+    from labkit.evaluation.scores import Scores
+
 EACH = 2  # runs in the queue per visitor of a classroom
 DISK = 256 * 2**20  # bytes of runs per visitor of a classroom
-SHOWN, BESIDE = "shown-training", "shown-beside"  # in the session: the job shown, and the corpus and method chosen then
+NAMES = 300  # pixels of the list of runs
+FEWEST, TOO_FEW = 30, ". These are too few rows to decide anything."  # test rows, and what is said below
 COLOURED = 36  # most classes of a probe that get colours
 SPACE, CURVES = 380, 300  # heights of the pictures in pixels
-EARLY = "**Training stopped early** after epoch {last} of {most}: no better dev score for {patience} epochs."
+EARLY = "**Training stopped early** after epoch {last} of {epochs}: no better dev score for {patience} epochs."
 BEST = "The largest mark is epoch {best}, the best on dev so far. The model keeps its weights. "
 LAST = "No dev score chooses an epoch, so the model keeps the weights of the last one. "
 
@@ -70,10 +73,15 @@ def may_touch(run: Path | str) -> bool:
     return not classroom.is_on() or classroom.is_teacher() or bool(whose and whose.owner == classroom.me() != "")
 
 
-def is_shown(queue: Queue, job: Job) -> bool:
+def is_shown(job: Job) -> bool:
     """Whether this visitor sees a job: one they may stop, a shared one, or one that no visitor started."""
     whose = owned(job.folder)
     return may_touch(job.folder) or (whose.shared if whose else not job.own)
+
+
+def run_key(chosen: Job | None) -> str:
+    """The key of the run that is shown next to this choice of corpus and method."""
+    return f"run-of-{chosen.corpus}-{chosen.method}" if chosen else "run-of"
 
 
 def submit(queue: Queue, job: Job, opened: Opened) -> None:
@@ -83,7 +91,7 @@ def submit(queue: Queue, job: Job, opened: Opened) -> None:
     except (ValueError, OSError) as reason:
         st.error(frame.plain(sentence_of(reason)))
         return
-    st.session_state.update({SHOWN: job.id, f"file-of-{job.id}": opened.file})  # to look at its space later
+    st.session_state.update({run_key(job): job.name, f"file-of-{job.id}": opened.file})  # to look at its space later
 
 
 def is_live(queue: Queue, job: Job, opened: Opened) -> bool:
@@ -96,115 +104,118 @@ def is_live(queue: Queue, job: Job, opened: Opened) -> bool:
     )
 
 
-def show(job: Job, opened: Opened | None) -> None:
-    """Show a job next to its own corpus and preset; one on a file, next to whatever corpus is open."""
-    if not job.own:
-        choosing.choose_corpus(job.corpus)
-        opened = cached.lab_corpus(job.corpus)
-    if opened is not None:
-        train_presets.choose(job.method, opened)
-    st.session_state.update({SHOWN: job.id, BESIDE: (opened.in_code, job.method) if opened else (None, "")})
-
-
 def act(what: Callable[[Any], Any], which: str | Path) -> None:
     """Call `what`; if another visitor was quicker, keep the error to show it as one sentence."""
     try:
         what(which)
-        st.session_state[SHOWN] = which
     except (ValueError, OSError) as reason:
         st.session_state["refused"] = sentence_of(reason)
 
 
-# --- the queue ---------------------------------------------------------------------------------------------------
+# --- one run -----------------------------------------------------------------------------------------------------
 
 
-def jobs_shown(queue: Queue, opened: Opened | None, method: str) -> tuple[Job | None, list[Job]]:
-    """The run or comparison to show, if there is one by this method on this corpus, and all other jobs that this
-    visitor sees.
+def stored_runs(opened: Opened, runs: Mapping[str, Path]) -> dict[str, Job]:
+    """The finished runs on this corpus, as jobs that are in no queue."""
+    from labkit.methods import OF_RUNS
 
-    It is the one that the visitor asks for; otherwise, if a corpus is open, the job that runs or was changed last, or a
-    stored run.
-    """
+    stored = {}
+    for name, folder in runs.items():
+        if (record := choosing.record_of(folder)).get("state") == "finished":
+            kind = OF_RUNS[record["method"]].Settings
+            usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
+            changed = {each: value for each, value in settings.items() if value != usual[each]}
+            about: Any = {"folder": str(folder), "state": "finished"}
+            stored[name] = Job(record["method"], opened.in_code, record["seed"], changed, opened.own, **about)
+    return stored
+
+
+def choose_run(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Job | None:
+    """The run to show, from those that this visitor sees: at first one by the chosen method on this corpus, or one that
+    is not finished yet."""
+    jobs = {job.name: job for job in queue.jobs() if is_shown(job)}
+    jobs |= {name: job for name, job in stored.items() if name not in jobs}
+    if not jobs:
+        return None
+    what, lab, key = chosen and (chosen.method, chosen.corpus), choosing.lab_runs(), run_key(chosen)
+    fitting = [name for name, job in jobs.items() if (job.method, job.corpus) == what]
+    first = sorted(fitting, key=lambda name: name in lab)  # bundled ones are last
+    first += [name for name, job in jobs.items() if job.state not in ENDED]
+    if st.session_state.get(key) not in jobs:
+        st.session_state[key] = next(iter(first), None)
+    names, shown = dict.fromkeys([*first, *jobs]), {"placeholder": "Choose a run", "label_visibility": "collapsed"}
+    name: str | None = st.selectbox("Run", names, None, key=key, width=NAMES, **shown)
+    return jobs[name] if name else None
+
+
+def show_head(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Job | None:
+    """The choice of a run, its progress and its buttons; the chosen run."""
     if st.session_state["followed"] != [job.id for job in queue.live]:
         st.rerun()  # the whole page once, because the button is enabled again, or updates start or stop
     if refused := st.session_state.pop("refused", None):
         st.error(frame.plain(refused))
-    if others := sum(not is_shown(queue, job) for job in queue.live):
+    if others := sum(not is_shown(job) for job in queue.live):
         st.caption(f"Other visitors' runs in the queue: {others}.")
-    chosen = opened and opened.in_code, method
-    if st.session_state.setdefault(BESIDE, chosen) != chosen:
-        st.session_state[BESIDE] = chosen
-        st.session_state.pop(SHOWN, None)
-    wanted = st.session_state.get(SHOWN)
-    jobs = [job for job in queue.jobs() if is_shown(queue, job)]
-    fitting = [job for job in jobs if job.id == wanted or (job.corpus, job.method) == chosen]
-    first = min(fitting, key=lambda job: job.id != wanted, default=None)
-    stored = stored_run(opened, method) if first is None and opened is not None else None
-    return first or stored, [job for job in jobs if job is not first]
-
-
-def stored_run(opened: Opened, method: str) -> Job | None:
-    """The newest finished run of a method on this corpus, or a bundled one, as a job that is in no queue."""
-    from labkit.methods import OF_RUNS
-
-    records = {folder: choosing.record_of(folder) for folder in choosing.runs_on(opened, "")[0].values()}
-    done = [each for each, of in records.items() if of.get("state") == "finished" and of["method"] == method]
-    if not done:
-        return None
-    folder = min(done, key=lambda each: each.name in choosing.lab_runs())  # the first that is not bundled
-    record, kind = records[folder], OF_RUNS[method].Settings
-    usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
-    changed = {name: value for name, value in settings.items() if value != usual[name]}
-    more: Any = {"folder": str(folder), "state": "finished"}
-    return Job(method, opened.in_code, record["seed"], changed, opened.own, **more)
-
-
-def show_head(queue: Queue, job: Job, opened: Opened | None, *, shown: bool = True) -> None:
-    """What a job trains, its progress or result, and its buttons."""
-    said, share = result_of(job), None
-    if job.state not in ENDED:
-        what, share, left = progress(job, queue.private(job)) if job.state != "waiting" else ("", None, None)
-        live = queue.live
-        ahead = f"runs ahead in the queue: {live.index(job)}" if job in live[1:] else "starting …"
-        so_far = f"{frame.plain(what)} · {lasting(job.seconds)} so far"
-        said = so_far + (f" · {lasting(left)} left" if left is not None else "") if what else ahead
-    name = f"**{job.kind}** on {frame.plain(job.corpus)}" if shown else f"**{frame.plain(job.name)}**"
-    with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
-        st.markdown(" · ".join(filter(None, [name, job.state, said])), width="stretch")
-        if not shown and st.button("Show", key=f"show-{job.id}", on_click=show, args=(job, opened)):
-            st.rerun()  # the whole page: corpus and preset have changed, too
-        if shown and job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
-            show_model(job)
+    share = None
+    with st.container(horizontal=True, vertical_alignment="center", key="job"):
+        if (job := choose_run(queue, stored, chosen)) is None:
+            return None
+        said = "another process is training this run" * is_locked(job.folder)  # the command line, or a closed app
+        if job.state not in ENDED:
+            what, share, left = progress(job, queue.private(job)) if job.state != "waiting" else ("", None, None)
+            live = queue.live
+            ahead = f"runs ahead in the queue: {live.index(job)}" if job in live[1:] else "starting …"
+            so_far = f"{frame.plain(what)} · {lasting(job.seconds)} so far"
+            said = so_far + (f" · {lasting(left)} left" if left is not None else "") if what else ahead
+        st.markdown(" · ".join(filter(None, [job.state, said])), width="stretch")
+        if job.state == "finished" and not job.is_bench and Path(job.folder).is_dir():
+            if st.button("See it move", key=f"move-{job.id}", type="primary", icon=":material/animation:"):
+                if job.own:
+                    file = st.session_state.get("file")
+                    st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", file)
+                see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
+            frame.save_model(Path(job.folder), f"zip-{job.id}")
         if may_touch(job.folder):
             show_buttons(queue, job)
-    if shown and share is not None:
+    if share is not None:
         st.progress(share)
-    for line in (job.why, *job.notes) if job.state in ENDED and may_touch(job.folder) else ():
-        st.caption(frame.plain(line[:1].upper() + line[1:]))
+    if job.why and may_touch(job.folder):
+        st.caption(frame.plain(job.why[:1].upper() + job.why[1:]))
+    return job
 
 
-def result_of(job: Job) -> str:
-    """For a finished run, its main score on test; otherwise nothing."""
-    if is_locked(job.folder):  # the command line, or a job of a closed app that has not ended yet
-        return "another process is training this run"
-    if job.state != "finished" or job.is_bench:
-        return ""
+def title_of(figure: str, opened: Opened, split: str) -> str:
+    """A score and the rows that it comes from, such as kNN accuracy on the 405 test sentences."""
+    said = spoken(figure)
+    said = said if said.startswith("kNN") else said[:1].upper() + said[1:]
+    kind = "sentences" if isinstance(opened.corpus, Labelled | Groups) else type(opened.corpus).__name__.lower()
+    return f"{said} on the {opened.corpus.sizes.get(split, 0):,} {split} {kind}"
+
+
+def scores_of(opened: Opened, method: Any, *key: Any) -> Scores:
+    """The scores of a method on the test split."""
+    from labkit.evaluation.scores import score
+
+    return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
+
+
+def show_result(job: Job, opened: Opened | None) -> None:
+    """The main score of a finished run on test, next to that of mean word vectors."""
     try:
         metrics = read_record(job.folder)["metrics"].values()
     except (ValueError, OSError):
-        return "the folder of this run was deleted"
-    values = [(name, value) for each in metrics for name, value in each.items() if value is not None]
-    return "".join(f"{frame.plain(spoken(name))} on test: {value:.3f}" for name, value in values[:1])
-
-
-def show_model(job: Job) -> None:
-    """Buttons to see a finished run move, and to save it."""
-    icon = ":material/animation:"
-    if st.button("See it move", key=f"move-{job.id}", type="primary", icon=icon):
-        if job.own:
-            st.session_state["file"] = st.session_state.get(f"file-of-{job.id}", st.session_state.get("file"))
-        see_it_move(Path(job.folder), choosing.OWN if job.own else job.corpus)
-    frame.save_model(Path(job.folder), f"zip-{job.id}")
+        st.caption("The folder of this run was deleted.")
+        return
+    found = [(name, value) for each in metrics for name, value in each.items() if value is not None]
+    for name, value in found[:1]:
+        title, base, few = f"{frame.plain(spoken(name))} on test", "", ""
+        if opened is not None:
+            title = title_of(name, opened, "test")
+            few = TOO_FEW * (opened.corpus.sizes.get("test", 0) < FEWEST)
+            with suppress(ValueError, KeyError):  # too few words for word vectors
+                usual = scores_of(opened, cached.fitted_method(opened, "mean-vectors"), "mean-vectors")
+                base = f" (mean word vectors: {usual.figures[name]:.3f})"
+        st.markdown(f"**{title}: {value:.3f}**{base}{few}")
 
 
 def show_buttons(queue: Queue, job: Job) -> None:
@@ -257,10 +268,10 @@ def titled(said: str, key: str, about: str | None = None) -> Any:
 def show_space(job: Job, opened: Opened | None) -> None:
     """The probe as points, by PCA, each epoch rotated onto the previous one; until the run has one, mean word vectors.
 
-    `opened` is the corpus of the run, if it is the one that is open.
+    `opened` is the corpus of the run, if it is known.
     """
     kept, when = space_so_far(job, opened), ""
-    if kept is None and opened is not None and job.state not in ENDED and planned(job)[0]:
+    if kept is None and opened is not None and job.state not in ENDED and "epochs" in settings_used(job):
         with suppress(ValueError):  # too few words: the run will say so
             kept, when = start_of(opened), " before training, using mean word vectors"
     if kept is None or not len(kept.epochs) or len(kept.texts) < 3:
@@ -271,11 +282,6 @@ def show_space(job: Job, opened: Opened | None) -> None:
     epoch = int(kept.epochs[at])
     when = when or (f" after epoch {epoch}" if epoch else " before training")
     weights = ", whose weights are kept" * (job.state == "finished" and epoch == best)
-    draw_space(kept, at, f"**Space{when}**{weights}", opened)
-
-
-def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None) -> None:
-    """The vectors of a probe at one of its epochs, below a title."""
     picture = epochs([unit(rows) for rows in kept.vectors], "pca", measure=False)[at]
     few = len(set(kept.labels)) <= COLOURED
     shown = Labelled(kept.texts, kept.labels if few else [""] * len(kept.texts), name="probe", splits="train")
@@ -283,23 +289,19 @@ def draw_space(kept: Snapshots, at: int, said: str, opened: Opened | None) -> No
     look: dict[str, Any] = {"narrow": True, "legend": False, "named": few, "height": SPACE, "svg": True}
     figure = figures.clusters(picture, shown, order=order, **look)
     figure.layout.transition = {"duration": 500}
-    names = f" in {len(set(kept.labels))} classes" if few else ""
-    alt = f"{said.replace('*', '')}, as points by PCA: {len(kept.texts)} sentences{names}."
     points = [{"text": text, "label": label} for text, label in zip(kept.texts, kept.labels, strict=True)]
-    save = titled(said, "space-so-far")
+    save, alt = titled(f"**Space{when}**{weights}", "space-so-far"), f"Space{when}: {len(points)} sentences as points."
     with st.container(key="high-trained-space"):
         frame.picture(figure, key="space-so-far", alt=alt, rows=lambda: points, height="stretch", save=save)
     origin = f" of the {probe_split(opened.corpus)} split" if opened is not None else ""
-    st.caption(f"By PCA: {len(kept.texts)} sentences{origin}.")
+    st.caption(f"By PCA: {len(points)} sentences{origin}.")
 
 
-def planned(job: Job) -> tuple[int, int]:
-    """The epochs of a run, and after how many without improvement it stops; 0 for a method without them."""
+def settings_used(job: Job) -> dict[str, Any]:
+    """All settings of a job, with the defaults."""
     from labkit.methods import OF_RUNS
 
-    usual = OF_RUNS[job.method].Settings()
-    epochs, patience = (job.settings.get(name, getattr(usual, name, 0)) for name in ("epochs", "patience"))
-    return epochs, patience
+    return OF_RUNS[job.method].Settings().values() | dict(job.settings)
 
 
 def probe_here(opened: Opened) -> Snapshots:
@@ -345,7 +347,6 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     """Loss and dev score, epoch by epoch; why it stopped, and how many dev rows the score comes from."""
     past = history(job.folder)
     columns = curve_columns({job.name: past})
-    most, patience = planned(job)
     if not columns:
         if job.state in ENDED:
             st.caption("This run has no curves because it does not learn in epochs or ended during the first epoch.")
@@ -357,8 +358,9 @@ def show_curves(job: Job, opened: Opened | None) -> None:
     with st.container(key="high-trained-curves"):
         rows: Any = {"rows": lambda: [*map(dict, past.rows)], "save": save}
         frame.picture(drawn, key="training_curves", alt=alt, height="stretch", **rows)
-    if job.state == "finished" and patience and len(past) < most:
-        st.markdown(EARLY.format(last=len(past), most=most, patience=patience))
+    settings = settings_used(job)
+    if job.state == "finished" and settings.get("patience") and len(past) < settings["epochs"]:
+        st.markdown(EARLY.format(last=len(past), **settings))
     kept = BEST.format(best=best) if (best := kept_epoch(past)) else LAST * (not scores)
     if opened is not None and scores:
         kept += f"The dev split has {opened.corpus.sizes.get('dev', 0):,} rows. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,9 @@ import cached
 import choosing
 import frame
 import streamlit as st
-from keeping import once
-from train_queue import see_it_move, titled
+from train_queue import FEWEST, scores_of, see_it_move, title_of, titled
 
 from labkit import figures
-from labkit.corpora import Groups, Labelled
 from labkit.figure_names import DEV, MEANINGS, SAW, VERDICTS, meaning, ordered, spoken
 from labkit.runs import history
 
@@ -27,7 +24,6 @@ BASELINES = ["mean-vectors", "tfidf"]
 FIRST = 12  # runs that are selected initially
 CURVES = 350  # pixels
 UNSURE = 2  # runs that the verdict names
-FEWEST = 30  # test rows, below which they decide nothing
 MOST = 40  # most runs that can be selected, or that a link can name
 CORPUS = "compared-on"  # in the session: the corpus whose runs are chosen
 SAW_TEST = (
@@ -51,16 +47,15 @@ SINGLE = "These are single runs: the intervals cover the test data, but not othe
 # --- which runs --------------------------------------------------------------------------------------------------
 
 
-def chosen_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None], place: Any) -> dict[str, Path]:
+def chosen_runs(opened: cached.Opened, runs: dict[str, Path], elsewhere: str | None, place: Any) -> dict[str, Path]:
     """Name -> folder of the runs to compare, chosen in a place from those trained on this corpus."""
-    runs, elsewhere = offered
     linked = () if "runs" in st.session_state else st.query_params.get_all("runs")[:MOST]
     if missing := [name for name in linked if name and name not in runs]:
         st.info(frame.plain(f"Some runs in this link are missing: {choosing.first_of(missing)}. Choose others."))
-    first, others = list(runs)[:FIRST], st.session_state.setdefault(CORPUS, opened.key) != opened.key
-    if others:  # the selection belongs to the previous corpus
-        st.session_state.update({CORPUS: opened.key, "runs": first})
-    default = None if others else first
+    default: list[str] | None = list(runs)[:FIRST]
+    if st.session_state.setdefault(CORPUS, opened.key) != opened.key:  # the selection belongs to the previous corpus
+        st.session_state.update({CORPUS: opened.key, "runs": default})
+        default = None
     limits: Any = {"max_selections": MOST, "help": elsewhere, **frame.KEEP}
     names = place.multiselect("Runs to compare", list(runs), default, key="runs", **limits)
     return {name: runs[name] for name in names}
@@ -74,12 +69,12 @@ def listed(names: Sequence[str]) -> str:
 # --- scores ------------------------------------------------------------------------------------------------------
 
 
-def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]) -> None:
+def show_runs(opened: cached.Opened, offered: dict[str, Path], elsewhere: str | None) -> None:
     """The verdict, the leaderboard with the table behind it, and the curves; the choices are behind a button."""
     from labkit.trials.leaderboard import leaderboard
 
     choices = frame.choices().popover("Choose runs", icon=":material/tune:", key="compare")
-    runs = chosen_runs(opened, offered, choices)
+    runs = chosen_runs(opened, offered, elsewhere, choices)
     named: Any = {"format_func": choosing.VECTORS.__getitem__, "key": "baselines", **frame.KEEP}
     baselines = choices.multiselect("Baselines, fitted here without labels", list(choosing.VECTORS), BASELINES, **named)
     results = results_of(runs, baselines, opened)
@@ -116,7 +111,7 @@ def show_runs(opened: cached.Opened, offered: tuple[dict[str, Path], str | None]
 def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cached.Opened) -> None:
     """The picture of the lines, below what it measures, and how to read it."""
     figure = lines[0].figure
-    save = titled(title_of(figure, opened, "test"), "leader_dots", meaning(figure) or None)
+    save = titled(f"**{title_of(figure, opened, 'test')}**", "leader_dots", meaning(figure) or None)
     alt = f"{spoken(figure)} on the test split of {opened.corpus.name}: " + ", ".join(
         f"{line.name} {line.mean:.3f} ({VERDICTS.get(line.verdict, line.verdict)})"
         for line in lines
@@ -128,28 +123,16 @@ def show_leaders(lines: Sequence[Line], rows: list[dict[str, Any]], opened: cach
         st.caption(f":material/visibility: {frame.plain(SAW_TEST.format(names=', '.join(saw)))}")
 
 
-def title_of(figure: str, opened: cached.Opened, split: str) -> str:
-    """A score and the rows that it comes from, such as kNN accuracy on the 405 test sentences."""
-    said = spoken(figure)
-    said = said if said.startswith("kNN") else said[:1].upper() + said[1:]
-    kind = "sentences" if isinstance(opened.corpus, Labelled | Groups) else type(opened.corpus).__name__.lower()
-    return f"**{said} on the {opened.corpus.sizes.get(split, 0):,} {split} {kind}**"
-
-
 def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cached.Opened) -> list[Result]:
     """The scores of each run and baseline on the test split; runs that cannot be scored are named."""
-    from labkit.evaluation.scores import score
     from labkit.trials.leaderboard import Result
-
-    def scores(method: Any, *key: Any) -> Any:
-        return once("Scoring …", ("scores", *key, opened.key), partial(score, method, opened.corpus, apart=True))
 
     results, bad = [], {}
     for name, folder in runs.items():
         try:
             run = str(folder), cached.written(folder)
             model = cached.opened_run(*run)
-            results.append(Result.of(run[0], cached.run_record(*run), model, scores(model, *run)))
+            results.append(Result.of(run[0], cached.run_record(*run), model, scores_of(opened, model, *run)))
         except (ValueError, OSError) as reason:
             bad[name] = reason
     if bad:
@@ -157,7 +140,7 @@ def results_of(runs: Mapping[str, Path], baselines: Sequence[str], opened: cache
     for name in baselines:
         method = cached.fitted_method(opened, name)
         values = method.settings.values()
-        results.append(Result(name, name, values, opened.corpus.name, opened.key, 0, scores(method, name)))
+        results.append(Result(name, name, values, opened.corpus.name, opened.key, 0, scores_of(opened, method, name)))
     return results
 
 
@@ -177,20 +160,20 @@ def verdict_of(lines: Sequence[Line]) -> tuple[str, str]:
     notes += [SINGLE] * (bool(single) and all(len(line.results) == 1 for line in single))
     level = [line.name for line in judged if abs(line.mean - best.mean) < 0.0005 and line.verdict != "behind"]
     ties = [line.name for line in others if line.verdict == "tie"]
-    beside = {line.name: f" ({line.difference})" * bool(line.difference) for line in others}
-    unsure = [line.name + beside[line.name] for line in others if line.verdict == "open"]
+    named = {line: line.name + f" ({line.difference})" * bool(line.difference) for line in others}
+    unsure = [named[line] for line in others if line.verdict == "open"]
     if len(level) > 1:
         said, more = f"{listed(level)} score the same: {best.mean:.3f}.", f"{figure} cannot tell them apart."
     elif unsure:
-        named = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
+        first = unsure[:UNSURE] + [f"{len(unsure) - UNSURE} more"] * (len(unsure) > UNSURE)
         said = f"{best.name} has the highest {figure}: {best.mean:.3f}."
-        more = f"It remains open whether {listed(named)} {'is' if len(unsure) == 1 else 'are'} worse."
+        more = f"It remains open whether {listed(first)} {'is' if len(unsure) == 1 else 'are'} worse."
     elif ties:
         said = f"{best.name} and {listed(ties)} tie: {figure} {best.mean:.3f}."
         more = "They differ by less than 0.01."
     else:
         said = f"{best.name} is best: {figure} {best.mean:.3f}."
-        more = f"Next is {others[0].name}{beside[others[0].name]}."
+        more = f"Next is {named[others[0]]}."
     return among + said, " ".join([more, *notes])
 
 
@@ -219,7 +202,7 @@ def show_curves(opened: cached.Opened, runs: Mapping[str, Path], choices: Any) -
     of_dev = column.startswith(DEV)
     title = f"**{spoken(column).capitalize()}**, by epoch"
     if of_dev:
-        title = f"{title_of(column.removeprefix(DEV), opened, 'dev')}, to choose the epoch"
+        title = f"**{title_of(column.removeprefix(DEV), opened, 'dev')}**, to choose the epoch"
     save = titled(title, "compare_curves")
     alt = f"Curves of {spoken(column)} over the epochs of {', '.join(shown)}."
     rows: Any = {"rows": lambda: [{"run": name, **line} for name, past in shown.items() for line in past.rows]}

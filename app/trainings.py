@@ -33,8 +33,7 @@ ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", "
 LONGEST = 80  # characters of a file's name
 BENCH, PLAN, REPORT = "bench", "planned.json", "report.json"  # the method of a comparison, and its two files
 MINUTES = 1, 120  # that a comparison may take
-STATES = ("waiting", "running", "stopping", "stopped", "failed", "finished")
-RESUMABLE = ("stopped", "failed")
+RESUMABLE = ("stopped", "failed")  # the states of a job before: waiting, running, stopping
 ENDED = (*RESUMABLE, "finished")
 
 
@@ -78,16 +77,12 @@ class Job:
     ended: float = 0.0
 
     def check(self) -> None:
-        """Raise a ValueError where method, corpus, seed or a setting is invalid."""
+        """Raise a ValueError where the corpus or a setting is invalid."""
         from labkit.corpora import CORPORA
         from labkit.methods import METHODS
 
-        if self.method not in (*METHODS, BENCH):
-            raise ValueError(f"method is {self.method!r}, expected one of {', '.join(METHODS)}")
         if not self.own and self.corpus not in CORPORA:
             raise ValueError(f"corpus is {self.corpus!r}, expected one of {', '.join(CORPORA)}, or a file's content")
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(f"seed is {self.seed}, expected a whole number from 0 to {2**32 - 1}")
         if self.method != BENCH:
             METHODS[self.method].Settings.of(self.settings).check_used(self.settings)
         elif not MINUTES[0] <= self.settings["minutes"] <= MINUTES[1]:
@@ -170,7 +165,7 @@ def read_jobs(folder: Path) -> list[Job]:
         record = _read(path)
         with suppress(KeyError, TypeError):
             job = Job(**{each.name: record[each.name] for each in fields(Job)} | {"notes": (*record["notes"],)})
-            if job.state in STATES and job.id == path.stem and isinstance(job.settings, dict):
+            if job.id == path.stem and isinstance(job.settings, dict):
                 jobs.append(job)
     return jobs
 

@@ -466,7 +466,6 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     choose_method.fill("tfidf")
     choose_method.press("Enter")  # no list opens where Train is so far below that the box is out of sight
     view.get_by_label("Minimum n-gram length", exact=True).wait_for(state="attached")
-    view.get_by_role("button", name="Show", exact=True).click()  # what runs, which is of another method
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
     stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name
     stop.click()

@@ -252,7 +252,6 @@ def test_the_table_of_corpora_has_their_classes_and_how_hard_they_are(opened: Op
     sizes, hard = Counter(load("topics").labels).values(), difficulty(load("topics"))
     assert (row["what it is"], row["rows"]) == (EMBEDDED["topics"].summary, 2000)
     assert re.findall(r"\d+", row["classes"]) == [str(len(sizes)), str(min(sizes)), str(max(sizes))]
-    assert sorted(row["sizes"]) == sorted(sizes)
     assert [row["chance"], row["TF-IDF"], row["mean vectors"]] == [hard.chance, hard.tfidf, hard.mean_vectors]
 
 

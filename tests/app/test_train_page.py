@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,8 +25,9 @@ from labkit.corpora import load
 from labkit.figures.epochs import kept_epoch
 from labkit.locks import locked
 from labkit.methods import METHODS, load_run
-from labkit.runs import history, read_record, write_checkpoint
+from labkit.runs import add_metrics, history, read_record, write_checkpoint
 from labkit.training.trained import probe_of
+from labkit.trials.plan import Plan
 from tests.waiting import until
 
 from .conftest import HOSTILE, Opened, figure, fine, named, numbers, refused, shows_no_markup, texts, with_file
@@ -83,6 +87,11 @@ def keys(page: AppTest, *starts: str) -> list[str]:
     return [button.key for button in page.button if button.key.startswith(starts)]
 
 
+def run_box(page: AppTest) -> Any:
+    """The choice of a run."""
+    return next(box for box in page.selectbox if box.label == "Run")
+
+
 @pytest.mark.whole
 def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Path) -> None:
     page = fine(opened("train_page", **OTHER, method="lsa", corpus="captions").run())
@@ -114,8 +123,7 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
         fine(page.button(key="train").click().run())
     first, second = waiting.jobs()
     until(lambda: (Path(first.folder) / "history.csv").exists())
-    fine(page.run())
-    fine(page.button(key=f"show-{first.id}").click().run())
+    fine(run_box(fine(page.run())).set_value(first.name).run())
     assert [trace["y"] for trace in figure(page)["data"]] == [[0.5, 0.25], [0.7, 0.75]]
     assert len(page.get("plotly_chart")) == 1  # as a run of an earlier labkit, it knows nothing of its probe
     for seed in (2, 3):
@@ -127,10 +135,10 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
 
     (Path(first.folder) / "go").touch()
     until(lambda: waiting.job(first.id).state == "failed")
-    fine(page.run())
+    fine(run_box(fine(page.run())).set_value(first.name).run())
     assert r"batch \<b\>3\</b\>" in texts(page)
     until(lambda: waiting.job(second.id).state == "running" and waiting.job(second.id).checkpoint)
-    fine(page.run())
+    fine(run_box(fine(page.run())).set_value(second.name).run())
     fine(page.button(key=f"stop-{second.id}").click().run())
     until(lambda: waiting.job(second.id).state == "stopped")
     with locked(second.folder):  # somebody resumes it on the command line
@@ -168,6 +176,25 @@ def test_a_file_leads_to_the_form_and_is_trained_on_once_after_it_was_said_who_s
     assert choosing.OWN_FILE.format(choosing.READERS[False]) in texts(page)
     fine(fine(page.button(key="train").click().run()).run())
     assert [(job.method, job.corpus) for job in waiting.jobs()] == [("sentpwnet", "mine.csv")]
+
+
+def test_a_score_on_a_few_test_rows_says_how_many_and_what_simple_vectors_have(
+    opened: Opened, waiting: Queue, run: Path
+) -> None:
+    page = opened("train_page", **OTHER, corpus="your own file", method="sentpwnet")
+    rows = "".join(f"word{row % 7} of {'xy'[row % 2]}{row},{'xy'[row % 2]}\n" for row in range(60))
+    with_file(page, f"text,label\n{rows}".encode())
+    fine(page.button(key="train").click().run())
+    (job,) = waiting.jobs()
+    until(lambda: waiting.job(job.id).checkpoint)
+    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)
+    add_metrics(job.folder, {"mine/test": {"knn_accuracy": 0.5}})
+    (Path(job.folder) / "go").touch()
+    until(lambda: waiting.job(job.id).state == "finished")
+    said = texts(fine(page.run()))
+    assert re.search(
+        r"on the \d+ test sentences: 0\.500\*\* \(mean word vectors: \d\.\d{3}\)\. These are too few", said
+    )
 
 
 def test_an_earlier_link_to_which_method_opens_the_comparison(opened: Opened, waiting: Queue) -> None:
@@ -311,12 +338,12 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     colours = {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")}
     fine(page.selectbox(key="corpus").set_value("relatedness").run())
     assert page.info  # no run on this corpus is there
-    fine(page.button(key=f"show-{job.id}").click().run())
+    fine(run_box(page).set_value(job.name).run())
     assert not page.info
     assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
 
 
-def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
+def test_what_is_shown_is_a_stored_run_or_what_is_trained_or_chosen(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = fine(opened("train_page", view="Train", corpus="relatedness").run())
@@ -324,7 +351,7 @@ def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
     shutil.copytree(run / "small", waiting.runs / "small")  # made by the command line
     page = fine(opened("train_page", view="Train", corpus="topics").run())
     assert not page.info
-    assert "stored as `small`" in texts(page)
+    assert run_box(page).value == "small"
     drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
     assert sum(numbers(trace["x"]).size for trace in drawn) == len(load_run(waiting.runs / "small").snapshots.texts)
     command = next(code.value for code in page.code if code.value.startswith("labkit train"))
@@ -335,26 +362,21 @@ def test_a_stored_run_on_the_corpus_is_shown_where_nothing_is_trained(
     fine(page.button(key="move-").click().run())
     assert where[0].items() >= {"corpus": "topics", "right": "run small"}.items()
     assert not keys(page, "delete-", "resume-")
-
-
-def test_what_is_shown_belongs_to_the_chosen_preset(opened: Opened, waiting: Queue, run: Path) -> None:
-    shutil.copytree(run / "small", waiting.runs / "small")  # of sentpwnet
-    film = "A readable metric (FILM)"
-    page = fine(opened("train_page", view="Train", corpus="topics").run())
-    assert "`small`" in texts(page)
-    fine(page.radio(key="preset").set_value(film).run())
-    assert "`small`" not in texts(page)
+    fine(page.radio(key="preset").set_value("A readable metric (FILM)").run())
     assert "**film**" in page.info[0].value
+    fine(run_box(page).set_value("small").run())  # another one that is there
+    assert not page.info
     fine(fine(page.button(key="train").click().run()).run())
     (job,) = waiting.jobs()
-    assert not page.info
-    assert not keys(page, "show-")  # it is the one that is shown
+    assert run_box(page).value == job.name
     fine(page.selectbox(key="corpus").set_value("relatedness").run())
     fine(page.radio(key="preset").set_value("Word pieces").run())
-    assert "**bag**" in page.info[0].value
-    fine(page.button(key=f"show-{job.id}").click().run())  # what runs can be reached from everywhere
-    assert (page.selectbox(key="corpus").value, page.radio(key="preset").value) == ("topics", film)
-    assert not page.info
+    assert run_box(page).value == job.name  # what runs is shown where there is no other
+    assert keys(page, "stop-") == [f"stop-{job.id}"]
+    waiting.stop(job.id)
+    until(lambda: not waiting.live)
+    fine(page.run())
+    assert run_box(page).value == job.name  # and stays
 
 
 def test_a_finished_training_opens_its_space_before_and_after(
@@ -375,9 +397,9 @@ def test_a_finished_training_opens_its_space_before_and_after(
     del page.session_state["file"]  # the file was removed in the meantime
     fine(page.run())
     assert not page.get("download_button")  # no run is shown where no corpus is open
-    assert not keys(page, "delete-", "show-")
+    assert not keys(page, "delete-")
     fine(page.selectbox(key="corpus").set_value("topics").run())
-    fine(page.button(key=f"show-{job.id}").click().run())
+    fine(run_box(page).set_value(job.name).run())
     assert "Model as ZIP" in [button.label for button in page.get("download_button")]
     fine(page.button(key=f"move-{job.id}").click().run())
     settings = {"corpus": "your own file", "left": "mean word vectors", "right": f"run {job.name}"}
@@ -402,6 +424,9 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
     words = job.words(Path("report"))
     assert words[:6] == ["bench", "my data.csv", "--minutes", "3", "--out", "report"]
     until(lambda: Path(job.folder).is_dir())
+    plan = Plan("hit@1", ("bag", "tfidf"), {}, trials=8, part=1.0, seeds=3, minutes=3.0, workers=1, costs={})
+    (Path(job.folder) / "planned.json").write_text(json.dumps(asdict(plan)))
+    assert "2 methods (bag, tfidf), 8 trials each" in texts(fine(page.run()))
     (Path(job.folder) / "report.json").write_text('{"finished": true}')
     (Path(job.folder) / "report.html").write_text("<!doctype html><p>bag leads<script>parent.hit = 1</script>")
     (Path(job.folder) / "go").touch()
@@ -432,19 +457,22 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
         fine(mine.number_input(key="seed").set_value(seed).run())
         mine.button(key="train").click().run()
     refused(mine, "2")
-    assert len(keys(fine(mine.run()), "stop-")) == 2
+    assert [name for name in run_box(fine(mine.run())).options if name.startswith("tfidf")] == [
+        "tfidf-topics-seed0", "tfidf-topics-seed1",
+    ]  # fmt: skip
     again = opened("train_page", **OTHER, method="tfidf", seed="2").run()  # a session of its own, as after a reload
     refused(again.button(key="train").click().run(), "2")
-    _, second = keys(again, "stop-")
+    fine(run_box(again).set_value("tfidf-topics-seed1").run())
+    (second,) = keys(again, "stop-")
     came.name = "b" * 16
     other = fine(opened("train_page", **OTHER, method="tfidf").run())
     assert not keys(other, "stop-", "resume-", "delete-")
-    assert "tfidf-topics" not in texts(other)
+    assert not [name for name in run_box(other).options if name.startswith("tfidf")]
     fine(other.button(key="train").click().run())
     assert len(keys(fine(other.run()), "stop-")) == 1
     waiting.submit(Job("tfidf", "secret.csv", own=True), b"text,label\na,x\n")  # before this was a classroom
     waiting.submit(Job("lsa", "topics"))
-    said = texts(fine(other.run()))
+    said = " ".join(run_box(fine(other.run())).options)
     assert ("secret" in said, "lsa-topics" in said) == (False, True)
     came.name = "a" * 16
     fine(again.button(key=second).click().run())
@@ -469,7 +497,7 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     came.name = "a" * 16
     fine(page.checkbox(key=f"shared-{job.name}").uncheck().run())
     came.name = "b" * 16
-    assert "**tfidf** on" not in texts(fine(other.run()))
+    fine(other.run())
     assert not [code for code in other.code if code.value.startswith("labkit train tfidf")]
     for came.name in ("b" * 16, ""):  # another visitor, or none that the guard knows, on the owner's page
         refused(page.button(key=f"delete-{job.name}").click().run(), "another visitor")

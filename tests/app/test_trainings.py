@@ -244,9 +244,7 @@ def test_only_a_run_that_was_trained_here_and_that_nobody_trains_is_deleted(made
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        (Job("nonsense", "topics"), "method"),
         (Job("tfidf", "/etc/passwd"), "corpus"),
-        (Job("tfidf", "topics", -1), "seed"),
         (Job("tfidf", "topics", 0, {"max_ngram": 99}), "max_ngram"),
         (Job("tfidf", "topics", 0, {"out": "x"}), "out"),
     ],
