@@ -19,7 +19,7 @@ from choosing import Space
 from keeping import once
 from space_look import COARSE, FINE, NO_LABELS, OF_CLASSES, Look, found_in, look_of, nearest_of, sentences_of
 from space_reading import clear_button, list_sentences, show_neighbours_of
-from space_sides import Side, opened_side, picture_rows, show_side
+from space_sides import Side, opened_side, picture_rows, show_side, show_title
 
 from labkit import figures
 from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
@@ -30,17 +30,18 @@ from labkit.projection import laid_over, trust
 AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and four times as long for twice as many
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
-HEIGHT, ROW = 520, 130  # pixels of the picture and the list, approximately, and of a row of the list
+HEIGHT = 520  # pixels of the picture, approximately
+LIST = {"width": 415, "row_height": 118, "height": 400}  # in pixels: whole sentences
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
 JUDGED = "Better (✓): the new class is the sentence's own. Worse (✗): the old one was."
 WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
+LINES = "A line leads from where a sentence was in {before}, shown by a mark or a small grey dot, to where it is now."
 SHOWN = (
-    "Each line leads from a sentence's place in {before}, shown by a mark, to its place in {after}: in colour for "
-    "{coloured:,} ({which}), in grey for the other {others:,} in the list. The points are those of {after}, and "
-    "{before} is rotated to match them. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
+    "In colour: {coloured:,} sentences ({which}). In grey: the other {others:,} in the list. {before} is rotated to "
+    "match the points. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
 )
 
 
@@ -83,8 +84,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     if len(chosen) < 2:
         st.info(NOTHING_COMPARED)
         return
-    left, right = st.columns(2)
-    left = left.container(key="frame-moved")
+    left, right = st.columns([2, 3])
+    left = left.container(gap="xxsmall", key="frame-moved")
     shown, key, line = sentences_of(opened, box)
     shown, found_by = found_in(chosen["left"], shown, key, box)
     look = replace(look_of(opened, shown, box), dimensions=2, as_map=False)
@@ -106,8 +107,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-        about = {"class": labels, "nearest before": found.source, "nearest now": found.target}
-        list_sentences(listed.tolist(), shown.texts, about, row_height=ROW, height=HEIGHT)
+        about = {"class": labels, "was near": found.source, "is near": found.target}
+        list_sentences(listed.tolist(), shown.texts, about, **LIST)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
@@ -119,18 +120,17 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     if many:
         look = replace(look, most=STYLES)  # so that all of their classes have colours
     with left:
+        show_title("right", after.space, opened, len(shown), key[1])
+        st.caption(LINES.format(before=frame.plain(before.space.name)))
         marking.equip_pictures(len(shown))
         side = replace(in_colour(after, look, before, after), picture=new)
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
-        drawing["ways"] = {"moved": others} | {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES}
+        drawing["ways"] = {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES} | {"others": others}
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
-        if st.session_state.get("present"):
-            figure.update_layout(showlegend=False)  # names are in the picture, which needs the room
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
         counts = {"coloured": len(coloured), "others": len(others), "k": moved.k, "new": moved.new.mean()}
-        names = {"before": frame.plain(before.space.name), "after": frame.plain(after.space.name)}
-        st.caption(SHOWN.format(which=which, **names, **counts))
+        st.caption(SHOWN.format(which=which, before=frame.plain(before.space.name), **counts))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 
@@ -187,8 +187,8 @@ found = moves(movement(*spaces), shown.labels)
 groups = moved_together(found)
 print({{way: len(rows) for way, rows in groups.items()}})
 old, new = laid_over(*(project(rows, {how!r}) for rows in spaces))
-outcome, rows = next(((way[0], rows) for way, rows in groups.items()), ("moved", []))
-ways = {{"moved": found.rows(outcome), outcome: rows}}
+outcome, rows = next(((way[0], rows) for way, rows in groups.items()), ("others", []))
+ways = {{"others": found.rows(outcome), outcome: rows}}
 clusters(new, shown, before=old.points, ways=ways, named=True).show()
 """
 

@@ -95,16 +95,21 @@ MADE = (
     "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
     "sentences, form a class that is named after one of them."
 )
+SEPARATE = " These classes are already separate {where}, so there is little left to train."
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
-PROBE_HELP = "Epochs are chosen on dev, so these numbers cannot be compared with those of test sentences."
+PROBE_HELP = (
+    "These sentences are compared with each other. **Before and after** compares test sentences with training "
+    "sentences, so its numbers differ. Epochs are chosen on dev, so only test scores are fair."
+)
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
 EPOCHS_SHOWN = (
     "At every epoch, a run saves the vectors of these {split} sentences only. {how} Each epoch is drawn to its own "
-    "scale; the curves show how far its classes are apart. **Play** steps through all epochs. A single run then goes "
-    "back to the epoch that was kept: its weights are those of the saved model."
+    "scale and stretched to fill the picture. **inter/intra** is the distance between class centres divided by the "
+    "width of the classes: above 1, they are apart. **Play** steps through all epochs. A single run then goes back to "
+    "the epoch that was kept: its weights are those of the saved model."
 )
 SHARED = "All epochs share one PCA."
 FOLLOWED = "Each epoch is arranged or rotated to match the previous picture."
@@ -237,7 +242,10 @@ def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measu
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
     )
-    place.markdown(f"{what} is {said}.{TOO_FEW_TO_DECIDE * (rows < FEWEST)}{meant}", help=WORTH)
+    said += "." + TOO_FEW_TO_DECIDE * (rows < FEWEST) + meant
+    if len(sides) > 1 and counted and min(values) == 1:
+        said += SEPARATE.format(where=f"with {frame.plain(sides[0].space.name)}")
+    place.markdown(f"{what} is {said}", help=WORTH)
 
 
 # --- the view of the epochs ---------------------------------------------------------------------------------------
@@ -258,8 +266,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     unit = next(iter(journeys.values())).unit
     kept = {name: kept_epoch(space.method.history) for name, space in trained.items()}
     with left:
-        choose: Any = partial(st.select_slider, unit.capitalize(), epochs, epochs[0], key="epoch", **frame.KEEP)
-        epoch = int(choose()) if len(epochs) > 1 else epochs[0]
+        hidden: Any = {"key": "epoch", "label_visibility": "collapsed", **frame.KEEP}  # the picture says it
+        epoch = int(st.select_slider(unit.capitalize(), epochs, epochs[0], **hidden)) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said, ends = sides[0], [], []
@@ -272,6 +280,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         said.append(f"{before} of {way.space[0].sample:,} before training, {after} {when}")
     split = "dev" if probe_split(opened.corpus) == "dev" else "training"
     weak = TOO_FEW_TO_DECIDE * (len(first.shown) < FEWEST)
+    if min(way.space[0].hit for way in journeys.values()) == 1:
+        weak += SEPARATE.format(where="before training")
     verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     drawn = (look, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), drawn, len(first.shown))

@@ -39,10 +39,10 @@ from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
-LIST = {"row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
+LIST = {"width": 212, "row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "**Hit@1**: share of the n sentences whose nearest neighbour among those shown is of their class."
+SHARES = "**Hit@1** in %: share of the n sentences whose nearest neighbour among those shown is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -140,8 +140,10 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     return {"chosen": here(rows) if rows else None, "found": here(matches or []), "ring": next(iter(here(ring)), None)}
 
 
-def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], **size: int) -> None:
-    """Sentences with what is known about them; a row of the table selects its sentence."""
+def list_sentences(
+    rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], width: int, **size: int
+) -> None:
+    """Sentences, `width` pixels wide, with what is known about them; a row of the table selects its sentence."""
     key = f"listed-{marking.state_of_marks().changes}-{hash(tuple(rows))}"
     lines = [{name: of[row] for name, of in {"sentence": texts, **about}.items()} for row in rows]
 
@@ -152,8 +154,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences in the list. Choose one to read it and to see its neighbours."
-        widths = dict(zip(lines[0], (212, 86, 108, 92), strict=False))  # in pixels
-        frame.table(lines, alt, widths=widths, **size, **selects)
+        frame.table(lines, alt, widths={"sentence": width, **dict.fromkeys(about, 86)}, **size, **selects)
 
 
 # --- the classes ---------------------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     marks = [SOLID.get(mark, mark) if look.dimensions == 3 else mark for _, mark in looks]
     table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
-    widths = {" ": 22, named.column: round(96 * (frame.LARGER if st.session_state.get("present") else 1))}
+    widths = {" ": 22, named.column: 110}
     if by_class:
         known = [name for name in names if name in first and name in last]
         if len(by_class) > 1 and known and rank(order[0])[0] < rank(order[-1])[0]:
@@ -197,17 +198,15 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
             st.markdown(f"Best change: {most}. Worst: {least}.")
         st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
         table["n"] = [len(rows_of(named, name)) for name in names]
-        widths |= {"n": 40, "Δ": 44}
+        widths |= {"n": 40, "Δ": 46}
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
-        widths[side.name] = 52 if len(side.name) < 6 else 70
+        widths[side.name] = 54 if len(side.name) < 6 else 70
     if len(by_class) > 1:
         table["Δ"] = table[sides[1].name] - table[sides[0].name]
     looked = table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "])
-    shares = [side.name for side in sides if side.name in table]
-    looked = looked.format("{:.0f} %", subset=shares).format(
-        partial(written, form="+.0f"), subset=table.columns.intersection(["Δ"])
-    )
+    looked = looked.format(precision=0)
+    looked = looked.format(partial(written, form="+.0f"), subset=table.columns.intersection(["Δ"]))
     key = f"classes-{marking.state_of_marks().changes}"
     st.dataframe(
         looked,
@@ -216,8 +215,8 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",
-        height="stretch" if len(names) > TALL else "content",
         column_config={name: st.column_config.Column(width=width) for name, width in widths.items()},
+        height="stretch" if len(names) > TALL else "content",
         alt="The classes with their colours. Choose one to mark it in all pictures.",
     )
 
@@ -260,11 +259,14 @@ def show_reading(
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
-        row = read(first, matches)
         known = [each for each in landed if can_land(each)]
+        if known:
+            st.markdown("**Typed sentence**")
+            st.text(known[0].text)
         show_neighbours(known, opened)
         for each in known:
             st.caption(f"Position: {each.where.how}." if each.where else "")
+        row = read(first, matches)
         if row is not None:
             show_neighbours_of(row, sides, opened)
         if row is not None and opened is not None:
@@ -285,6 +287,7 @@ def read(side: Side, matches: list[int] | None) -> int | None:
         st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
     if row is not None:
         label = shown.labels[row]
+        st.markdown("**Selected sentence**")
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
 

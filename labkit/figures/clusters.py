@@ -144,9 +144,9 @@ def _values(shown: Labelled, column: str) -> Sequence[Any]:
 
 READABLE = 1_000  # points; above, the figure contains no sentences
 DRAWN = 3_000  # points; above, WebGL draws them
-SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
+SIZES = ((1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
 MANY = (2.5, 0.3)
-SMALLER = 0.8  # size of a point in a small picture, as a share of the usual one
+SMALLER = 0.9  # size of a point in a small picture, as a share of the usual one
 DIMMED = 0.3  # opacity in 3-D if some points have a ring, which opaque points would hide
 FADED = 0.35  # opacity of points that are not chosen, as a share of the usual one
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # replacements for marks that 3-D plots lack
@@ -165,7 +165,7 @@ WAYS = {  # outcome of a sentence that moved -> colour, dash, mark and opacity o
     "worse": (COLOURS[3], "dash", "x", 0.9),
     "better": (COLOURS[2], "solid", "triangle-up", 0.9),
     "neither": (COLOURS[0], "dot", "circle-open", 0.9),
-    "moved": (INK, "solid", "circle", 0.5),
+    "others": (INK, "solid", "circle", 0.5),
 }
 STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
@@ -197,9 +197,9 @@ def clusters(
     chosen    rows that stand out while all other rows fade; in 3-D all rows fade, and the chosen ones have a small ring
     found     rows with a small ring            ring      the row with a large ring
     landed    typed sentences, (m, 2 or 3)
-    before    earlier points, (n, 2)
+    before    earlier points, (n, 2); the legend then explains the lines, and lists classes only if they are not `named`
     ways      outcome (`labkit.evaluation.neighbours.OUTCOMES`) -> rows: a line from their earlier points to these;
-              "moved" -> rows: thin grey lines
+              "others" -> rows: thin grey lines
     named     whether to write the names of classes in the plane, where they do not overlap
     regions   words of regions to write instead
     narrow    for a small screen: the legend is below, and axes without meaning have no titles
@@ -224,6 +224,7 @@ def clusters(
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
             trace["marker"]["opacity"] *= DIMMED
+        trace["showlegend"] &= before is None or not named
         drawing.append(trace)
     if chosen is not None and dimensions == 3:
         drawing.append(_over(projection.points[list(chosen)], n, "circle-open", 15, "#D55E00", "marked"))
@@ -440,10 +441,10 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     colour, dash, mark, opacity = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    size, width = (3, 0.8) if outcome == "moved" else (8, 2)
+    size, width = (3, 0.8) if outcome == "others" else (8, 2)
     marker = {"symbol": mark, "size": [size, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
     about: Entries = {"mode": "lines+markers", "name": outcome, "marker": marker, "hoverinfo": "skip"}
-    about |= {"showlegend": outcome != "moved", "zorder": int(outcome != "moved")}  # coloured ones are above the points
+    about |= {"zorder": int(outcome != "others")}  # coloured ones are above the points
     return draw.curve(x, y, colour, dash, width, opacity=opacity, unselected={"marker": {"opacity": 1}}, **about)
 
 

@@ -288,7 +288,7 @@ def spaces_of(*names: str) -> list[np.ndarray]:
 def lines(page: AppTest) -> dict[str, int]:
     """outcome -> how many lines lead from old to new points."""
     found = {trace["name"].split()[0]: numbers(trace["x"]).size // 3 for trace in figure(page)["data"]}
-    return {name: count for name, count in found.items() if name in ("worse", "better", "neither", "moved")}
+    return {name: count for name, count in found.items() if name in ("worse", "better", "neither", "others")}
 
 
 def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run_code: RunCode) -> None:
@@ -304,17 +304,17 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
         [count] for count in counts.values()
     ]
     largest = len(next(iter(groups.values())))  # its lines have a colour, all others are grey
-    assert lines(page) == {"worse": largest, "moved": counts["worse"] - largest}
+    assert lines(page) == {"worse": largest, "others": counts["worse"] - largest}
     for outcome, count in [each for each in counts.items() if each[1]]:
         fine(page.segmented_control(key="list").set_value(outcome).run())
         (table,) = named(page, "Sentences in the list")
         rows = found.rows(outcome)
         assert table["sentence"].tolist() == [shown.texts[row] for row in rows]
         assert table["class"].tolist() == [shown.labels[row] for row in rows]
-        assert table["nearest before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
-        assert table["nearest now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
-        own = {"worse": "nearest before", "better": "nearest now"}  # what decides it is in the table
-        for when in ("nearest before", "nearest now"):
+        assert table["was near"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
+        assert table["is near"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
+        own = {"worse": "was near", "better": "is near"}  # what decides it is in the table
+        for when in ("was near", "is near"):
             assert set(table["class"] == table[when]) == {own.get(outcome) == when}
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
         own = [(str(len(rows)), *way[1:]) for way, rows in groups.items() if way[0] == outcome][: len(buttons)]
@@ -336,7 +336,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     (_, *ways), found = next(iter(moved_together(moves(moved, shown.labels)).items()))
     fine(page.button(key="together-0").click().run())
     rows = found.tolist()
-    assert lines(page) == {"worse": len(rows), "moved": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
+    assert lines(page) == {"worse": len(rows), "others": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
     assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
     assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
