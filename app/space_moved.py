@@ -23,7 +23,7 @@ from space_sides import Side, opened_side, picture_rows, show_side, show_title
 
 from labkit import figures
 from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
-from labkit.figures.clusters import MOVED, TRUST, with_column
+from labkit.figures.clusters import TRUST, with_column
 from labkit.palette import STYLES
 from labkit.projection import laid_over, trust
 
@@ -31,7 +31,7 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # pixels of the picture, approximately
-LIST = {"width": 415, "row_height": 118, "height": 400}  # in pixels: whole sentences
+LIST = {"width": 380, "row_height": 118, "height": 400}  # in pixels: whole sentences
 NOTHING_COMPARED = "To compare, choose a model for the right side above."
 LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
@@ -48,17 +48,14 @@ SHOWN = (
 # --- what colours a picture --------------------------------------------------------------------------------------
 
 
-def in_colour(side: Side, look: Look, before: Side, after: Side) -> Side:
-    """The side with the column that colours it, if that column has to be measured."""
-    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra or not may_measure(side):
+def in_colour(side: Side, look: Look) -> Side:
+    """The side with the trust that colours it, if that is chosen."""
+    if look.by != TRUST or TRUST in side.shown.extra or not may_measure(side):
         return side
-    if look.by == MOVED:
-        shares = who_moved(before, after).change
-    else:
-        rows, points = side.vectors()[1], side.picture.points
-        key = ("trust", side.space.key, side.key, side.picture.method, points.shape[1])
-        shares = once("Comparing the neighbours …", key, lambda: trust(rows, points))
-    return replace(side, shown=with_column(side.shown, look.by, shares))
+    rows, points = side.vectors()[1], side.picture.points
+    key = ("trust", side.space.key, side.key, side.picture.method, points.shape[1])
+    shares = once("Comparing the neighbours …", key, lambda: trust(rows, points))
+    return replace(side, shown=with_column(side.shown, TRUST, shares))
 
 
 def may_measure(side: Side) -> bool:
@@ -123,7 +120,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         show_title("right", after.space, opened, len(shown), key[1])
         st.caption(LINES.format(before=frame.plain(before.space.name)))
         marking.equip_pictures(len(shown))
-        side = replace(in_colour(after, look, before, after), picture=new)
+        side = replace(in_colour(after, look), picture=new)
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
         drawing["ways"] = {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES} | {"others": others}
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
@@ -156,19 +153,10 @@ def choose_list(found: Moves) -> tuple[str, np.ndarray]:
 
 # --- the code of what is measured ----------------------------------------------------------------------------------
 
-MEASURED_CODE = """\
-from labkit.evaluation import movement
+TRUST_CODE = """\
 from labkit.figures.clusters import with_column
 from labkit.projection import trust
-{rows}
-shown = with_column(shown, {by!r}, {share})"""
-EPOCH_ROWS = """\
-from dataclasses import replace
-from labkit.arrays import unit
-before, vectors = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
-shown, picture = epochs.shown, epochs.pictures[{at}]"""
-BOTH_ROWS = "before, vectors = (each.encode(shown.texts, normalize_embeddings=True) for each in (before, after))"
-SHARES = {TRUST: "trust(vectors, picture.points)", MOVED: "movement(before, vectors).change"}
+shown = with_column(shown, "trust", trust(vectors, picture.points))"""
 WORDS_IMPORT = "\nfrom labkit.evaluation.regions import counted_words, regions"
 WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
 CODE_OF_LABELS = {
@@ -194,17 +182,10 @@ clusters(new, shown, before=old.points, ways=ways, named=True).show()
 
 
 def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, look: Look, **values: Any) -> None:
-    """The code that makes the picture of a side; `before` is code that goes first, `at` is the index of the epoch."""
-    of, space, measured, at = side.title if len(sides) > 1 else "", side.space, "", values.get("at")
-    before = values.pop("before", "")
-    if look.by in SHARES and look.by not in side.shown.extra:
-        rows = BOTH_ROWS if look.by == MOVED else ""
-        if at is None and rows:
-            before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
-        rows = rows if at is None else EPOCH_ROWS.format(at=at)
-        measured = MEASURED_CODE.format(rows=rows, by=look.by, share=SHARES[look.by])
-        measured += "" if at is None else "\nepochs = replace(epochs, shown=shown)"
-    space = replace(space, code=f"{before}\n{space.code}".strip())
+    """The code that makes the picture of a side; `before` is code that goes first."""
+    of, before = side.title if len(sides) > 1 else "", values.pop("before", "")
+    space = replace(side.space, code=f"{before}\n{side.space.code}".strip())
+    measured = TRUST_CODE * (look.by == TRUST and TRUST not in side.shown.extra)
     measured += WORDS_IMPORT * (look.labels in (COARSE, FINE))
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)

@@ -65,9 +65,8 @@ first one.
 * **kNN accuracy**: the share of test sentences whose class is predicted correctly from their nearest neighbours in the
   training split.
 
-Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
-space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
-neighbours that differ in the right space from those in the left one, or from those at the first epoch.
+One of the colours is measured for each sentence: **trust** is the share of its 5 nearest neighbours in the embedding
+space that are also among its 5 nearest neighbours in the picture.
 
 All vectors have unit length, so nearby vectors have a large cosine.
 """
@@ -106,13 +105,12 @@ NO_EPOCHS = (
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
 EPOCHS_SHOWN = (
-    "At every epoch, a run saves the vectors of these {split} sentences only. {how} Each epoch is drawn to its own "
-    "scale and stretched to fill the picture. **inter/intra** is the distance between class centres divided by the "
+    "At every epoch, a run saves the vectors of these {split} sentences only. Each epoch is drawn to its own "
+    "scale and stretched to fill the picture; PCA has one basis for all epochs, and other projections are rotated to "
+    "match the previous epoch. **inter/intra** is the distance between class centres divided by the "
     "width of the classes: above 1, they are apart. **Play** steps through all epochs. A single run then goes back to "
     "the epoch that was kept: its weights are those of the saved model."
 )
-SHARED = "All epochs share one PCA."
-FOLLOWED = "Each epoch is arranged or rotated to match the previous picture."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -148,7 +146,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     """
     shown, key, line = sentences_of(opened, box)
     shown, found = found_in(next(iter(chosen.values())), shown, key, box)
-    look = look_of(opened, shown, box, moved=len(chosen) == 2)
+    look = look_of(opened, shown, box)
     left, right = st.columns(WIDTHS)
     with right:
         query, matches = search_field(shown.texts)
@@ -180,7 +178,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             save = frame.save_button(f"Save {side.name}" if len(sides) > 1 else "Save", side.name)
         with pictures[side.name]:
             show_plain(
-                in_colour(side, look, sides[0], sides[-1]),
+                in_colour(side, look),
                 look,
                 sides[0],
                 save,
@@ -193,7 +191,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
     with right:
-        show_reading(sides, matches, look, measured, landed, opened, line)
+        show_reading(sides, matches, look, measured, landed, opened)
     show_verdict(verdict, opened, sides, measured)
     if found:
         with saves:
@@ -290,12 +288,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         _, matches = search_field(first.shown.texts)
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
         journey, at = journeys[side.name], places[side.name]
-        start = side_of(side.name, side.space, journey, 0)
         marks = {"kept": kept[side.name], "back": len(sides) == 1, **marks_on(side, sides, matches)}
         with column.container(gap="xxsmall"):
             show_title(side.name, side.space, opened, len(side.shown), split)
-            shown = in_colour(side, look, start, side).shown
-            show_journey(replace(journey, shown=shown), at, side, first, look, marks)
+            show_journey(journey, at, side, first, look, marks)
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
@@ -307,7 +303,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     with right:
         show_reading(read, matches, look, measured, compared=compared)
     with left:
-        st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
+        st.caption(EPOCHS_SHOWN.format(split=split))
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
     if st.toggle("Cosines over the epochs", key="cosines", **frame.KEEP):
@@ -333,8 +329,8 @@ def show_cosines(side: Side) -> None:
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
     """The animated picture with its marks, and below it the metrics of the epoch on the slider."""
     where = f"{journey.unit} {journey.epochs[at]}"
-    drawing = {"height": 400, "legend": look.in_numbers(journey.shown)}
-    figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
+    drawing = look.colours(journey.shown) | marks
+    figure = figures.clusters_over_epochs(journey, at=at, height=400, legend=False, **drawing)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
     start = [(f"space, {journey.unit} {journey.epochs[0]}", journey.space[0])] * (at > 0)
@@ -396,7 +392,6 @@ from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
-{measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 COSINES_CODE = """\

@@ -157,7 +157,7 @@ def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> 
         show_dots(side, first, look, rows, save, marks)
         return
     drawing = look.colours(side.shown) | {"narrow": True, "height": HEIGHT}
-    drawing["legend"] = look.in_numbers(side.shown)
+    drawing["legend"] = look.colouring(side.shown).values is not None  # a scale
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         fine = look.labels == FINE
         make = partial(regions, words_of(side), side.picture.points, side.shown.labels, fine=fine)
@@ -173,7 +173,7 @@ def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, 
     key = dot_map.key_of(side.name)
     dot_map.put_map(
         side.name,
-        dot_map.map_bytes(side.name, side.picture, side.shown, look.colours(side.shown)["by"], look.most, look.order),
+        dot_map.map_bytes(side.name, side.picture, side.shown, look.by_column(side.shown), look.most, look.order),
         {**marks, "count": len(side.shown)},
         words=words_of_map(side, look.labels),
         alt=alt_of(side, look),
@@ -195,7 +195,7 @@ def alt_of(side: Side, look: Look) -> str:
     return (
         f"The space of {side.space.name} by {side.picture.name}: {count:,} sentences of "
         f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
-        f"{look.colours(side.shown)['by']}. "
+        f"{look.by_column(side.shown)}. "
         "To read sentences and their neighbours as text, use the search field and the list next to the pictures."
     )
 
