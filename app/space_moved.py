@@ -22,7 +22,7 @@ from space_reading import clear_button, list_sentences, show_neighbours_of
 from space_sides import Side, opened_side, picture_rows, show_side, show_title
 
 from labkit import figures
-from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
+from labkit.evaluation.neighbours import OUTCOMES, Moves, moved_together, movement, moves
 from labkit.figures.clusters import TRUST, with_column
 from labkit.palette import STYLES
 from labkit.projection import laid_over, trust
@@ -31,17 +31,16 @@ AT_ONCE = 20_000  # sentences: finding their neighbours takes 3 seconds, and fou
 SPARSE_AT_ONCE = 5_000  # the same for vectors that are mostly zeros
 GROUPS = 6  # groups of a list
 HEIGHT = 520  # pixels of the picture, approximately
-LIST = {"width": 380, "row_height": 118, "height": 400}  # in pixels: whole sentences
-NOTHING_COMPARED = "To compare, choose a model for the right side above."
-LONG = "Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**."
+LIST = {"width": 380, "height": 400}  # in pixels
+ROW, ROW_ENLARGED = 114, 140  # pixels of a row of the list, which shows a whole sentence
 VERDICT = "**{moved:,} of {all:,} sentences** have a nearest neighbour of another class than before."
 JUDGED = "Better (✓): the new class is the sentence's own. Worse (✗): the old one was."
 WORSE = OUTCOMES[0]
 SIGNS = dict(zip(OUTCOMES, "✗✓○", strict=True))
 LINES = "A line leads from where a sentence was in {before}, shown by a mark or a small grey dot, to where it is now."
 SHOWN = (
-    "In colour: {coloured:,} sentences ({which}). In grey: the other {others:,} in the list. {before} is rotated to "
-    "match the points. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
+    "In colour: {coloured:,} sentences ({which}). In grey: the other {others:,} in the list. The earlier places are "
+    "rotated to match the points. On average, {new:.1f} of the {k} nearest neighbours of a sentence are new."
 )
 
 
@@ -62,15 +61,8 @@ def may_measure(side: Side) -> bool:
     """Whether the neighbours of a side are found in seconds; if not, the page says what to do."""
     most = AT_ONCE if isinstance(side.vectors()[1], np.ndarray) else SPARSE_AT_ONCE
     if len(side.shown) > most:
-        st.caption(LONG.format(most=most))
+        st.caption(f"Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**.")
     return len(side.shown) <= most
-
-
-def who_moved(before: Side, after: Side) -> Movement:
-    """Which sentences moved from one side to the other."""
-    old, new = before.vectors()[1], after.vectors()[1]
-    key = ("moved", before.space.key, before.key, after.space.key, after.key)
-    return once("Comparing the neighbours …", key, lambda: movement(old, new, nearest_of(len(before.shown))))
 
 
 # --- the view ----------------------------------------------------------------------------------------------------
@@ -79,7 +71,7 @@ def who_moved(before: Side, after: Side) -> Movement:
 def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -> None:
     """The two spaces overlaid, and lists of the sentences with a neighbour of another class: worse, better, neither."""
     if len(chosen) < 2:
-        st.info(NOTHING_COMPARED)
+        st.info("To compare, choose a model for the right side above.")
         return
     left, right = st.columns([2, 3])
     left = left.container(gap="xxsmall", key="frame-moved")
@@ -94,7 +86,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
             return
     old, new = laid_over(before.picture, after.picture)
     with right:
-        moved = who_moved(before, after)
+        compare = partial(movement, before.vectors()[1], after.vectors()[1], nearest_of(len(shown)))
+        moved = once("Comparing the neighbours …", ("moved", before.space.key, after.space.key, key), compare)
     found, labels = moves(moved, shown.labels), shown.labels
     verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)), help=JUDGED)
     with right:
@@ -105,7 +98,8 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
         about = {"class": labels, "was near": found.source, "is near": found.target}
-        list_sentences(listed.tolist(), shown.texts, about, **LIST)
+        row_height = ROW_ENLARGED if st.session_state.get("present") else ROW
+        list_sentences(listed.tolist(), shown.texts, about, **LIST, row_height=row_height)
         if row is not None:
             st.text(f"{shown.texts[row]}\n— {labels[row]}")
             show_neighbours_of(row, [before, after], opened)
@@ -127,7 +121,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         with st.container(key="tall-moved"):
             show_side(figure, side, side, look, partial(picture_rows, new, side.shown))
         counts = {"coloured": len(coloured), "others": len(others), "k": moved.k, "new": moved.new.mean()}
-        st.caption(SHOWN.format(which=which, before=frame.plain(before.space.name), **counts))
+        st.caption(SHOWN.format(which=which, **counts))
     both = f"{before.space.code}\nbefore = method\n{after.space.code}\nafter = method"
     choosing.show_code(WHO_CODE, replace(after.space, code=both), opened, shown=line, how=look.how)
 

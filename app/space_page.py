@@ -46,7 +46,6 @@ from labkit.projection.epochs import Journey
 
 NOW, WHO, EPOCHS = VIEWS = ["Before and after", "Who moved", "While it trained"]
 EARLIER = {  # the tabs of the page Clusters, as old links name them -> what they open now
-    "Sentences": {"view": NOW},
     "Over the epochs": {"view": EPOCHS},
     "Cosines": {"view": EPOCHS, "cosines": "true"},
 }
@@ -90,10 +89,7 @@ MEANT = {  # what a score is that is a share of the sentences
 SAW_TEST = " (it saw the test sentences, so this does not count)"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
-MADE = (
-    "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
-    "sentences, form a class that is named after one of them."
-)
+MADE = "This corpus has pairs but no classes: sentences that positive pairs link form a class, named after one of them."
 SEPARATE = " These classes are already separate {where}, so there is little left to train."
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
 PROBE_HELP = (

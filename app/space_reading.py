@@ -242,10 +242,12 @@ def show_reading(
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
-        known = [each for each in landed if can_land(each)]
+        for each in (each for each in landed if each.unknown):
+            names = {"space": frame.plain(each.side.space.name), "words": frame.plain(", ".join(each.unknown))}
+            st.warning((UNKNOWN_ALL if each.where is None else UNKNOWN_SOME).format(**names))
+        known = [each for each in landed if each.where is not None]
         if known:
             st.markdown("**Typed sentence**")
-            st.text(known[0].text)
         show_neighbours(known, opened)
         for each in known:
             st.caption(f"Position: {each.where.how}." if each.where else "")
@@ -308,14 +310,6 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
     ]
     alt = "Every sentence of the groups, with its cosine to the selected sentence."
     frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
-
-
-def can_land(landed: Asked) -> bool:
-    """Whether a word of a typed sentence is known, so that it has neighbours; warn about unknown words."""
-    names = {"space": frame.plain(landed.side.space.name), "words": frame.plain(", ".join(landed.unknown))}
-    if landed.unknown:
-        st.warning((UNKNOWN_ALL if landed.where is None else UNKNOWN_SOME).format(**names))
-    return landed.where is not None
 
 
 def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> None:

@@ -227,8 +227,9 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     assert "decide" not in verdict
     few = [f"{kind} {n} in {split},{kind},{split}" for kind in ("car", "cat") for n in range(9) for split in SPLITS]
     data = "\n".join(["text,label,split", *few]).encode()
-    page = with_file(opened("space_page", corpus="your own file", **QUICK), data)
+    page = with_file(opened("space_page", corpus="your own file", **QUICK | {"right": "TF-IDF"}), data)
     assert re.search(r"On the 18 test .*\*\*\d+ of 18\*\*.*decide", texts(fine(page)))  # a share of few is a count
+    assert "already separate with TF-IDF" in texts(page)  # before and after are both perfect
     assert "TF-IDF** · 54 of 54 sentences" in texts(page)  # and the picture and the table show others
 
 
@@ -477,6 +478,8 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     assert 7 not in rows
     assert len(named(page, "Sentences in the list")[0]) == len(rows)  # and not those of them that are marked: none
     fine(page.text_input(key="typed").set_value("a storm").run())
+    heads = [text.value for text in page.markdown if text.value.endswith("sentence**")]
+    assert heads == ["**Typed sentence**", "**Selected sentence**"]
     charts = [chart.proto.id for chart in page.get("plotly_chart")]
     fine(page.button(key="clear").click().run())
     assert (page.text_input(key="query").value, page.text_input(key="typed").value) == ("", "")

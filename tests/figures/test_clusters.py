@@ -105,6 +105,8 @@ def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
     assert len(better.x) == 9
     assert len({(each.line.color, each.line.dash, each.marker.symbol) for each in (worse, better)}) == 2
     assert all(getattr(worse.line, name) != getattr(better.line, name) for name in ("color", "dash"))
+    named = clusters(picture, shown, before=-picture.points, ways=ways, named=True)  # the names are in the picture
+    assert [trace.name for trace in named.data if trace.showlegend is not False] == ["worse", "better"]
 
 
 def test_scale_of_a_measured_column() -> None:
