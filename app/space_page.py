@@ -93,8 +93,8 @@ MADE = "This corpus has pairs but no classes: sentences that positive pairs link
 SEPARATE = " These classes are already separate {where}, so there is little left to train."
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
 PROBE_HELP = (
-    "These sentences are compared with each other. **Before and after** compares test sentences with training "
-    "sentences, so its numbers differ. Epochs are chosen on dev, so only test scores are fair."
+    "These sentences are compared with each other. **Before and after** scores the test split, so its numbers differ. "
+    "Epochs are chosen on dev, so only test scores are fair."
 )
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "

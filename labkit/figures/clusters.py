@@ -218,7 +218,7 @@ def clusters(
         if narrow:
             trace["marker"]["size"] *= SMALLER
         if narrow and colours.values is not None:
-            trace["marker"]["colorbar"] |= UNDER
+            trace["marker"]["colorbar"] |= UNDER if before is None else UNDER | {"y": -0.1}  # below the legend
         if chosen is not None and dimensions == 2:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
