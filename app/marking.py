@@ -132,23 +132,18 @@ def select_row(row: int | None) -> None:
     """Select a sentence from outside a picture; without one, the clicked sentence is no longer marked, either."""
     set_read_row(row)
     if row is None and len(state_of_marks().rows) == 1:
-        unmark()
+        mark_rows([])
 
 
 def clear() -> None:
     """Clear all marks, the search, the typed sentence and the selected one."""
     set_read_row(None)
     st.session_state.update({QUERY: "", TYPED: ""})
-    unmark()
+    mark_rows([])
 
 
 def mark_rows(rows: Sequence[int], source: str = "") -> None:
-    """Mark these rows from outside the pictures, which are redrawn as new ones; for LIST, they are those of a class."""
+    """Mark only these rows, from outside the pictures, which are redrawn as new ones; for LIST, those of a class."""
     state = state_of_marks()
     state.changes += source != LIST or state.source not in ("", LIST)
     state.source, state.rows, state.baked = source, list(rows), list(rows)
-
-
-def unmark() -> None:
-    """Remove all marks, also from the pictures."""
-    st.session_state[STATE] = Marked(changes=state_of_marks().changes + 1)

@@ -14,7 +14,7 @@ from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import WAYS, found_clusters, seconds_of_hdbscan
 from labkit.evaluation.regions import found_classes
-from labkit.figures.clusters import CLASS, MOVED, TRUST, Colouring, colouring, columns
+from labkit.figures.clusters import CLASS, TRUST, Colouring, colouring, columns
 from labkit.progress import lasting
 from labkit.projection import NAMES
 
@@ -22,7 +22,7 @@ TEST, ALL = "of the test split", "of all splits"
 AMOUNTS = (300, 1_000, 2_000, 5_000, 20_000, 100_000, 1_000_000)
 PLOTTED = 2_000  # sentences: above, a map
 SOLID_MOST = 20_000  # sentences in three dimensions
-LONGEST = {"lle": 5_000}  # sentences for which the wait is acceptable
+LLE_MOST = 5_000  # sentences for which the wait for LLE is acceptable
 NOT_FOUND = "nobody"
 FOUND_BY = (
     "k-means finds as many classes as you ask for. The density method turns each dense region into a class and "
@@ -35,7 +35,7 @@ SAMPLED = "Above this number, a random sample with a fixed seed is shown."
 OF_CLASSES, COARSE, FINE, NO_LABELS = LABELS = ("names of classes", "words", "words, finer", "none")
 PROJECTIONS = (
     "PCA, principal component analysis, shows the directions in which the vectors vary most. t-SNE, UMAP and LLE "
-    "(locally linear embedding) keep neighbours together."
+    "(locally linear embedding) keep neighbours together. LLE is offered for up to 5,000 sentences."
 )
 PICTURED = """\
 from labkit.shipped import pictured
@@ -104,35 +104,23 @@ class Look:
         """The column that colours these sentences."""
         return self.by if self.by in columns(shown) else CLASS
 
-    def in_numbers(self, shown: Labelled) -> bool:
-        """Whether numbers colour the points, which a scale explains, and not the list of classes."""
-        return self.colouring(shown).values is not None
-
     def colouring(self, shown: Labelled) -> Colouring:
         """What colours each point."""
         return colouring(shown, self.by_column(shown), most=self.most, order=self.order)
 
 
-def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: bool = True) -> Look:
-    """How to draw the pictures, from the controls in `box`; without sentences, the view is that of the epochs.
-
-    `moved`: there are two spaces to compare.
-    """
+def look_of(opened: cached.Opened, shown: Labelled | None, box: Any) -> Look:
+    """How to draw the pictures, from the controls in `box`; without sentences, the view is that of the epochs."""
     keep, epochs = frame.KEEP, shown is None
     start, key = (0, "how-epochs") if epochs else (1, "how")  # so that neither view changes the other's picture
-    how = box.radio("Projection", list(NAMES), start, NAMES.__getitem__, key, PROJECTIONS, horizontal=True, **keep)
     count = 0 if shown is None else len(shown)
+    names = [name for name in NAMES if name != "lle" or count <= LLE_MOST]
+    how = box.radio("Projection", names, start, NAMES.__getitem__, key, PROJECTIONS, horizontal=True, **keep)
     flat = epochs or how not in SOLID or count > SOLID_MOST
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
-    named = [CLASS] if shown is None else columns(shown)
-    measured = [name for name in ((TRUST, MOVED) if moved else (TRUST,)) if name not in named]
-    by = box.selectbox("Colour", [*named, *measured], key="colour", **keep)
+    named = [] if shown is None else list(dict.fromkeys([*columns(shown), TRUST]))
+    by = CLASS if epochs else box.selectbox("Colour", named, key="colour", **keep)
     most = box.slider("Number of coloured classes", 2, 36, 16, key="classes", **keep)
     as_map = not solid and count > PLOTTED
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)
-    if count > LONGEST.get(how, count):
-        box.info(
-            f"{NAMES[how]} would take minutes for {count:,} sentences, so PCA is shown instead. Choose fewer sentences."
-        )
-        how = "pca"
     return Look(how, 3 if solid else 2, by, most, cached.classes_of_corpus(opened)[0], labels, as_map)

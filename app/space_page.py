@@ -46,7 +46,6 @@ from labkit.projection.epochs import Journey
 
 NOW, WHO, EPOCHS = VIEWS = ["Before and after", "Who moved", "While it trained"]
 EARLIER = {  # the tabs of the page Clusters, as old links name them -> what they open now
-    "Sentences": {"view": NOW},
     "Over the epochs": {"view": EPOCHS},
     "Cosines": {"view": EPOCHS, "cosines": "true"},
 }
@@ -65,9 +64,8 @@ first one.
 * **kNN accuracy**: the share of test sentences whose class is predicted correctly from their nearest neighbours in the
   training split.
 
-Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
-space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
-neighbours that differ in the right space from those in the left one, or from those at the first epoch.
+One of the colours is measured for each sentence: **trust** is the share of its 5 nearest neighbours in the embedding
+space that are also among its 5 nearest neighbours in the picture.
 
 All vectors have unit length, so nearby vectors have a large cosine.
 """
@@ -91,23 +89,24 @@ MEANT = {  # what a score is that is a share of the sentences
 SAW_TEST = " (it saw the test sentences, so this does not count)"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
-MADE = (
-    "This corpus has pairs but no classes. Sentences that are linked by positive pairs, directly or through other "
-    "sentences, form a class that is named after one of them."
-)
+MADE = "This corpus has pairs but no classes: sentences that positive pairs link form a class, named after one of them."
+SEPARATE = " These classes are already separate {where}, so there is little left to train."
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
-PROBE_HELP = "Epochs are chosen on dev, so these numbers cannot be compared with those of test sentences."
+PROBE_HELP = (
+    "These sentences are compared with each other. **Before and after** scores the test split, so its numbers differ. "
+    "Epochs are chosen on dev, so only test scores are fair."
+)
 NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
 EPOCHS_SHOWN = (
-    "At every epoch, a run saves the vectors of these {split} sentences only. {how} Each epoch is drawn to its own "
-    "scale; the curves show how far its classes are apart. **Play** steps through all epochs. A single run then goes "
-    "back to the epoch that was kept: its weights are those of the saved model."
+    "At every epoch, a run saves the vectors of these {split} sentences only. Each epoch is drawn to its own "
+    "scale and stretched to fill the picture; PCA has one basis for all epochs, and other projections are rotated to "
+    "match the previous epoch. **inter/intra** is the distance between class centres divided by the "
+    "width of the classes: above 1, they are apart. **Play** steps through all epochs. A single run then goes back to "
+    "the epoch that was kept: its weights are those of the saved model."
 )
-SHARED = "All epochs share one PCA."
-FOLLOWED = "Each epoch is arranged or rotated to match the previous picture."
 
 
 # --- classes that are found --------------------------------------------------------------------------------------
@@ -143,7 +142,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     """
     shown, key, line = sentences_of(opened, box)
     shown, found = found_in(next(iter(chosen.values())), shown, key, box)
-    look = look_of(opened, shown, box, moved=len(chosen) == 2)
+    look = look_of(opened, shown, box)
     left, right = st.columns(WIDTHS)
     with right:
         query, matches = search_field(shown.texts)
@@ -175,7 +174,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             save = frame.save_button(f"Save {side.name}" if len(sides) > 1 else "Save", side.name)
         with pictures[side.name]:
             show_plain(
-                in_colour(side, look, sides[0], sides[-1]),
+                in_colour(side, look),
                 look,
                 sides[0],
                 save,
@@ -188,7 +187,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
     with right:
-        show_reading(sides, matches, look, measured, landed, opened, line)
+        show_reading(sides, matches, look, measured, landed, opened)
     show_verdict(verdict, opened, sides, measured)
     if found:
         with saves:
@@ -237,7 +236,10 @@ def show_verdict(place: Any, opened: cached.Opened, sides: Sequence[Side], measu
         f"**{share}** with {frame.plain(side.space.name)}{SAW_TEST * side.space.saw_test}"
         for side, share in zip(sides, shares, strict=True)
     )
-    place.markdown(f"{what} is {said}.{TOO_FEW_TO_DECIDE * (rows < FEWEST)}{meant}", help=WORTH)
+    said += "." + TOO_FEW_TO_DECIDE * (rows < FEWEST) + meant
+    if len(sides) > 1 and counted and min(values) == 1:
+        said += SEPARATE.format(where=f"with {frame.plain(sides[0].space.name)}")
+    place.markdown(f"{what} is {said}", help=WORTH)
 
 
 # --- the view of the epochs ---------------------------------------------------------------------------------------
@@ -258,8 +260,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     unit = next(iter(journeys.values())).unit
     kept = {name: kept_epoch(space.method.history) for name, space in trained.items()}
     with left:
-        choose: Any = partial(st.select_slider, unit.capitalize(), epochs, epochs[0], key="epoch", **frame.KEEP)
-        epoch = int(choose()) if len(epochs) > 1 else epochs[0]
+        hidden: Any = {"key": "epoch", "label_visibility": "collapsed", **frame.KEEP}  # the picture says it
+        epoch = int(st.select_slider(unit.capitalize(), epochs, epochs[0], **hidden)) if len(epochs) > 1 else epochs[0]
     places = {name: max(0, int(np.searchsorted(each.epochs, epoch, "right")) - 1) for name, each in journeys.items()}
     sides = [side_of(name, space, journeys[name], places[name]) for name, space in trained.items()]
     first, said, ends = sides[0], [], []
@@ -272,6 +274,8 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         said.append(f"{before} of {way.space[0].sample:,} before training, {after} {when}")
     split = "dev" if probe_split(opened.corpus) == "dev" else "training"
     weak = TOO_FEW_TO_DECIDE * (len(first.shown) < FEWEST)
+    if min(way.space[0].hit for way in journeys.values()) == 1:
+        weak += SEPARATE.format(where="before training")
     verdict.markdown(f"{split.capitalize()} {PROBE}: {'; '.join(said)}.{weak}", help=PROBE_HELP)
     drawn = (look, epoch, *(side.key for side in sides))
     marking.update_marks(("epochs", first.space.key), drawn, len(first.shown))
@@ -280,12 +284,10 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         _, matches = search_field(first.shown.texts)
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
         journey, at = journeys[side.name], places[side.name]
-        start = side_of(side.name, side.space, journey, 0)
         marks = {"kept": kept[side.name], "back": len(sides) == 1, **marks_on(side, sides, matches)}
         with column.container(gap="xxsmall"):
             show_title(side.name, side.space, opened, len(side.shown), split)
-            shown = in_colour(side, look, start, side).shown
-            show_journey(replace(journey, shown=shown), at, side, first, look, marks)
+            show_journey(journey, at, side, first, look, marks)
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
@@ -297,7 +299,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
     with right:
         show_reading(read, matches, look, measured, compared=compared)
     with left:
-        st.caption(EPOCHS_SHOWN.format(split=split, how=SHARED if look.how == "pca" else FOLLOWED))
+        st.caption(EPOCHS_SHOWN.format(split=split))
     for side in sides:
         show_side_code(EPOCHS_CODE, side, sides, opened, look, common=look.how == "pca", at=places[side.name])
     if st.toggle("Cosines over the epochs", key="cosines", **frame.KEEP):
@@ -323,8 +325,8 @@ def show_cosines(side: Side) -> None:
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
     """The animated picture with its marks, and below it the metrics of the epoch on the slider."""
     where = f"{journey.unit} {journey.epochs[at]}"
-    drawing = {"height": 400, "legend": look.in_numbers(journey.shown)}
-    figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
+    drawing = look.colours(journey.shown) | marks
+    figure = figures.clusters_over_epochs(journey, at=at, height=400, legend=False, **drawing)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
     start = [(f"space, {journey.unit} {journey.epochs[0]}", journey.space[0])] * (at > 0)
@@ -386,7 +388,6 @@ from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
-{measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 COSINES_CODE = """\

@@ -18,10 +18,8 @@ import marking
 import numpy as np
 import pandas as pd
 import papers_pthought
-import papers_sbert_lp
 import streamlit as st
 import why
-from keeping import once
 from marking import rows_with_same_text
 from space_look import Look, nearest_of
 from space_sides import Side, picture_rows, words_of
@@ -39,21 +37,12 @@ from labkit.projection import Placement, place, project
 from labkit.projection.placement import SimilarSentence, matching, neighbours, unknown_words
 
 LISTED, TALL = 500, 30  # sentences; classes above which their table fills its place
-LIST = {"row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
+LIST = {"width": 200, "row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "**Hit@1**: share of the n sentences whose nearest neighbour among those shown is of their class."
+SHARES = "**Hit@1** in %: share of the n sentences whose nearest neighbour among those shown is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
-STAR = (
-    "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP. This method gives every sentence "
-    "a new vector that its neighbours reconstruct with the same weights as before."
-)
-STARS = (
-    "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
-    "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
-    "before and after, and has the same direction in both stars."
-)
 GROUPS = (
     "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
     "which is ringed. The other groups are chosen at random. A plane shows only part of the space, but the cosines "
@@ -140,8 +129,10 @@ def marks_on(side: Side, sides: list[Side], matches: list[int] | None, *, whole:
     return {"chosen": here(rows) if rows else None, "found": here(matches or []), "ring": next(iter(here(ring)), None)}
 
 
-def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], **size: int) -> None:
-    """Sentences with what is known about them; a row of the table selects its sentence."""
+def list_sentences(
+    rows: Sequence[int], texts: Sequence[str], about: Mapping[str, Sequence[str]], width: int, **size: int
+) -> None:
+    """Sentences, `width` pixels wide, with what is known about them; a row of the table selects its sentence."""
     key = f"listed-{marking.state_of_marks().changes}-{hash(tuple(rows))}"
     lines = [{name: of[row] for name, of in {"sentence": texts, **about}.items()} for row in rows]
 
@@ -152,8 +143,7 @@ def list_sentences(rows: Sequence[int], texts: Sequence[str], about: Mapping[str
     if lines:
         selects: Any = {"key": key, "on_select": choose, "selection_mode": "single-row"}
         alt = "Sentences in the list. Choose one to read it and to see its neighbours."
-        widths = dict(zip(lines[0], (212, 86, 108, 92), strict=False))  # in pixels
-        frame.table(lines, alt, widths=widths, **size, **selects)
+        frame.table(lines, alt, widths={"sentence": width, **dict.fromkeys(about, 98)}, **size, **selects)
 
 
 # --- the classes ---------------------------------------------------------------------------------------------------
@@ -178,36 +168,29 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     drawn_as = dict(zip(named.codes.tolist(), drawn.codes.tolist(), strict=True))
     by_class = [each.by_class for each in measured] if named.column == CLASS else []
     first, last = (by_class[0], by_class[-1]) if by_class else ({}, {})
-
-    def rank(code: int) -> tuple[float, int, str]:  # gains come first
-        name = named.names[code]
-        return first.get(name, 0.0) - last.get(name, 0.0), drawn_as[code], name
-
-    order = sorted(drawn_as, key=rank)
+    gains = {name: last[name] - first[name] for name in first if name in last}
+    order = sorted(drawn_as, key=lambda code: (-gains.get(named.names[code], 0.0), drawn_as[code], named.names[code]))
     names = [named.names[code] for code in order]
     looks = [(INK, MARKS[0]) if drawn_as[code] == drawn.rest else style(drawn.styles[drawn_as[code]]) for code in order]
     marks = [SOLID.get(mark, mark) if look.dimensions == 3 else mark for _, mark in looks]
     table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
-    widths = {" ": 22, named.column: round(96 * (frame.LARGER if st.session_state.get("present") else 1))}
+    widths = {" ": 22, named.column: 110}
     if by_class:
-        known = [name for name in names if name in first and name in last]
-        if len(by_class) > 1 and known and rank(order[0])[0] < rank(order[-1])[0]:
-            most, least = (f"**{frame.plain(name)}** ({written(100 * (last[name] - first[name]), '+.0f')} points)"
-                           for name in (known[0], known[-1]))  # fmt: skip
+        if len(set(gains.values())) > 1:
+            ends = (max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__))
+            most, least = (f"**{frame.plain(name)}** ({written(100 * gains[name], '+.0f')} points)" for name in ends)
             st.markdown(f"Best change: {most}. Worst: {least}.")
         st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
         table["n"] = [len(rows_of(named, name)) for name in names]
-        widths |= {"n": 40, "Δ": 44}
+        widths |= {"n": 40, "Δ": 46}
     for side, each in zip(sides, by_class, strict=False):
         table[side.name] = 100 * table[CLASS].map(each)
-        widths[side.name] = 52 if len(side.name) < 6 else 70
+        widths[side.name] = 54 if len(side.name) < 6 else 70
     if len(by_class) > 1:
         table["Δ"] = table[sides[1].name] - table[sides[0].name]
     looked = table.style.apply(lambda _: [f"color: {colour}" for colour, _ in looks], subset=[" "])
-    shares = [side.name for side in sides if side.name in table]
-    looked = looked.format("{:.0f} %", subset=shares).format(
-        partial(written, form="+.0f"), subset=table.columns.intersection(["Δ"])
-    )
+    looked = looked.format(precision=0)
+    looked = looked.format(partial(written, form="+.0f"), subset=table.columns.intersection(["Δ"]))
     key = f"classes-{marking.state_of_marks().changes}"
     st.dataframe(
         looked,
@@ -216,8 +199,8 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
         key=key,
         on_select=partial(choose_class, key, names, named),
         selection_mode="single-cell",
-        height="stretch" if len(names) > TALL else "content",
         column_config={name: st.column_config.Column(width=width) for name, width in widths.items()},
+        height="stretch" if len(names) > TALL else "content",
         alt="The classes with their colours. Choose one to mark it in all pictures.",
     )
 
@@ -229,7 +212,7 @@ def choose_class(key: str, names: Sequence[str], named: Colouring) -> None:
     frame.keep_in_address(CLASS, name)
     frame.write_address()
     if name is None:
-        marking.unmark()
+        marking.mark_rows([])
     else:
         marking.mark_rows(rows_of(named, name), marking.LIST)
 
@@ -250,25 +233,29 @@ def show_reading(
     measured: Sequence[Separation],
     landed: Sequence[Asked] = (),
     opened: cached.Opened | None = None,
-    line: str = "",
     compared: Sequence[Side] = (),
 ) -> None:
     """The marked or found sentences, the selected one, its neighbours, and the classes, next to the pictures.
 
-    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence one for its
-    star; the `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
+    With the corpus, each neighbour has a button that explains why it is near, and a selected paraphrase one for its
+    group. `compared`: the sides that are `measured`, if they are others.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
-        row = read(first, matches)
-        known = [each for each in landed if can_land(each)]
+        for each in (each for each in landed if each.unknown):
+            names = {"space": frame.plain(each.side.space.name), "words": frame.plain(", ".join(each.unknown))}
+            st.warning((UNKNOWN_ALL if each.where is None else UNKNOWN_SOME).format(**names))
+        known = [each for each in landed if each.where is not None]
+        if known:
+            st.markdown("**Typed sentence**")
         show_neighbours(known, opened)
         for each in known:
             st.caption(f"Position: {each.where.how}." if each.where else "")
+        row = read(first, matches)
         if row is not None:
             show_neighbours_of(row, sides, opened)
-        if row is not None and opened is not None:
-            show_panels(sides, opened, first.shown.texts[row], line)
+            if opened is not None:
+                offer_group(sides, opened, first.shown.texts[row])
         show_classes(compared or sides, look, measured)
 
 
@@ -285,51 +272,19 @@ def read(side: Side, matches: list[int] | None) -> int | None:
         st.caption(frame.plain(str(set_apart(words_of(side), marked, shown.labels))))
     if row is not None:
         label = shown.labels[row]
+        st.markdown("**Selected sentence**")
         st.text(shown.texts[row] + (f"\n— {label}" if label != UNLABELLED else ""))
     return row
 
 
-def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The buttons that open the panels of the selected sentence; that of paraphrases needs a corpus that has some."""
+def offer_group(sides: list[Side], opened: cached.Opened, text: str) -> None:
+    """A button that shows the paraphrases of the selected sentence, if the corpus marks some."""
     from labkit.pthought.view import groups_with
 
-    groups = None
     with suppress(ValueError):  # the corpus marks no paraphrases, has no test split, or none of this sentence
         groups = groups_with(papers_pthought.groups_of_test(opened), text)
-    with st.container(horizontal=True):
-        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
-            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
-        if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
+        if st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
             frame.dialog("Its paraphrases and other groups", partial(show_group, sides, opened, text, groups))
-
-
-def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
-    """The neighbours of a sentence among those shown, before and after SBERT-LP over the vectors of one side."""
-    from labkit.sbert_lp.view import around
-
-    most, names = papers_sbert_lp.MOST, [side.name for side in sides]
-    st.text(text)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = names[0] if len(sides) == 1 else st.radio("Side", names, horizontal=True, key="star-of")
-        k, p = papers_sbert_lp.sliders()
-    side = sides[names.index(name)]
-    texts = list(dict.fromkeys([text, *side.shown.texts[:: -(-len(side.shown) // most)]]))
-    embed = partial(papers_sbert_lp.embedded, side.space, texts, k, p)
-    method, _ = once("Embedding the sentences together …", ("star", side.space.key, side.key, text, k, p), embed)
-    stars = around(method.space, text)
-    st.markdown(f"**{stars.shared} of its {len(stars.before)} neighbours stay the same.**")
-    for column, (when, where) in zip(st.columns(2), (("before", "old"), ("after", "new")), strict=True):
-        with column:
-            st.markdown(f"**{when.capitalize()}**, in the {where} space")
-            alt = (
-                f"A star: the sentence and its nearest neighbours in the {where} space, with their weights and cosines."
-            )
-            frame.picture(figures.star(stars, when, height=340), key=f"star_{when}", alt=alt, rows=stars.rows)
-    st.caption(STARS)
-    alt = "The neighbours of the sentence: rank, weight and cosine before and after."
-    formats = {f"{what} {when}": "%.3f" for what in ("weight", "cosine") for when in ("before", "after")}
-    frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
-    choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
 
 
 def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
@@ -355,14 +310,6 @@ def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labe
     ]
     alt = "Every sentence of the groups, with its cosine to the selected sentence."
     frame.table(rows, alt, formats=dict.fromkeys(cosines, "%.3f"), widths={"sentence": "large"})
-
-
-def can_land(landed: Asked) -> bool:
-    """Whether a word of a typed sentence is known, so that it has neighbours; warn about unknown words."""
-    names = {"space": frame.plain(landed.side.space.name), "words": frame.plain(", ".join(landed.unknown))}
-    if landed.unknown:
-        st.warning((UNKNOWN_ALL if landed.where is None else UNKNOWN_SOME).format(**names))
-    return landed.where is not None
 
 
 def show_neighbours(asked: Sequence[Asked], opened: cached.Opened | None) -> None:
@@ -407,15 +354,6 @@ def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | 
     show_neighbours(asked, opened)
 
 
-STAR_CODE = """\
-from labkit.figures import star
-from labkit.sbert_lp.method import SbertLp, SbertLpSettings
-from labkit.sbert_lp.view import around
-{shown}
-sentence, step = {text!r}, -(-len(shown.texts) // {most})
-anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
-star(around(anew.space, sentence), "after").show()
-"""
 GROUP_CODE = """\
 from labkit.arrays import unit
 from labkit.figures import clusters

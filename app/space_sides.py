@@ -44,7 +44,6 @@ NOTHING = "nothing"
 FILE = "your own vectors"
 HEIGHT = 480  # approximate pixels of the axes
 WIDTHS = [5, 2]  # of the pictures, and of the text next to them
-SCORES = "All are measured on the sentences shown. **What am I looking at?** explains them."
 SECONDS = {"tsne": 33.0, "umap": 10.0}  # on one core, for as many sentences as there are landmarks
 
 
@@ -114,15 +113,11 @@ def opened_side(name: str, space: Space, shown: Labelled, key: tuple[Any, ...], 
     if picture is None:
         vectors()  # with a note of its own on what the page is doing
         made = ("picture", space.key, key, how, look.dimensions)
-        picture = once(waiting(how, len(shown), landmarks), made, arrange)
+        placed = 0 if landmarks is None else len(shown) - landmarks
+        seconds = SECONDS.get(how, 0.0) * (len(shown) - placed) / cached.LANDMARKS + 1e-4 * placed
+        said = f"Arranging the picture: this takes about {lasting(seconds)} on an idle core, but only the first time …"
+        picture = once(said, made, arrange)
     return Side(name, space, shown, key, picture, vectors)
-
-
-def waiting(how: str, count: int, landmarks: int | None) -> str:
-    """The message while a picture of `count` sentences is made, with the time that it takes."""
-    placed = 0 if landmarks is None else count - landmarks
-    seconds = SECONDS.get(how, 0.0) * (count - placed) / cached.LANDMARKS + 1e-4 * placed
-    return f"Arranging the picture: this takes about {lasting(seconds)} on an idle core, but only the first time …"
 
 
 def journey_of(space: Space, how: str, opened: cached.Opened) -> Journey:
@@ -154,10 +149,20 @@ def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> 
     """The picture, which can be clicked and marked if it is flat; marks are converted to rows of `first`."""
     rows = partial(picture_rows, side.picture, side.shown)
     if look.as_map:
-        show_dots(side, first, look, rows, save, marks)
+        key, by = dot_map.key_of(side.name), look.by_column(side.shown)
+        dot_map.put_map(
+            side.name,
+            dot_map.map_bytes(side.name, side.picture, side.shown, by, look.most, look.order),
+            {**marks, "count": len(side.shown)},
+            words=words_of_map(side, look.labels),
+            alt=alt_of(side, look),
+            on_marked=on_marked_in(side, first, key),
+        )
+        with save:
+            frame.csv_button(rows, key)
         return
     drawing = look.colours(side.shown) | {"narrow": True, "height": HEIGHT}
-    drawing["legend"] = look.in_numbers(side.shown)
+    drawing["legend"] = look.colouring(side.shown).values is not None  # a scale
     if look.labels in (COARSE, FINE) and look.dimensions == 2:
         fine = look.labels == FINE
         make = partial(regions, words_of(side), side.picture.points, side.shown.labels, fine=fine)
@@ -166,21 +171,6 @@ def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> 
     figure = figures.clusters(side.picture, side.shown, **drawing, **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, rows, save)
-
-
-def show_dots(side: Side, first: Side, look: Look, rows: frame.Rows, save: Any, marks: Mapping[str, Any]) -> None:
-    """The map of a side's sentences, and its data as a file."""
-    key = dot_map.key_of(side.name)
-    dot_map.put_map(
-        side.name,
-        dot_map.map_bytes(side.name, side.picture, side.shown, look.colours(side.shown)["by"], look.most, look.order),
-        {**marks, "count": len(side.shown)},
-        words=words_of_map(side, look.labels),
-        alt=alt_of(side, look),
-        on_marked=on_marked_in(side, first, key),
-    )
-    with save:
-        frame.csv_button(rows, key)
 
 
 def on_marked_in(side: Side, first: Side, key: str) -> Callable[[], None]:
@@ -195,7 +185,7 @@ def alt_of(side: Side, look: Look) -> str:
     return (
         f"The space of {side.space.name} by {side.picture.name}: {count:,} sentences of "
         f"{len(colouring(side.shown).names):,} classes as points in {dimensions} dimensions, coloured by "
-        f"{look.colours(side.shown)['by']}. "
+        f"{look.by_column(side.shown)}. "
         "To read sentences and their neighbours as text, use the search field and the list next to the pictures."
     )
 
@@ -250,7 +240,7 @@ def show_figures(sides: Sequence[Side]) -> list[Separation]:
                 notes.append(f"For {side.space.name}, {sampled} are measured on {space.sample:,} sentences.")
         if measured:
             figures_table(measured)
-            st.caption(SCORES)
+            st.caption("All are measured on the sentences shown. **What am I looking at?** explains them.")
         st.caption(frame.plain(" ".join(notes)))
     return [each for _, each in measured[::2]]
 

@@ -36,7 +36,7 @@ MOST = 5_000  # maximum of points in the list of an event; more would take megab
 # --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
-TRUST, MOVED = "trust", "neighbours changed"  # columns of shares
+TRUST = "trust"  # a column of shares
 FEW = 12  # up to this many distinct numbers, each gets its own colour
 
 
@@ -61,7 +61,7 @@ _KEPT: WeakKeyDictionary[Labelled, dict[str, Colouring]] = WeakKeyDictionary()
 
 
 def with_column(shown: Labelled, name: str, values: np.ndarray) -> Labelled:
-    """Return the same sentences with a column of numbers, such as TRUST or MOVED, to colour by."""
+    """Return the same sentences with a column of numbers, such as TRUST, to colour by."""
     return replace(shown, extra={**shown.extra, name: np.asarray(values).tolist()})
 
 
@@ -120,7 +120,7 @@ def _each_its_own(shown: Labelled, column: str) -> Colouring:
     import pandas as pd  # takes a second
 
     values = pd.Series(list(_values(shown, column)), dtype=object)
-    if column in (TRUST, MOVED) or (column not in (CLASS, SPLIT) and values.nunique() > FEW):
+    if column == TRUST or (column not in (CLASS, SPLIT) and values.nunique() > FEW):
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float32)
         if np.isfinite(numbers).all():
             return Colouring(column, np.zeros(len(values), np.int64), values=numbers)
@@ -144,15 +144,14 @@ def _values(shown: Labelled, column: str) -> Sequence[Any]:
 
 READABLE = 1_000  # points; above, the figure contains no sentences
 DRAWN = 3_000  # points; above, WebGL draws them
-SIZES = ((300, 10, 0.85), (1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
+SIZES = ((1_100, 8, 0.8), (3_000, 6, 0.65), (10_000, 4, 0.5), (30_000, 3, 0.4))  # to n: size, opacity
 MANY = (2.5, 0.3)
-SMALLER = 0.8  # size of a point in a small picture, as a share of the usual one
+SMALLER = 0.9  # size of a point in a small picture, as a share of the usual one
 DIMMED = 0.3  # opacity in 3-D if some points have a ring, which opaque points would hide
 FADED = 0.35  # opacity of points that are not chosen, as a share of the usual one
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # replacements for marks that 3-D plots lack
 PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
 LETTERS, HOVER = 15, 44  # characters of a name in a small picture, and of each of the two lines of a hover label
-TAILS = (0.05, 0.95)  # the shares of sentences below the ends of the scale of MOVED
 AROUND = 8  # points around a name
 LOOSE = 100  # points of a picture in which no name needs to cover any of them
 SEARCHED, PLACES = 400, 60  # points of a class among which its densest places are found, and the places tried
@@ -165,7 +164,7 @@ WAYS = {  # outcome of a sentence that moved -> colour, dash, mark and opacity o
     "worse": (COLOURS[3], "dash", "x", 0.9),
     "better": (COLOURS[2], "solid", "triangle-up", 0.9),
     "neither": (COLOURS[0], "dot", "circle-open", 0.9),
-    "moved": (INK, "solid", "circle", 0.5),
+    "others": (INK, "solid", "circle", 0.5),
 }
 STEPS = (0, 1, -1)  # numbers of lines by which a text may be moved to avoid another one
 
@@ -197,9 +196,9 @@ def clusters(
     chosen    rows that stand out while all other rows fade; in 3-D all rows fade, and the chosen ones have a small ring
     found     rows with a small ring            ring      the row with a large ring
     landed    typed sentences, (m, 2 or 3)
-    before    earlier points, (n, 2)
+    before    earlier points, (n, 2); the legend then explains the lines, and lists classes only if they are not `named`
     ways      outcome (`labkit.evaluation.neighbours.OUTCOMES`) -> rows: a line from their earlier points to these;
-              "moved" -> rows: thin grey lines
+              "others" -> rows: thin grey lines
     named     whether to write the names of classes in the plane, where they do not overlap
     regions   words of regions to write instead
     narrow    for a small screen: the legend is below, and axes without meaning have no titles
@@ -219,11 +218,12 @@ def clusters(
         if narrow:
             trace["marker"]["size"] *= SMALLER
         if narrow and colours.values is not None:
-            trace["marker"]["colorbar"] |= UNDER
+            trace["marker"]["colorbar"] |= UNDER if before is None else UNDER | {"y": -0.1}  # below the legend
         if chosen is not None and dimensions == 2:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         if dimensions == 3 and (chosen is not None or len(found)):
             trace["marker"]["opacity"] *= DIMMED
+        trace["showlegend"] &= before is None or not named
         drawing.append(trace)
     if chosen is not None and dimensions == 3:
         drawing.append(_over(projection.points[list(chosen)], n, "circle-open", 15, "#D55E00", "marked"))
@@ -426,8 +426,6 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
         bar = {"thickness": 12, "title": {"text": draw.short(colours.column, 20)}}
         share = colours.column == TRUST and 0 <= colours.values.min() <= colours.values.max() <= 1
         scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same scale in two pictures next to each other
-        if colours.column == MOVED and np.ptp(colours.values):  # most sentences change nearly all of their neighbours
-            scale = dict(zip(("cmin", "cmax"), np.quantile(colours.values, TAILS).tolist(), strict=True))
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
     if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}
@@ -440,10 +438,10 @@ def _way(before: np.ndarray, points: np.ndarray, outcome: str, rows: Sequence[in
     colour, dash, mark, opacity = WAYS[outcome]
     gaps = np.full((len(rows), 2), np.nan)
     x, y = np.stack([before[rows], points[rows], gaps], axis=1).reshape(-1, 2).astype(np.float32).T
-    size, width = (3, 0.8) if outcome == "moved" else (8, 2)
+    size, width = (3, 0.8) if outcome == "others" else (8, 2)
     marker = {"symbol": mark, "size": [size, 0, 0] * len(rows), "color": colour, "opacity": 1, "line": {"width": 0}}
     about: Entries = {"mode": "lines+markers", "name": outcome, "marker": marker, "hoverinfo": "skip"}
-    about |= {"showlegend": outcome != "moved", "zorder": int(outcome != "moved")}  # coloured ones are above the points
+    about |= {"zorder": int(outcome != "others")}  # coloured ones are above the points
     return draw.curve(x, y, colour, dash, width, opacity=opacity, unselected={"marker": {"opacity": 1}}, **about)
 
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from labkit.evaluation.geometry import EpochCosines
 from labkit.figure_names import DEV, OF_PROBE, spoken
 from labkit.figures import drawing as draw
-from labkit.figures.clusters import CLASS, colouring, fixed, names_in, traces
+from labkit.figures.clusters import CLASS, SMALLER, colouring, fixed, names_in, traces
 from labkit.figures.drawing import Entries
 from labkit.palette import CLEAR, COLOURS, FAINT, INK, NEGATIVE, POSITIVE, look
 from labkit.projection.epochs import Journey
@@ -60,6 +60,7 @@ def clusters_over_epochs(
     moving: list[Entries] = []
     groups: list[np.ndarray] = []
     for trace, rows in traces(points, journey.shown, colours, letters=LETTERS):
+        trace["marker"]["size"] *= SMALLER
         if chosen is not None:
             trace["selectedpoints"] = np.flatnonzero(np.isin(rows, chosen)).tolist()
         moving.append(trace | draw.on(1))
@@ -86,7 +87,7 @@ def clusters_over_epochs(
     longest = max(map(len, written))
     texts = [_texts(journey, place, names, height, longest, kept) for place, names in enumerate(written)]
     font = {"size": [13, *[12] * longest], "weight": 600, "shadow": "auto", "color": INK}
-    looks: Entries = {"textfont": font, "textposition": ["top right", *["middle center"] * longest]}
+    looks: Entries = {"textfont": font, "textposition": ["top left", *["middle center"] * longest]}
     said = _still(np.empty((0, 2)), {}) | {"mode": "text", "cliponaxis": False} | looks | texts[at] | draw.on(1)
     drawing = [*moving, *curves, dots, said]
     if kept in journey.epochs:
@@ -137,7 +138,7 @@ def _named(epoch: int) -> Entries:
 
 
 def _texts(journey: Journey, place: int, names: list[Entries], height: int, longest: int, kept: int | None) -> Entries:
-    """Return the epoch above the corner and the names of classes, which travel with their points.
+    """Return the epoch in the lower right corner and the names of classes, which travel with their points.
 
     They are not annotations, which would stay in place until the animation stops. Each frame has `longest` names, some
     empty.
@@ -149,8 +150,8 @@ def _texts(journey: Journey, place: int, names: list[Entries], height: int, long
     )
     none = longest - len(names)
     return {
-        "x": [left, *(name["x"] for name in names), *[left] * none],
-        "y": [high, *(name["y"] + name["yshift"] / pixels for name in names), *[high] * none],
+        "x": [right, *(name["x"] for name in names), *[left] * none],
+        "y": [low, *(name["y"] + name["yshift"] / pixels for name in names), *[high] * none],
         "text": [said, *(name["text"] for name in names), *[""] * none],
     }
 
@@ -158,9 +159,8 @@ def _texts(journey: Journey, place: int, names: list[Entries], height: int, long
 def _axes(journey: Journey) -> Entries:
     x, y = journey.axes.tolist()
     layout = draw.stacked((0.78, 0.22), gap=0.11, x={}, y={})
-    bare = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
-    layout["xaxis"] |= bare | {"range": x}
-    layout["yaxis"] |= bare | {"range": y, "scaleanchor": "x"}
+    layout["xaxis"] |= draw.EMPTY | {"ticks": "", "range": x}
+    layout["yaxis"] |= draw.EMPTY | {"ticks": "", "range": y}
     first, last = journey.epochs[0], journey.epochs[-1]
     room = 0.03 * (last - first) or 0.5
     layout["xaxis2"] |= {"title": {"text": journey.unit, "standoff": 2}, "dtick": max(1, round((last - first) / 10))}
@@ -185,7 +185,7 @@ def _menu(journey: Journey, end: int | None) -> Entries:
         {"label": "❚❚ Stop", "method": "animate", "args": [[None], stop]},
     ]
     where = {"x": 1, "y": 1, "xanchor": "right", "yanchor": "bottom", "direction": "left", "pad": {"r": 0, "b": 2}}
-    looks = {"type": "buttons", "showactive": False, "font": {"color": INK}, "bgcolor": CLEAR}
+    looks = {"type": "buttons", "showactive": False, "font": {"color": INK, "size": 14}, "bgcolor": CLEAR}
     return looks | where | {"buttons": buttons}
 
 

@@ -227,8 +227,9 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     assert "decide" not in verdict
     few = [f"{kind} {n} in {split},{kind},{split}" for kind in ("car", "cat") for n in range(9) for split in SPLITS]
     data = "\n".join(["text,label,split", *few]).encode()
-    page = with_file(opened("space_page", corpus="your own file", **QUICK), data)
+    page = with_file(opened("space_page", corpus="your own file", **QUICK | {"right": "TF-IDF"}), data)
     assert re.search(r"On the 18 test .*\*\*\d+ of 18\*\*.*decide", texts(fine(page)))  # a share of few is a count
+    assert "already separate with TF-IDF" in texts(page)  # before and after are both perfect
     assert "TF-IDF** · 54 of 54 sentences" in texts(page)  # and the picture and the table show others
 
 
@@ -288,7 +289,7 @@ def spaces_of(*names: str) -> list[np.ndarray]:
 def lines(page: AppTest) -> dict[str, int]:
     """outcome -> how many lines lead from old to new points."""
     found = {trace["name"].split()[0]: numbers(trace["x"]).size // 3 for trace in figure(page)["data"]}
-    return {name: count for name, count in found.items() if name in ("worse", "better", "neither", "moved")}
+    return {name: count for name, count in found.items() if name in ("worse", "better", "neither", "others")}
 
 
 def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run_code: RunCode) -> None:
@@ -304,17 +305,17 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
         [count] for count in counts.values()
     ]
     largest = len(next(iter(groups.values())))  # its lines have a colour, all others are grey
-    assert lines(page) == {"worse": largest, "moved": counts["worse"] - largest}
+    assert lines(page) == {"worse": largest, "others": counts["worse"] - largest}
     for outcome, count in [each for each in counts.items() if each[1]]:
         fine(page.segmented_control(key="list").set_value(outcome).run())
         (table,) = named(page, "Sentences in the list")
         rows = found.rows(outcome)
         assert table["sentence"].tolist() == [shown.texts[row] for row in rows]
         assert table["class"].tolist() == [shown.labels[row] for row in rows]
-        assert table["nearest before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
-        assert table["nearest now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
-        own = {"worse": "nearest before", "better": "nearest now"}  # what decides it is in the table
-        for when in ("nearest before", "nearest now"):
+        assert table["was near"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
+        assert table["is near"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
+        own = {"worse": "was near", "better": "is near"}  # what decides it is in the table
+        for when in ("was near", "is near"):
             assert set(table["class"] == table[when]) == {own.get(outcome) == when}
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
         own = [(str(len(rows)), *way[1:]) for way, rows in groups.items() if way[0] == outcome][: len(buttons)]
@@ -336,7 +337,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     (_, *ways), found = next(iter(moved_together(moves(moved, shown.labels)).items()))
     fine(page.button(key="together-0").click().run())
     rows = found.tolist()
-    assert lines(page) == {"worse": len(rows), "moved": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
+    assert lines(page) == {"worse": len(rows), "others": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
     assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
     assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
@@ -346,23 +347,10 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
         chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
         held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
         assert sorted(np.concatenate(held).tolist()) == sorted(rows)
-    fine(page.selectbox(key="colour").select("neighbours changed").run())
-    for number in (0, 1):
-        colours = numbers(figure(page, number)["data"][0]["marker"]["color"])
-        np.testing.assert_allclose(colours, moved.change, rtol=1e-6)
-
-
-@pytest.mark.whole
-def test_what_moved_since_the_first_epoch_is_a_colour(opened: Opened, run: Path) -> None:
-    snapshots = load_run(run / "small").snapshots
-    moved = movement(*(unit(snapshots.vectors[at]) for at in (0, 1)))
-    page = with_runs(opened, run, view="While it trained", colour="neighbours changed", epoch="1")
-    np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
 
 
 def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA"}, colour="trust").run())
-    assert "neighbours changed" not in page.selectbox(key="colour").options
     (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     shares = numbers(points["marker"]["color"])
     assert f"{100 * shares.mean():.0f} % of the 5 nearest" in texts(page)
@@ -490,6 +478,8 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     assert 7 not in rows
     assert len(named(page, "Sentences in the list")[0]) == len(rows)  # and not those of them that are marked: none
     fine(page.text_input(key="typed").set_value("a storm").run())
+    heads = [text.value for text in page.markdown if text.value.endswith("sentence**")]
+    assert heads == ["**Typed sentence**", "**Selected sentence**"]
     charts = [chart.proto.id for chart in page.get("plotly_chart")]
     fine(page.button(key="clear").click().run())
     assert (page.text_input(key="query").value, page.text_input(key="typed").value) == ("", "")
@@ -660,20 +650,6 @@ def test_what_needs_labels_says_so(opened: Opened, module: str, view: str, said:
 
 
 # --- the panels of a sentence that is read ------------------------------------------------------------------------
-
-
-def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode) -> None:
-    page = fine(opened("space_page", **QUICK | {"left": "SIF", "row": "5"}).run())
-    before = len(charts(page))
-    fine(page.button(key="star").click().run())
-    assert len(charts(page)) == before + 2
-    (rows,) = (table.value for table in page.dataframe if "rank before" in table.value)
-    shown = pictured(load("topics"))
-    assert set(rows["sentence"]) < set(shown.texts) - {shown.texts[5]}
-    assert (rows["rank before"] > 0).sum() == 10
-    drawn = json.loads(run_code(page, code_with(page, "star("))[-1].to_json())
-    hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
-    assert hovers[0] == hovers[1]  # which say the sentence
 
 
 def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
