@@ -62,6 +62,7 @@ class Guard:
     def __init__(self, app: Any, tokens: Mapping[str, str]) -> None:
         self.app, self.tokens = app, tokens
         self._uploader: dict[str, str] = {}  # session -> visitor, kept when the connection is lost
+        self._coming: Counter[str] = Counter()  # visitor -> bytes being uploaded
         PRESENT.guarded = True
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -134,11 +135,15 @@ class Guard:
         if full:
             await refuse(scope, receive, send, full, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         else:
-            await self.app(scope, receive, send)
+            self._coming[name] += size
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self._coming[name] -= size
 
     def held(self) -> Counter[str]:
-        """The bytes of files in memory, by visitor."""
-        held: Counter[str] = Counter()
+        """The bytes of files in memory or being uploaded, by visitor."""
+        held = Counter(self._coming)
         for session, files in [*get_instance().uploaded_file_mgr.file_storage.items()]:  # type: ignore[attr-defined]
             held[self._uploader[session]] += sum(len(file.data) for file in [*files.values()])
         return held

@@ -47,8 +47,7 @@ def show(opened: cached.Opened) -> None:
     chosen = choosing.space(opened, bases, label="Base", key="base")
     counts = [100, 200, 400, 800, MOST]
     with frame.choices():
-        k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **BAR)
-        p = st.slider("p, number of dimensions", 2, 256, 64, key="p", **BAR)
+        k, p = sliders()
         more = st.popover("More", icon=":material/tune:")
     most = more.select_slider("Maximum number of test sentences", counts, 400, key="most", **frame.KEEP)
     of = (opened.key, most)
@@ -92,6 +91,12 @@ def show_examples(rows: Sequence[Mapping[str, Any]], chosen: choosing.Space, ope
         names = [f"{row['what']}, {row['should be']}" for row in rows]
         row = rows[names.index(st.selectbox("Pair", names, key="pair", width=choosing.WIDTH))]
         why.button("order", (chosen,), opened, row["sentence 0"], row["sentence 1"])
+
+
+def sliders() -> tuple[int, int]:
+    """The sliders for k and p, here and in the star of a sentence in Space."""
+    k = st.slider("k, number of neighbours", 2, 60, 10, key="k", **BAR)
+    return k, st.slider("p, number of dimensions", 2, 256, 64, key="p", **BAR)
 
 
 def embedded(space: choosing.Space, sentences: Sequence[str], k: int, p: int) -> tuple[Any, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from labkit.corpora import Labelled
 from labkit.corpora.relations import UNLABELLED
 from labkit.evaluation.classes import WAYS, found_clusters, seconds_of_hdbscan
 from labkit.evaluation.regions import found_classes
-from labkit.figures.clusters import CLASS, TRUST, Colouring, colouring, columns
+from labkit.figures.clusters import CLASS, MOVED, TRUST, Colouring, colouring, columns
 from labkit.progress import lasting
 from labkit.projection import NAMES
 
@@ -109,8 +109,11 @@ class Look:
         return colouring(shown, self.by_column(shown), most=self.most, order=self.order)
 
 
-def look_of(opened: cached.Opened, shown: Labelled | None, box: Any) -> Look:
-    """How to draw the pictures, from the controls in `box`; without sentences, the view is that of the epochs."""
+def look_of(opened: cached.Opened, shown: Labelled | None, box: Any, *, moved: bool = True) -> Look:
+    """How to draw the pictures, from the controls in `box`; without sentences, the view is that of the epochs.
+
+    `moved`: there are two spaces to compare.
+    """
     keep, epochs = frame.KEEP, shown is None
     start, key = (0, "how-epochs") if epochs else (1, "how")  # so that neither view changes the other's picture
     count = 0 if shown is None else len(shown)
@@ -118,8 +121,9 @@ def look_of(opened: cached.Opened, shown: Labelled | None, box: Any) -> Look:
     how = box.radio("Projection", names, start, NAMES.__getitem__, key, PROJECTIONS, horizontal=True, **keep)
     flat = epochs or how not in SOLID or count > SOLID_MOST
     solid = box.toggle("In three dimensions (PCA, UMAP)", key="solid", disabled=flat, **keep) and not flat
-    named = [] if shown is None else list(dict.fromkeys([*columns(shown), TRUST]))
-    by = CLASS if epochs else box.selectbox("Colour", named, key="colour", **keep)
+    named = [CLASS] if shown is None else columns(shown)
+    measured = [name for name in ((TRUST, MOVED) if moved else (TRUST,)) if name not in named]
+    by = box.selectbox("Colour", [*named, *measured], key="colour", **keep)
     most = box.slider("Number of coloured classes", 2, 36, 16, key="classes", **keep)
     as_map = not solid and count > PLOTTED
     labels = LABELS[0] if epochs else box.selectbox("Labels", LABELS, key="labels", disabled=solid, **keep)

@@ -22,8 +22,8 @@ from space_reading import clear_button, list_sentences, show_neighbours_of
 from space_sides import Side, opened_side, picture_rows, show_side, show_title
 
 from labkit import figures
-from labkit.evaluation.neighbours import OUTCOMES, Moves, moved_together, movement, moves
-from labkit.figures.clusters import TRUST, with_column
+from labkit.evaluation.neighbours import OUTCOMES, Movement, Moves, moved_together, movement, moves
+from labkit.figures.clusters import MOVED, TRUST, with_column
 from labkit.palette import STYLES
 from labkit.projection import laid_over, trust
 
@@ -47,14 +47,17 @@ SHOWN = (
 # --- what colours a picture --------------------------------------------------------------------------------------
 
 
-def in_colour(side: Side, look: Look) -> Side:
-    """The side with the trust that colours it, if that is chosen."""
-    if look.by != TRUST or TRUST in side.shown.extra or not may_measure(side):
+def in_colour(side: Side, look: Look, before: Side, after: Side) -> Side:
+    """The side with the column that colours it, if that column has to be measured."""
+    if look.by not in (TRUST, MOVED) or look.by in side.shown.extra or not may_measure(side):
         return side
-    rows, points = side.vectors()[1], side.picture.points
-    key = ("trust", side.space.key, side.key, side.picture.method, points.shape[1])
-    shares = once("Comparing the neighbours …", key, lambda: trust(rows, points))
-    return replace(side, shown=with_column(side.shown, TRUST, shares))
+    if look.by == MOVED:
+        shares = who_moved(before, after).change
+    else:
+        rows, points = side.vectors()[1], side.picture.points
+        key = ("trust", side.space.key, side.key, side.picture.method, points.shape[1])
+        shares = once("Comparing the neighbours …", key, lambda: trust(rows, points))
+    return replace(side, shown=with_column(side.shown, look.by, shares))
 
 
 def may_measure(side: Side) -> bool:
@@ -63,6 +66,13 @@ def may_measure(side: Side) -> bool:
     if len(side.shown) > most:
         st.caption(f"Neighbours are compared for at most {most:,} sentences. Choose fewer under **Picture**.")
     return len(side.shown) <= most
+
+
+def who_moved(before: Side, after: Side) -> Movement:
+    """Which sentences moved from one side to the other."""
+    old, new = before.vectors()[1], after.vectors()[1]
+    key = ("moved", before.space.key, before.key, after.space.key, after.key)
+    return once("Comparing the neighbours …", key, lambda: movement(old, new, nearest_of(len(before.shown))))
 
 
 # --- the view ----------------------------------------------------------------------------------------------------
@@ -86,8 +96,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
             return
     old, new = laid_over(before.picture, after.picture)
     with right:
-        compare = partial(movement, before.vectors()[1], after.vectors()[1], nearest_of(len(shown)))
-        moved = once("Comparing the neighbours …", ("moved", before.space.key, after.space.key, key), compare)
+        moved = who_moved(before, after)
     found, labels = moves(moved, shown.labels), shown.labels
     verdict.markdown(VERDICT.format(moved=int((found.outcome != "").sum()), all=len(shown)), help=JUDGED)
     with right:
@@ -114,7 +123,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         show_title("right", after.space, opened, len(shown), key[1])
         st.caption(LINES.format(before=frame.plain(before.space.name)))
         marking.equip_pictures(len(shown))
-        side = replace(in_colour(after, look), picture=new)
+        side = replace(in_colour(after, look, before, after), picture=new)
         drawing = look.colours(side.shown) | {"before": old.points, "narrow": True, "height": HEIGHT}
         drawing["ways"] = {each: coloured[found.outcome[coloured] == each] for each in OUTCOMES} | {"others": others}
         figure = figures.clusters(new, side.shown, ring=row, chosen=rows if many else None, **drawing)
@@ -147,10 +156,19 @@ def choose_list(found: Moves) -> tuple[str, np.ndarray]:
 
 # --- the code of what is measured ----------------------------------------------------------------------------------
 
-TRUST_CODE = """\
+MEASURED_CODE = """\
+from labkit.evaluation import movement
 from labkit.figures.clusters import with_column
 from labkit.projection import trust
-shown = with_column(shown, "trust", trust(vectors, picture.points))"""
+{rows}
+shown = with_column(shown, {by!r}, {share})"""
+EPOCH_ROWS = """\
+from dataclasses import replace
+from labkit.arrays import unit
+before, vectors = (unit(method.snapshots.vectors[place]) for place in (0, {at}))
+shown, picture = epochs.shown, epochs.pictures[{at}]"""
+BOTH_ROWS = "before, vectors = (each.encode(shown.texts, normalize_embeddings=True) for each in (before, after))"
+SHARES = {TRUST: "trust(vectors, picture.points)", MOVED: "movement(before, vectors).change"}
 WORDS_IMPORT = "\nfrom labkit.evaluation.regions import counted_words, regions"
 WORDS_CODE = ", regions=regions(counted_words(shown.texts), picture.points, shown.labels, fine={fine})"
 CODE_OF_LABELS = {
@@ -176,10 +194,17 @@ clusters(new, shown, before=old.points, ways=ways, named=True).show()
 
 
 def show_side_code(lines: str, side: Side, sides: list[Side], opened: Opened, look: Look, **values: Any) -> None:
-    """The code that makes the picture of a side; `before` is code that goes first."""
-    of, before = side.title if len(sides) > 1 else "", values.pop("before", "")
-    space = replace(side.space, code=f"{before}\n{side.space.code}".strip())
-    measured = TRUST_CODE * (look.by == TRUST and TRUST not in side.shown.extra)
+    """The code that makes the picture of a side; `before` is code that goes first, `at` is the index of the epoch."""
+    of, space, measured, at = side.title if len(sides) > 1 else "", side.space, "", values.get("at")
+    before = values.pop("before", "")
+    if look.by in SHARES and look.by not in side.shown.extra:
+        rows = BOTH_ROWS if look.by == MOVED else ""
+        if at is None and rows:
+            before += f"\n{sides[0].space.code}\nbefore = method\n{sides[-1].space.code}\nafter = method"
+        rows = rows if at is None else EPOCH_ROWS.format(at=at)
+        measured = MEASURED_CODE.format(rows=rows, by=look.by, share=SHARES[look.by])
+        measured += "" if at is None else "\nepochs = replace(epochs, shown=shown)"
+    space = replace(space, code=f"{before}\n{space.code}".strip())
     measured += WORDS_IMPORT * (look.labels in (COARSE, FINE))
     values |= {"by": look.by, "most": look.most, "measured": measured, "labels": CODE_OF_LABELS[look.labels]}
     choosing.show_code(lines, space, opened, of, how=look.how, **values)

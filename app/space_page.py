@@ -64,8 +64,9 @@ first one.
 * **kNN accuracy**: the share of test sentences whose class is predicted correctly from their nearest neighbours in the
   training split.
 
-One of the colours is measured for each sentence: **trust** is the share of its 5 nearest neighbours in the embedding
-space that are also among its 5 nearest neighbours in the picture.
+Two of the colours are measured for each sentence. **Trust** is the share of its 5 nearest neighbours in the embedding
+space that are also among its 5 nearest neighbours in the picture. **Neighbours changed** is the share of its 10 nearest
+neighbours that differ in the right space from those in the left one, or from those at the first epoch.
 
 All vectors have unit length, so nearby vectors have a large cosine.
 """
@@ -142,7 +143,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     """
     shown, key, line = sentences_of(opened, box)
     shown, found = found_in(next(iter(chosen.values())), shown, key, box)
-    look = look_of(opened, shown, box)
+    look = look_of(opened, shown, box, moved=len(chosen) == 2)
     left, right = st.columns(WIDTHS)
     with right:
         query, matches = search_field(shown.texts)
@@ -174,7 +175,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
             save = frame.save_button(f"Save {side.name}" if len(sides) > 1 else "Save", side.name)
         with pictures[side.name]:
             show_plain(
-                in_colour(side, look),
+                in_colour(side, look, sides[0], sides[-1]),
                 look,
                 sides[0],
                 save,
@@ -187,7 +188,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     with below:
         measured = show_figures(sides)  # after the pictures, so that they do not wait for the scores
     with right:
-        show_reading(sides, matches, look, measured, landed, opened)
+        show_reading(sides, matches, look, measured, landed, opened, line)
     show_verdict(verdict, opened, sides, measured)
     if found:
         with saves:
@@ -284,10 +285,12 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         _, matches = search_field(first.shown.texts)
     for column, side in zip(left.columns(len(sides)), sides, strict=True):
         journey, at = journeys[side.name], places[side.name]
+        start = side_of(side.name, side.space, journey, 0)
         marks = {"kept": kept[side.name], "back": len(sides) == 1, **marks_on(side, sides, matches)}
         with column.container(gap="xxsmall"):
             show_title(side.name, side.space, opened, len(side.shown), split)
-            show_journey(journey, at, side, first, look, marks)
+            shown = in_colour(side, look, start, side).shown
+            show_journey(replace(journey, shown=shown), at, side, first, look, marks)
     marking.equip_pictures(len(first.shown))
     st.html(frame.BUTTONS, unsafe_allow_javascript=True)
     read = [replace(each, space=replace(each.space, name=f"{each.space.name}, {unit} {epoch}")) for each in sides]
@@ -325,8 +328,8 @@ def show_cosines(side: Side) -> None:
 def show_journey(journey: Journey, at: int, side: Side, first: Side, look: Look, marks: Mapping[str, Any]) -> None:
     """The animated picture with its marks, and below it the metrics of the epoch on the slider."""
     where = f"{journey.unit} {journey.epochs[at]}"
-    drawing = look.colours(journey.shown) | marks
-    figure = figures.clusters_over_epochs(journey, at=at, height=400, legend=False, **drawing)
+    drawing = {"height": 400, "legend": look.colouring(journey.shown).values is not None}
+    figure = figures.clusters_over_epochs(journey, at=at, **drawing, **look.colours(journey.shown), **marks)
     with st.container(key=f"tall-{side.name}"):
         show_side(figure, side, first, look, journey.rows)
     start = [(f"space, {journey.unit} {journey.epochs[0]}", journey.space[0])] * (at > 0)
@@ -388,6 +391,7 @@ from labkit.corpora.relations import class_order
 from labkit.figures import clusters_over_epochs
 from labkit.projection.epochs import in_classes_of, journey
 epochs = in_classes_of(journey(method.snapshots, {how!r}, common={common}), corpus)
+{measured}
 clusters_over_epochs(epochs, at={at}, by={by!r}, most={most}, order=class_order(corpus), named=True).show()
 """
 COSINES_CODE = """\

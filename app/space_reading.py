@@ -18,8 +18,10 @@ import marking
 import numpy as np
 import pandas as pd
 import papers_pthought
+import papers_sbert_lp
 import streamlit as st
 import why
+from keeping import once
 from marking import rows_with_same_text
 from space_look import Look, nearest_of
 from space_sides import Side, picture_rows, words_of
@@ -43,6 +45,15 @@ GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=
 SHARES = "**Hit@1** in %: share of the n sentences whose nearest neighbour among those shown is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
+STAR = (
+    "The sentence as a mixture of its nearest neighbours, before and after SBERT-LP. This method gives every sentence "
+    "a new vector that its neighbours reconstruct with the same weights as before."
+)
+STARS = (
+    "The number next to a mark is its row in the table. The farther a mark is from the centre, the less similar the "
+    "sentence. A thick line means a large weight, and a dotted line a negative one. A filled mark is a neighbour both "
+    "before and after, and has the same direction in both stars."
+)
 GROUPS = (
     "Each letter stands for a group of test sentences with the same meaning. Group A contains the selected sentence, "
     "which is ringed. The other groups are chosen at random. A plane shows only part of the space, but the cosines "
@@ -233,12 +244,13 @@ def show_reading(
     measured: Sequence[Separation],
     landed: Sequence[Asked] = (),
     opened: cached.Opened | None = None,
+    line: str = "",
     compared: Sequence[Side] = (),
 ) -> None:
     """The marked or found sentences, the selected one, its neighbours, and the classes, next to the pictures.
 
-    With the corpus, each neighbour has a button that explains why it is near, and a selected paraphrase one for its
-    group. `compared`: the sides that are `measured`, if they are others.
+    With the corpus, each neighbour has a button that explains why it is near, and the selected sentence one for its
+    star; the `line` of code chooses the sentences shown. `compared`: the sides that are `measured`, if they are others.
     """
     first = sides[0]
     with st.container(height=PANEL, border=False, key="reading", gap="xsmall"):
@@ -254,8 +266,8 @@ def show_reading(
         row = read(first, matches)
         if row is not None:
             show_neighbours_of(row, sides, opened)
-            if opened is not None:
-                offer_group(sides, opened, first.shown.texts[row])
+        if row is not None and opened is not None:
+            show_panels(sides, opened, first.shown.texts[row], line)
         show_classes(compared or sides, look, measured)
 
 
@@ -277,14 +289,47 @@ def read(side: Side, matches: list[int] | None) -> int | None:
     return row
 
 
-def offer_group(sides: list[Side], opened: cached.Opened, text: str) -> None:
-    """A button that shows the paraphrases of the selected sentence, if the corpus marks some."""
+def show_panels(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
+    """The buttons that open the panels of the selected sentence; that of paraphrases needs a corpus that has some."""
     from labkit.pthought.view import groups_with
 
+    groups = None
     with suppress(ValueError):  # the corpus marks no paraphrases, has no test split, or none of this sentence
         groups = groups_with(papers_pthought.groups_of_test(opened), text)
-        if st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
+    with st.container(horizontal=True):
+        if st.button("Star", key="star", icon=":material/hub:", type="tertiary", help=STAR):
+            frame.dialog("Neighbours before and after SBERT-LP", partial(show_star, sides, opened, text, line))
+        if groups and st.button("Paraphrases", key="group", icon=":material/group_work:", type="tertiary"):
             frame.dialog("Its paraphrases and other groups", partial(show_group, sides, opened, text, groups))
+
+
+def show_star(sides: list[Side], opened: cached.Opened, text: str, line: str) -> None:
+    """The neighbours of a sentence among those shown, before and after SBERT-LP over the vectors of one side."""
+    from labkit.sbert_lp.view import around
+
+    most, names = papers_sbert_lp.MOST, [side.name for side in sides]
+    st.text(text)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = names[0] if len(sides) == 1 else st.radio("Side", names, horizontal=True, key="star-of")
+        k, p = papers_sbert_lp.sliders()
+    side = sides[names.index(name)]
+    texts = list(dict.fromkeys([text, *side.shown.texts[:: -(-len(side.shown) // most)]]))
+    embed = partial(papers_sbert_lp.embedded, side.space, texts, k, p)
+    method, _ = once("Embedding the sentences together …", ("star", side.space.key, side.key, text, k, p), embed)
+    stars = around(method.space, text)
+    st.markdown(f"**{stars.shared} of its {len(stars.before)} neighbours stay the same.**")
+    for column, (when, where) in zip(st.columns(2), (("before", "old"), ("after", "new")), strict=True):
+        with column:
+            st.markdown(f"**{when.capitalize()}**, in the {where} space")
+            alt = (
+                f"A star: the sentence and its nearest neighbours in the {where} space, with their weights and cosines."
+            )
+            frame.picture(figures.star(stars, when, height=340), key=f"star_{when}", alt=alt, rows=stars.rows)
+    st.caption(STARS)
+    alt = "The neighbours of the sentence: rank, weight and cosine before and after."
+    formats = {f"{what} {when}": "%.3f" for what in ("weight", "cosine") for when in ("before", "after")}
+    frame.table(stars.rows(), alt, formats=formats, widths={"sentence": "large"}, placeholder="–")
+    choosing.show_code(STAR_CODE, side.space, opened, shown=line, text=text, k=k, p=p, most=most)
 
 
 def show_group(sides: list[Side], opened: cached.Opened, text: str, groups: Labelled) -> None:
@@ -354,6 +399,15 @@ def show_neighbours_of(row: int, sides: Sequence[Side], opened: cached.Opened | 
     show_neighbours(asked, opened)
 
 
+STAR_CODE = """\
+from labkit.figures import star
+from labkit.sbert_lp.method import SbertLp, SbertLpSettings
+from labkit.sbert_lp.view import around
+{shown}
+sentence, step = {text!r}, -(-len(shown.texts) // {most})
+anew = SbertLp.over(method, [sentence, *shown.texts[::step]], SbertLpSettings(neighbours={k}, dimension={p}))
+star(around(anew.space, sentence), "after").show()
+"""
 GROUP_CODE = """\
 from labkit.arrays import unit
 from labkit.figures import clusters

@@ -134,7 +134,8 @@ def choose_run(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> J
     """The run to show, from those that this visitor sees: at first one by the chosen method on this corpus, or one that
     is not finished yet."""
     jobs = {job.name: job for job in queue.jobs() if is_shown(job)}
-    jobs |= {name: job for name, job in stored.items() if name not in jobs}
+    sees = classroom.sight()  # the page may have read the stored runs before one of them was hidden
+    jobs |= {name: job for name, job in stored.items() if name not in jobs and sees(Path(job.folder))}
     if not jobs:
         return None
     what, lab, key = chosen and (chosen.method, chosen.corpus), choosing.lab_runs(), run_key(chosen)

@@ -36,7 +36,7 @@ MOST = 5_000  # maximum of points in the list of an event; more would take megab
 # --- what colours the points -------------------------------------------------------------------------------------
 
 CLASS, SPLIT, LENGTH = "class", "split", "words in it"
-TRUST = "trust"  # a column of shares
+TRUST, MOVED = "trust", "neighbours changed"  # columns of shares
 FEW = 12  # up to this many distinct numbers, each gets its own colour
 
 
@@ -61,7 +61,7 @@ _KEPT: WeakKeyDictionary[Labelled, dict[str, Colouring]] = WeakKeyDictionary()
 
 
 def with_column(shown: Labelled, name: str, values: np.ndarray) -> Labelled:
-    """Return the same sentences with a column of numbers, such as TRUST, to colour by."""
+    """Return the same sentences with a column of numbers, such as TRUST or MOVED, to colour by."""
     return replace(shown, extra={**shown.extra, name: np.asarray(values).tolist()})
 
 
@@ -120,7 +120,7 @@ def _each_its_own(shown: Labelled, column: str) -> Colouring:
     import pandas as pd  # takes a second
 
     values = pd.Series(list(_values(shown, column)), dtype=object)
-    if column == TRUST or (column not in (CLASS, SPLIT) and values.nunique() > FEW):
+    if column in (TRUST, MOVED) or (column not in (CLASS, SPLIT) and values.nunique() > FEW):
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float32)
         if np.isfinite(numbers).all():
             return Colouring(column, np.zeros(len(values), np.int64), values=numbers)
@@ -152,6 +152,7 @@ FADED = 0.35  # opacity of points that are not chosen, as a share of the usual o
 SOLID = {"triangle-up": "x", "star": "diamond-open"}  # replacements for marks that 3-D plots lack
 PLAIN = draw.EMPTY | {"ticks": ""}  # an axis
 LETTERS, HOVER = 15, 44  # characters of a name in a small picture, and of each of the two lines of a hover label
+TAILS = (0.05, 0.95)  # the shares of sentences below the ends of the scale of MOVED
 AROUND = 8  # points around a name
 LOOSE = 100  # points of a picture in which no name needs to cover any of them
 SEARCHED, PLACES = 400, 60  # points of a class among which its densest places are found, and the places tried
@@ -426,6 +427,8 @@ def _marker(colours: Colouring, code: int | None, rows: np.ndarray) -> Entries:
         bar = {"thickness": 12, "title": {"text": draw.short(colours.column, 20)}}
         share = colours.column == TRUST and 0 <= colours.values.min() <= colours.values.max() <= 1
         scale: Entries = {"cmin": 0, "cmax": 1} if share else {}  # the same scale in two pictures next to each other
+        if colours.column == MOVED and np.ptp(colours.values):  # most sentences change nearly all of their neighbours
+            scale = dict(zip(("cmin", "cmax"), np.quantile(colours.values, TAILS).tolist(), strict=True))
         return {"color": colours.values[rows], "colorscale": RISING, "colorbar": bar, "symbol": "circle"} | scale
     if code is None or code == colours.rest:
         return {"color": INK, "symbol": "circle"}

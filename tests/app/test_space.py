@@ -347,10 +347,23 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
         chosen = [trace for trace in figure(page, number)["data"] if "customdata" in trace]
         held = [numbers(trace["customdata"])[trace["selectedpoints"]] for trace in chosen]
         assert sorted(np.concatenate(held).tolist()) == sorted(rows)
+    fine(page.selectbox(key="colour").select("neighbours changed").run())
+    for number in (0, 1):
+        colours = numbers(figure(page, number)["data"][0]["marker"]["color"])
+        np.testing.assert_allclose(colours, moved.change, rtol=1e-6)
+
+
+@pytest.mark.whole
+def test_what_moved_since_the_first_epoch_is_a_colour(opened: Opened, run: Path) -> None:
+    snapshots = load_run(run / "small").snapshots
+    moved = movement(*(unit(snapshots.vectors[at]) for at in (0, 1)))
+    page = with_runs(opened, run, view="While it trained", colour="neighbours changed", epoch="1")
+    np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
 
 
 def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA"}, colour="trust").run())
+    assert "neighbours changed" not in page.selectbox(key="colour").options
     (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     shares = numbers(points["marker"]["color"])
     assert f"{100 * shares.mean():.0f} % of the 5 nearest" in texts(page)
@@ -650,6 +663,20 @@ def test_what_needs_labels_says_so(opened: Opened, module: str, view: str, said:
 
 
 # --- the panels of a sentence that is read ------------------------------------------------------------------------
+
+
+def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode) -> None:
+    page = fine(opened("space_page", **QUICK | {"left": "SIF", "row": "5"}).run())
+    before = len(charts(page))
+    fine(page.button(key="star").click().run())
+    assert len(charts(page)) == before + 2
+    (rows,) = (table.value for table in page.dataframe if "rank before" in table.value)
+    shown = pictured(load("topics"))
+    assert set(rows["sentence"]) < set(shown.texts) - {shown.texts[5]}
+    assert (rows["rank before"] > 0).sum() == 10
+    drawn = json.loads(run_code(page, code_with(page, "star("))[-1].to_json())
+    hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
+    assert hovers[0] == hovers[1]  # which say the sentence
 
 
 def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 
 from labkit.corpora import Labelled
 from labkit.figures import clusters
-from labkit.figures.clusters import DRAWN, READABLE, TRUST, colouring, columns, with_column
+from labkit.figures.clusters import DRAWN, MOVED, READABLE, TRUST, colouring, columns, with_column
 from labkit.palette import COLOURS, style
 from labkit.projection import Projection
 
@@ -119,6 +119,8 @@ def test_scale_of_a_measured_column() -> None:
     assert "0.5" in points.text[1]
     other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
     assert other.marker.cmax is None
+    moved = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data[0]
+    assert 0.1 < moved.marker.cmin < 0.8 < 0.9 < moved.marker.cmax < 1  # the scale is that of most sentences
 
 
 def test_every_column_can_colour() -> None:
