@@ -261,7 +261,7 @@ def see_it_move(folder: Path, corpus: str) -> None:
 
 def titled(said: str, key: str, about: str | None = None) -> Any:
     """A title in one line with the choices for saving the picture below it, which it returns."""
-    with st.container(horizontal=True, vertical_alignment="center", key=f"title-{key}"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"titled-{key}"):
         st.markdown(said, width="stretch", help=about)
         return frame.save_button("Save", key)
 
