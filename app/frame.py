@@ -326,6 +326,7 @@ def zipped(folder: Path) -> bytes:
 def page_of(figure: go.Figure, title: str) -> str:
     """The picture as a standalone page that loads nothing from the network."""
     shown = go.Figure(figure).update_layout(paper_bgcolor="#FFFFFF", plot_bgcolor="#FFFFFF", font={"color": "#404040"})
+    shown.layout.dragmode = figure.layout.dragmode or None  # which is off on the page
     html = shown.to_html(include_plotlyjs=True, include_mathjax=False, config={"displaylogo": False})
     title = title.replace("&", "&amp;").replace("<", "&lt;")
     html = html.replace("<head>", f"<head><title>{title}</title>", 1)

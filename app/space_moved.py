@@ -106,7 +106,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
         listed = moved.ranked[np.isin(moved.ranked, rows)] if many else found.rows(outcome)
         if many:
             st.markdown(f"**Marked sentences**: {len(rows):,} of {len(shown):,}")
-        about = {"class": labels, "was near": found.source, "is near": found.target}
+        about = {"class": labels, "nearest before": found.source, "nearest now": found.target}
         row_height = ROW_ENLARGED if st.session_state.get("present") else ROW
         list_sentences(listed.tolist(), shown.texts, about, **LIST, row_height=row_height)
         if row is not None:
@@ -120,7 +120,7 @@ def show_who(opened: Opened, chosen: dict[str, Space], box: Any, verdict: Any) -
     if many:
         look = replace(look, most=STYLES)  # so that all of their classes have colours
     with left:
-        show_title("right", after.space, opened, len(shown), key[1])
+        show_title("right", after.space, opened, len(shown), key[1], look.how)
         st.caption(LINES.format(before=frame.plain(before.space.name)))
         marking.equip_pictures(len(shown))
         side = replace(in_colour(after, look, before, after), picture=new)

@@ -90,8 +90,8 @@ MEANT = {  # what a score is that is a share of the sentences
 SAW_TEST = " (it saw the test sentences, so this does not count)"
 FAR = "PCA: points that are far apart here are far apart in the space, but points that are close may not be."
 NEAR = "{name}: points that are close together are similar, but distances between clusters mean little."
-MADE = "This corpus has pairs but no classes: sentences that positive pairs link form a class, named after one of them."
-SEPARATE = " These classes are already separate {where}, so there is little left to train."
+MADE = "This corpus has pairs but no classes. Sentences linked by positive pairs form a class named after one of them."
+SEPARATE = " These classes are already well separated {where}, so there is little left to train."
 PROBE = "sentences whose nearest neighbour is of the same class (Hit@1)"
 PROBE_HELP = (
     "These sentences are compared with each other. **Before and after** scores the test split, so its numbers differ. "
@@ -158,7 +158,7 @@ def show_now(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdict:
     pictures = {}
     for name, column in zip(chosen, columns, strict=False):
         with column, st.container(gap="xxsmall", key=f"side-{name}"):
-            show_title(name, chosen[name], opened, len(shown), key[1])
+            show_title(name, chosen[name], opened, len(shown), key[1], look.how)
             pictures[name] = st.container(gap=None, key=f"frame-{name}")
     drawn = (look, found, query, typed, *(space.key for space in chosen.values()))
     marking.update_marks(key, drawn, len(shown))
@@ -288,7 +288,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         start = side_of(side.name, side.space, journey, 0)
         marks = {"kept": kept[side.name], "back": len(sides) == 1, **marks_on(side, sides, matches)}
         with column.container(gap="xxsmall"):
-            show_title(side.name, side.space, opened, len(side.shown), split)
+            show_title(side.name, side.space, opened, len(side.shown), split, look.how)
             shown = in_colour(side, look, start, side).shown
             show_journey(replace(journey, shown=shown), at, side, first, look, marks)
     marking.equip_pictures(len(first.shown))

@@ -42,7 +42,7 @@ LISTED, TALL = 500, 30  # sentences; classes above which their table fills its p
 LIST = {"width": 200, "row_height": 76, "height": 230}  # in pixels: the text of lower rows would not wrap
 PANEL = 500  # pixels, if the height of the pictures next to it is unknown
 GLYPHS = dict(zip((*MARKS, *SOLID.values()), "●◆■✚▲★✖◇", strict=True))
-SHARES = "**Hit@1** in %: share of the n sentences whose nearest neighbour among those shown is of their class."
+SHARES = "**Hit@1**: share of the n sentences whose nearest neighbour among those shown is of their class."
 CHANGED, SAME = "**{new} of {all} nearest neighbours are new.**", " Of the same class (✓): {own}."
 MARK = (" gone", " new")  # what only the left side or only the right side has
 STAR = (
@@ -187,11 +187,15 @@ def show_classes(sides: Sequence[Side], look: Look, measured: Sequence[Separatio
     table = pd.DataFrame({" ": [GLYPHS[mark] for mark in marks], named.column: names})
     widths = {" ": 22, named.column: 110}
     if by_class:
-        if len(set(gains.values())) > 1:
-            ends = (max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__))
-            most, least = (f"**{frame.plain(name)}** ({written(100 * gains[name], '+.0f')} points)" for name in ends)
-            st.markdown(f"Best change: {most}. Worst: {least}.")
-        st.caption(SHARES + " Δ: in points." * (len(by_class) > 1))
+        points = {name: round(100 * gain) for name, gain in gains.items()}
+        if len(set(points.values())) > 1:
+            best, worst = (
+                f"**{frame.plain(choosing.first_of([name for name in names if points.get(name) == end]))}** "
+                f"({written(end, '+.0f')} points)"
+                for end in (max(points.values()), min(points.values()))
+            )
+            st.markdown(f"Best change: {best}. Worst: {worst}.")
+        st.caption("Hit@1 in %" + ", Δ in points" * (len(by_class) > 1), help=SHARES)
         table["n"] = [len(rows_of(named, name)) for name in names]
         widths |= {"n": 40, "Δ": 46}
     for side, each in zip(sides, by_class, strict=False):

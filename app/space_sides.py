@@ -35,7 +35,7 @@ from labkit.evaluation.regions import CountedWords, PlacedName, counted_words, r
 from labkit.figure_names import written
 from labkit.figures.clusters import MOST, colouring
 from labkit.progress import lasting
-from labkit.projection import Projection, epochs, project
+from labkit.projection import NAMES, Projection, epochs, project
 from labkit.projection.epochs import Journey, in_classes_of, journey
 from labkit.projection.picture import atlas_bytes
 from labkit.shipped import picture as stored_picture
@@ -138,11 +138,11 @@ def side_of(name: str, space: Space, journey: Journey, at: int) -> Side:
     return Side(name, space, journey.shown, (space.key, at), journey.pictures[at], lambda: (rows, unit(rows)))
 
 
-def show_title(name: str, space: Space, opened: cached.Opened, count: int, split: Any) -> None:
-    """The name of a side's space, and which sentences its picture shows: `count` of a split, or of all splits."""
-    every, of = cached.classes_of_corpus(opened)[1], f" ({split} split)" if isinstance(split, str) else ""
+def show_title(name: str, space: Space, opened: cached.Opened, count: int, split: Any, how: str) -> None:
+    """The name of a side's space, and what its picture shows: `count` sentences of a split or of all, and how."""
+    every, of = cached.classes_of_corpus(opened)[1], f"{split} split, " if isinstance(split, str) else ""
     with st.container(key=f"title-{name}"):
-        st.markdown(f"**{frame.plain(space.name)}** · {count:,} of {every:,} sentences{of}")
+        st.markdown(f"**{frame.plain(space.name)}** · {count:,} of {every:,} sentences ({of}{NAMES[how]})")
 
 
 def show_plain(side: Side, look: Look, first: Side, save: Any, **marks: Any) -> None:

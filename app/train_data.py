@@ -111,7 +111,7 @@ def classes_of(corpus: Corpus) -> str:
     if isinstance(corpus, Pairs):
         same = sum(value > 0.5 for value in corpus.values)
         graded = f"scores from {min(corpus.values):g} to {max(corpus.values):g}"
-        return graded if corpus.graded else f"{same:,} same, {len(corpus) - same:,} different"
+        return graded if corpus.graded else f"{same:,} same meaning, {len(corpus) - same:,} not"
     if isinstance(corpus, Labelled):
         sizes, what, unit = [*Counter(corpus.labels).values()], "classes", " rows"
     elif isinstance(corpus, Groups):

@@ -47,9 +47,10 @@ scored on the same items. If it contains 0, the comparison is **open**: either c
 FORMULAS = (
     r"\theta_{t+1} = \theta_t - \eta\,\nabla_\theta L(\theta_t)",
     r"\theta^* = \theta_{e^*},\quad e^* = \arg\max_e\ \text{dev}(\theta_e)",
-    r"\text{open} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se},\qquad \text{se}^2 = \text{var over seeds} "
-    r"+ \text{var over items} - \text{what both share}",
+    r"\text{open} \iff |\bar x_a - \bar x_b| \le t_{0.975}\, \text{se}",
+    r"\text{se}^2 = \text{var over seeds} + \text{var over items} - \text{what both share}",
 )
+FEW = "Only {rows} of these rows are for testing. Scores decide little with fewer than {most}."
 
 
 def show_train(queue: Queue, opened: cached.Opened | None, runs: Mapping[str, Path]) -> None:
@@ -62,6 +63,8 @@ def show_train(queue: Queue, opened: cached.Opened | None, runs: Mapping[str, Pa
             with above:
                 job = train_presets.job_of(opened, settings)
                 choosing.say_who_reads(opened)
+                if 0 < (rows := opened.corpus.sizes.get("test", 0)) < train_queue.FEWEST:
+                    st.caption(FEW.format(rows=rows, most=train_queue.FEWEST))
                 if st.session_state.get("train") and not train_queue.is_live(queue, job, opened):
                     train_queue.submit(queue, job, opened)  # before the button is drawn, which then is disabled
                 live, name = train_queue.is_live(queue, job, opened), "Compare methods" if job.is_bench else "Train"
@@ -88,6 +91,8 @@ def show_run(queue: Queue, opened: cached.Opened | None, stored: Mapping[str, Jo
         show_report(job)
     else:
         of_run = opened if opened is not None and job.corpus == opened.in_code else None
+        if of_run is not None and st.session_state.get(f"file-of-{job.id}", of_run.file) != of_run.file:
+            of_run = None  # another file with the same name
         if of_run is None and not job.own:
             of_run = cached.lab_corpus(job.corpus)
         if job.state == "finished":
@@ -95,8 +100,8 @@ def show_run(queue: Queue, opened: cached.Opened | None, stored: Mapping[str, Jo
         for place, show in zip(st.columns(2), (train_queue.show_space, train_queue.show_curves), strict=True):
             with place:
                 show(job, of_run)
-    if job.notes and train_queue.may_touch(job.folder):
-        st.caption(frame.plain(" · ".join(job.notes)))
+    for note in job.notes if train_queue.may_touch(job.folder) else ():
+        st.caption(frame.plain(note[:1].upper() + note[1:]))
     st.caption("The command for this run:")
     st.code(shlex.join(["labkit", *job.words()]), language="bash", wrap_lines=True)
 

@@ -121,7 +121,9 @@ def stored_runs(opened: Opened, runs: Mapping[str, Path]) -> dict[str, Job]:
 
     stored = {}
     for name, folder in runs.items():
-        if (record := choosing.record_of(folder)).get("state") == "finished":
+        if (record := choosing.record_of(folder)).get("state") != "finished":
+            continue
+        with suppress(ValueError, KeyError):  # another version of labkit has other methods and settings
             kind = OF_RUNS[record["method"]].Settings
             usual, settings = kind().values(), settings_of(kind, record["settings"]).values()
             changed = {each: value for each, value in settings.items() if value != usual[each]}
@@ -133,9 +135,12 @@ def stored_runs(opened: Opened, runs: Mapping[str, Path]) -> dict[str, Job]:
 def choose_run(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Job | None:
     """The run to show, from those that this visitor sees: at first one by the chosen method on this corpus, or one that
     is not finished yet."""
-    jobs = {job.name: job for job in queue.jobs() if is_shown(job)}
-    sees = classroom.sight()  # the page may have read the stored runs before one of them was hidden
-    jobs |= {name: job for name, job in stored.items() if name not in jobs and sees(Path(job.folder))}
+    sees, jobs = classroom.sight(), {}
+    for job in filter(is_shown, queue.jobs()):
+        jobs.setdefault(job.name, job)  # of two with one name, the newer one
+    for name, job in stored.items():
+        if Path(job.folder).is_dir() and sees(Path(job.folder)):  # it was neither deleted nor hidden since it was read
+            jobs.setdefault(name, job)
     if not jobs:
         return None
     what, lab, key = chosen and (chosen.method, chosen.corpus), choosing.lab_runs(), run_key(chosen)
@@ -145,7 +150,8 @@ def choose_run(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> J
     if st.session_state.get(key) not in jobs:
         st.session_state[key] = next(iter(first), None)
     names, shown = dict.fromkeys([*first, *jobs]), {"placeholder": "Choose a run", "label_visibility": "collapsed"}
-    name: str | None = st.selectbox("Run", names, None, key=key, width=NAMES, **shown)
+    stated = {name: name if job.state == "finished" else f"{name} · {job.state}" for name, job in jobs.items()}
+    name: str | None = st.selectbox("Run", names, None, stated.__getitem__, key, width=NAMES, **shown)
     return jobs[name] if name else None
 
 
@@ -178,8 +184,8 @@ def show_head(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> Jo
             frame.save_model(Path(job.folder), f"zip-{job.id}")
         if may_touch(job.folder):
             show_buttons(queue, job)
-    if share is not None:
-        st.progress(share)
+    if job.state not in ENDED:
+        st.progress(share or 0.0)
     if job.why and may_touch(job.folder):
         st.caption(frame.plain(job.why[:1].upper() + job.why[1:]))
     return job

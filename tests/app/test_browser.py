@@ -369,6 +369,13 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     alpha.focus()
     view.keyboard.press("ArrowRight")
     view.wait_for_function("new URL(location).searchParams.get('alpha') == '2.5'")
+    listener.settle()
+    for kind in ("PNG", "SVG"):
+        view.locator(".st-key-anchor_bars-save button").click()
+        with view.expect_download() as waited:
+            view.get_by_role("button", name=f"Picture as {kind}").click()
+        assert waited.value.suggested_filename == f"captions-anchor-bars.{kind.lower()}"
+        view.keyboard.press("Escape")
     turn_to(listener, "Papers")
     view.locator(".st-key-try-thematic button").click()
     view.get_by_role("slider", name="Temperature of Iclust").wait_for()

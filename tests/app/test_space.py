@@ -229,7 +229,7 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     data = "\n".join(["text,label,split", *few]).encode()
     page = with_file(opened("space_page", corpus="your own file", **QUICK | {"right": "TF-IDF"}), data)
     assert re.search(r"On the 18 test .*\*\*\d+ of 18\*\*.*decide", texts(fine(page)))  # a share of few is a count
-    assert "already separate with TF-IDF" in texts(page)  # before and after are both perfect
+    assert "already well separated with TF-IDF" in texts(page)  # before and after are both perfect
     assert "TF-IDF** · 54 of 54 sentences" in texts(page)  # and the picture and the table show others
 
 
@@ -312,10 +312,10 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
         rows = found.rows(outcome)
         assert table["sentence"].tolist() == [shown.texts[row] for row in rows]
         assert table["class"].tolist() == [shown.labels[row] for row in rows]
-        assert table["was near"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
-        assert table["is near"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
-        own = {"worse": "was near", "better": "is near"}  # what decides it is in the table
-        for when in ("was near", "is near"):
+        assert table["nearest before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
+        assert table["nearest now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
+        own = {"worse": "nearest before", "better": "nearest now"}  # what decides it is in the table
+        for when in ("nearest before", "nearest now"):
             assert set(table["class"] == table[when]) == {own.get(outcome) == when}
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
         own = [(str(len(rows)), *way[1:]) for way, rows in groups.items() if way[0] == outcome][: len(buttons)]
