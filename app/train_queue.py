@@ -150,8 +150,7 @@ def choose_run(queue: Queue, stored: Mapping[str, Job], chosen: Job | None) -> J
     if st.session_state.get(key) not in jobs:
         st.session_state[key] = next(iter(first), None)
     names, shown = dict.fromkeys([*first, *jobs]), {"placeholder": "Choose a run", "label_visibility": "collapsed"}
-    stated = {name: name if job.state == "finished" else f"{name} · {job.state}" for name, job in jobs.items()}
-    name: str | None = st.selectbox("Run", names, None, stated.__getitem__, key, width=NAMES, **shown)
+    name: str | None = st.selectbox("Run", names, None, key=key, width=NAMES, **shown)
     return jobs[name] if name else None
 
 
