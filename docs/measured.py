@@ -78,7 +78,7 @@ LEADS = {  # what is compared -> the table, how the claim begins that compares i
     "Places, Hit@3: weighted pairs against triplets, CNN": ("sentpwnet/6", "with a CNN", "Hit@3", "Triplet"),
     "Places, Hit@3: weighted pairs against contrastive, LSTM": ("sentpwnet/6", "with an LSTM", "Hit@3", "Siamese"),
     "Titles: weighted pairs against contrastive, BiLSTM": ("sentpwnet/3", "on titles", "titles", "Siamese"),
-    "Sentences *: distilled pieces against the best network": (
+    "Sentences: distilled pieces against the best network": (
         "sentpwnet/3", "fine-tuned vectors", "sentences", "Triplet network"),
     "Sections *: the paper's triplet network against mean vectors": (
         "thematic/3", "the triplet network leads every", "accuracy", "mean-vectors"),
