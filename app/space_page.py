@@ -300,7 +300,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         compared = [replace(first, name=f"{unit} {way.epochs[at]}") for at in times]
         measured = [way.space[at] for at in times]
     with right:
-        st.caption(f"Numbers of {split} sentences. Before and after shows other sentences, so its numbers differ.")
+        st.caption(f"These numbers are for the {split} sentences. Before and after shows other sentences, so its numbers differ.")
         show_reading(read, matches, look, measured, compared=compared)
     with left:
         st.caption(EPOCHS_SHOWN.format(split=split))

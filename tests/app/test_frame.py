@@ -67,7 +67,9 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(frame: ModuleType) 
     layout = json.loads(chart.spec)["layout"]
     assert {"paper_bgcolor", "plot_bgcolor"}.isdisjoint(layout)  # a clear one would be lost on white, or on black
     assert json.loads(chart.config)["toImageButtonOptions"]["filename"] == "bars"
-    saved = frame.page_of(go.Figure(go.Bar(y=[1, 2])), "two <bars> & more")
+    assert layout["dragmode"] is False  # the page has no button that would undo a zoom
+    saved = frame.page_of(go.Figure(go.Bar(y=[1, 2]), {"dragmode": False}), "two <bars> & more")
+    assert '"dragmode":false' not in saved
     assert "<title>two &lt;bars> &amp; more</title>" in saved
     assert len(saved) > 1_000_000  # plotly itself is in it
     assert not re.search(r'<(script|link|img)[^>]*(src|href)="?(https?:)?//', saved)

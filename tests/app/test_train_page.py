@@ -184,6 +184,7 @@ def test_a_score_on_a_few_test_rows_says_how_many_and_what_simple_vectors_have(
     page = opened("train_page", **OTHER, corpus="your own file", method="sentpwnet")
     rows = "".join(f"word{row % 7} of {'xy'[row % 2]}{row},{'xy'[row % 2]}\n" for row in range(60))
     with_file(page, f"text,label\n{rows}".encode())
+    assert re.search(r"Only \d+ of these rows are for testing", texts(page))
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     until(lambda: waiting.job(job.id).checkpoint)
@@ -195,6 +196,10 @@ def test_a_score_on_a_few_test_rows_says_how_many_and_what_simple_vectors_have(
     assert re.search(
         r"on the \d+ test sentences: 0\.500\*\* \(mean word vectors: \d\.\d{3}\)\. These are too few", said
     )
+    fine(page.file_uploader[0].upload("mine.csv", HOSTILE.encode(), "text/csv").run())  # another file of this name
+    fine(run_box(page).set_value(job.name).run())
+    assert "0.500" in texts(page)
+    assert "mean word vectors:" not in texts(page)
 
 
 def test_an_earlier_link_to_which_method_opens_the_comparison(opened: Opened, waiting: Queue) -> None:
