@@ -101,6 +101,7 @@ NO_EPOCHS = (
     "These vectors were not trained in epochs. Choose a run above, or train one here: at every epoch, it saves the "
     "vectors of a fixed sample of sentences, which then move in this picture."
 )
+OTHERS = "These numbers are for {split} sentences. Before and after shows other sentences, so its numbers differ."
 EPOCHS_SHOWN = (
     "At every epoch, a run saves the vectors of these {split} sentences only. Each epoch is drawn to its own "
     "scale and stretched to fill the picture; PCA has one basis for all epochs, and other projections are rotated to "
@@ -300,7 +301,7 @@ def show_epochs(opened: cached.Opened, chosen: dict[str, Space], box: Any, verdi
         compared = [replace(first, name=f"{unit} {way.epochs[at]}") for at in times]
         measured = [way.space[at] for at in times]
     with right:
-        st.caption(f"These numbers are for the {split} sentences. Before and after shows other sentences, so its numbers differ.")
+        st.caption(OTHERS.format(split=split))
         show_reading(read, matches, look, measured, compared=compared)
     with left:
         st.caption(EPOCHS_SHOWN.format(split=split))
