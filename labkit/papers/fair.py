@@ -22,21 +22,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from labkit.corpora.records import Corpus
 from labkit.experiment import Experiment, digest, versions_of
 from labkit.method import Method
-from labkit.methods import METHODS
 from labkit.papers.data import DataAtHand, Missing
 from labkit.papers.records import AS_PRINTED, FEW_SEEDS, Recipe, Row
 from labkit.progress import Progress, silent
-from labkit.trials import engine
 from labkit.trials.engine import Result
 from labkit.trials.space import Dial, tuned_settings
-from labkit.trials.tune import Tuned, selected, tune
+from labkit.trials.tune import FINALISTS, Tuned, finalists, selected, tune
 
 PROTOCOL: Mapping[str, Any] = {"trials": 16, "part": 0.25, "epochs": 0.5, "sampler": "tpe"}
 WHOLE: Mapping[str, Any] = {**PROTOCOL, "part": 1.0, "epochs": 1.0}
-FINALISTS = 3  # trials that are trained on all rows, besides the first
 SMALL = 10_000  # training rows up to which trials use all of them
 #: the description for a table's note
 FAIR = (
@@ -116,29 +112,13 @@ class Tuning:
         tuned = tune(experiment, **how, folder=folder, progress=progress)
         decided = tuned
         if self.seed is not None and self.protocol["part"] < 1:
-            decided = _finalists(tuned, corpus, folder, progress)
+            decided = finalists(tuned, corpus, selected, folder, progress)
         figures = {"dev": decided.best.figure, "dev at first": decided.trials[0].figure}
         return Result(
             {name: value for name, value in figures.items() if value is not None},
             notes={"chosen": dict(decided.best.tried), "measure": tuned.measure, "trials": _listed(tuned)}
             | ({} if decided is tuned else {"finalists": _listed(decided)}),
         )
-
-
-def _finalists(tuned: Tuned, corpus: Corpus, folder: Path | None, progress: Progress) -> Tuned:
-    """The first trial and the best ones, trained on all rows for all epochs and scored on dev."""
-    tried = [tuned.trials[0], *(each for each in tuned.ranked[:FINALISTS] if each.number and not each.reason)]
-    experiment = tuned.experiment
-    trials = [engine.Trial(experiment.method, {**tuned.experiment.settings, **each.tried}, experiment.seed)
-              for each in tried]  # fmt: skip
-    results = engine.run(trials, corpus, selected, folder, methods=experiment.methods or METHODS, progress=progress)
-    finals = [
-        replace(each, figure=result.figure, seconds=result.seconds, reason=result.reason)
-        for each, result in zip(tried, results, strict=True)
-    ]
-    if all(each.figure is None for each in finals):
-        raise ValueError(f"none of {len(finals)} finalists could be trained; the first failed with: {finals[0].reason}")
-    return replace(tuned, trials=tuple(finals))
 
 
 def _listed(tuned: Tuned) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, LEAST_SEEDS, Cost, Entry, Plan, cost_of, planned
 from labkit.trials.report import Line, Report, as_html
 from labkit.trials.space import optuna_version
-from labkit.trials.tune import tune
+from labkit.trials.tune import finalists, tune
 from labkit.trials.verdict import UNITS, ranked
 
 SMALL = 2_000  # training rows up to which every trial uses all of them, because a quarter would say too little
@@ -259,18 +259,9 @@ def _choice(entry: Entry, corpus: Corpus, metric: Metric, folder: Path, plan: Pl
         measure=metric,
         folder=folder / "tuned" / entry.name,
     )
-    best, figure, first = tuned.settings, tuned.best.figure, tuned.trials[0].figure
-    if plan.part < 1:
-        tried = {json.dumps(each.tried): dict(each.tried) for each in (*tuned.ranked[:3], tuned.trials[0])}
-        chosen = [{**entry.settings, **each} for each in tried.values()]
-        whole = engine.run([Trial(entry.method, settings) for settings in chosen], corpus, metric, folder)
-        figures = [-np.inf if each.figure is None else each.figure for each in whole]
-        top = int(np.argmax(figures))
-        if whole[top].reason:
-            raise ValueError(whole[0].reason)
-        best, figure = chosen[top], whole[top].figure
-        first = whole[list(tried).index(json.dumps(tuned.trials[0].tried))].figure
-    return {"settings": best, "dev": figure, "at first": first, "trials": len(tuned.trials)}
+    decided = tuned if plan.part == 1 else finalists(tuned, corpus, metric, folder)
+    first = decided.trials[0].figure
+    return {"settings": decided.settings, "dev": decided.best.figure, "at first": first, "trials": len(tuned.trials)}
 
 
 # --- all methods -------------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ from labkit.progress import Progress, silent
 from labkit.trials import engine
 from labkit.trials.space import SAMPLERS, Dial, optuna_study, optuna_version, proposed, space_of
 
+FINALISTS = 3  # trials that are trained on all rows, besides the first
+
 
 @dataclass(frozen=True)
 class TunedTrial:
@@ -155,6 +157,29 @@ def tune(
     if tuned.best.figure is None:
         raise ValueError(f"none of {len(done)} trials could be trained; the first failed with: {done[0].reason}")
     return tuned
+
+
+def finalists(
+    tuned: Tuned, corpus: Corpus, measure: engine.Measure, folder: Path | None, progress: Progress = silent
+) -> Tuned:
+    """The first trial and the best ones, trained on all rows for all epochs, because the best on a part of the rows may
+    not be the best on all.
+    """
+    experiment = tuned.experiment
+    tried = [tuned.trials[0], *(each for each in tuned.ranked[:FINALISTS] if each.number and not each.reason)]
+    trials = [engine.Trial(experiment.method, {**experiment.settings, **each.tried}, experiment.seed) for each in tried]
+    methods = experiment.methods or METHODS
+    results = engine.run(trials, corpus, measure, folder, methods=methods, progress=progress)
+    found = replace(
+        tuned,
+        trials=tuple(
+            replace(each, figure=result.figure, seconds=result.seconds, reason=result.reason)
+            for each, result in zip(tried, results, strict=True)
+        ),
+    )
+    if found.best.figure is None:
+        raise ValueError(f"none of {len(tried)} finalists could be trained; the first failed with: {results[0].reason}")
+    return found
 
 
 def _tunable(corpus: Corpus) -> Corpus:
