@@ -226,7 +226,7 @@ def picture(
     event = st.plotly_chart(figure, key=key, alt=alt, config=config, **chart)
     with save or save_button("Save", key):
         if not tools:  # otherwise the toolbar has a button for each format
-            SAVE(key=f"{key}-image", data={"key": key})
+            SAVE(key=f"{key}-image", data={"key": key, "alt": alt})
         download("Picture as HTML", lambda: page_of(figure, alt), f"{name}.html", "text/html", f"{key}-html")
         csv_button(rows, key)
     return event

@@ -101,7 +101,7 @@ def show_pair(row: RowOfPair) -> None:
     side = same if row.part > 0 else "opposite ends: it lowers their similarity"
     numbers = f"**{written(a * b)}** = {written(a)} (a) × {written(b)} (b)"
     st.markdown(f"**In this pair**, row {row.number + 1} places a and b at {side}. {numbers}")
-    alt = f"Bars: the words of a and b that make up their numbers {written(a)} and {written(b)}."
+    alt = f"The words of a and b that make up their numbers {written(a)} and {written(b)}: bars."
     frame.small_picture(frame.enlarged(figures.row_of_pair(row, height=230)), f"row-{row.number}", alt)
 
 

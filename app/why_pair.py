@@ -226,7 +226,7 @@ def show(
     with left:
         top = heaviest(examined, anchor, before)
         picture = figures.anchor_bars(examined, anchor, other=other, heaviest=top, before=before)
-        alt = f"Bars: similarity and weight of anchor {anchor} with each other sentence, the most similar first."
+        alt = f"Similarity and weight of anchor {anchor} with each other sentence: bars, the most similar first."
         with st.container(key="high-pair"):
             rows = partial(map, asdict, pair_rows(examined, anchor))
             show_clickable(picture, "anchor_bars", alt, rows, height="stretch")

@@ -375,6 +375,8 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
         with view.expect_download() as waited:
             view.get_by_role("button", name=f"Picture as {kind}").click()
         assert waited.value.suggested_filename == f"captions-anchor-bars.{kind.lower()}"
+        if kind == "SVG":
+            assert "Similarity and weight of anchor" in waited.value.path().read_text()
         view.keyboard.press("Escape")
     turn_to(listener, "Papers")
     view.locator(".st-key-try-thematic button").click()
