@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
 LASTING = {"trainings", "training_process"}  # modules that are not imported again for each page
 OWN = {file.stem for file in APP.iterdir()} - LASTING
-# the client looks for the server's health below the address of a page first, and then one level up
+# the client first requests these below the address of a page, where they fail, and then one level up
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 

@@ -134,7 +134,7 @@ def test_a_run_of_an_earlier_version_shares_a_line_with_its_current_twin(opened:
     assert [name for name in table["run"] if name.startswith("sentpwnet")] == ["sentpwnet"]
 
 
-def test_a_tie_at_the_top_is_called_one(opened: Opened) -> None:
+def test_a_tie_at_the_top_is_called_a_tie(opened: Opened) -> None:
     opened("train_page")
     from train_runs import verdict_of
 

@@ -34,7 +34,7 @@ def frame(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_every_import_of_the_app_resolves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages import lazily, so that only a visitor would notice a name that has moved."""
+    """Pages import lazily, so only a visitor would notice a name that has moved."""
     monkeypatch.syspath_prepend(str(APP))
     for file in sorted(APP.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -582,7 +582,7 @@ def test_the_ribbon_and_the_table_agree_and_a_higher_temperature_merges_clusters
     assert figure(page) != before
 
 
-# --- what a click does --------------------------------------------------------------------------------------------
+# --- clicks -------------------------------------------------------------------------------------------------------
 
 
 def test_a_click_chooses_the_pair_and_a_setting_keeps_the_axes(opened: Opened) -> None:

@@ -413,7 +413,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
     assert page.session_state["epoch"] == 0  # it plays only from there
 
 
-# --- all methods compared------------------------------------------------------------------------------------------
+# --- all methods compared -----------------------------------------------------------------------------------------
 
 
 def test_a_comparison_waits_in_the_queue_and_shows_its_report(opened: Opened, waiting: Queue) -> None:

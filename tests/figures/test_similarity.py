@@ -54,7 +54,7 @@ def test_named_curves_end_at_the_whole() -> None:
     assert list(line.x) == [0, 2, 4]
 
 
-# --- a similarity taken apart ------------------------------------------------------------------------------------
+# --- the parts of a similarity -----------------------------------------------------------------------------------
 
 
 def test_staircases_end_at_the_similarity() -> None:
