@@ -1,4 +1,4 @@
-"""What the tests of the pages share: a page without a browser, a started app, and a browser that listens."""
+"""Shared by the tests of the app: a page without a browser, a running app, and a page in a browser."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
 LASTING = {"trainings", "training_process"}  # modules that are not imported again for each page
 OWN = {file.stem for file in APP.iterdir()} - LASTING
-# under the address of a page the client first asks there whether a server answers, and then one level up
+# the client first requests these below the address of a page, where they fail, and then one level up
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
-RUN_BOXES = {  # page -> where it names a run
+RUN_BOXES = {  # page -> query parameters that name a run
     "why_page": ["vectors"],
     "papers_page?try=pthought": ["run"],
     "papers_page?try=thematic": ["trained"],
@@ -52,7 +52,7 @@ RunCode = Callable[..., list[go.Figure]]
 
 @pytest.fixture(scope="session", autouse=True)
 def packages_are_scanned_once() -> Iterator[None]:
-    """Streamlit looks for components in all installed packages, half a second of work, at the start of every page."""
+    """Cache the scan of installed packages for components, which takes Streamlit half a second per page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
@@ -60,7 +60,7 @@ def packages_are_scanned_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page without a server listens nowhere, as if on this machine only; a test may name folders of runs."""
+    """The settings of a local app, and the default folder of runs."""
     monkeypatch.setenv("LABKIT_RUNS", "runs")
     config.set_option("server.address", "127.0.0.1")
     config.set_option("server.maxUploadSize", 10)
@@ -68,7 +68,7 @@ def on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """A page by its module's name, with what stands in its address, `?try=` of a panel too; it has not run yet."""
+    """A function that opens a page by module, `?try=` panel and query parameters; the page has not run yet."""
     monkeypatch.syspath_prepend(str(APP))
 
     def page(module: str, **address: str) -> AppTest:
@@ -86,7 +86,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 @pytest.fixture
 def opened_on(opened: Opened) -> Opened:
-    """A page with a run of a folder: its module's name, the folder, the run, what stands in its address."""
+    """A function that opens a page with a run: module, folder of runs, run, query parameters."""
 
     def page(module: str, folder: Path, run: str, **address: str) -> AppTest:
         os.environ["LABKIT_RUNS"] = str(folder)
@@ -96,7 +96,7 @@ def opened_on(opened: Opened) -> Opened:
 
 
 def fine(page: AppTest) -> AppTest:
-    """The page, which has shown no mistake, and no name in braces that was to be replaced."""
+    """The page, checked for exceptions, errors and unfilled placeholders in braces."""
     assert not page.exception
     assert not page.error
     assert not re.search(r"\{[A-Z_]{3,}\}", texts(page))
@@ -104,31 +104,31 @@ def fine(page: AppTest) -> AppTest:
 
 
 def charts(page: AppTest) -> list[Any]:
-    """The pictures that plotly draws."""
+    """The plotly charts of a page."""
     return list(page.get("plotly_chart"))
 
 
 def figure(page: AppTest, number: int = 0) -> dict[str, Any]:
-    """What plotly is given to draw."""
+    """The specification of a plotly chart."""
     found: dict[str, Any] = json.loads(charts(page)[number].proto.spec)
     return found
 
 
 def with_file(page: AppTest, data: bytes, name: str = "mine.csv", kind: str = "text/csv") -> AppTest:
-    """The page with a visitor's file."""
+    """The page after an upload."""
     page.run()
     return page.file_uploader[0].upload(name, data, kind).run()
 
 
 def refused(page: AppTest, named: str) -> None:
-    """The page stays, and says in one sentence why it shows nothing; the sentence names what was wrong."""
+    """Check that the page shows a single error, which contains `named`."""
     assert not page.exception
     (error,) = page.error
     assert named in error.value.replace("\\", "")
 
 
 def has_pictures(page: AppTest, count: int) -> None:
-    """The page shows so many pictures, each with its name for those who do not see it."""
+    """Check that the page has `count` charts, each with alternative text."""
     assert len(charts(page)) == count
     assert all(chart.proto.alt for chart in charts(page))
 
@@ -140,7 +140,7 @@ HOSTILE = "text,label,<s>size\n" + "".join(
 
 
 def shows_no_markup(page: AppTest) -> None:
-    """What a visitor brought, an image of somebody else's among it, is text everywhere, and not in the address."""
+    """Check that markup of an upload is shown as text everywhere and is not in the address."""
     shown = [chart.proto.spec for chart in page.get("plotly_chart")]
     shown += [element.proto.body for element in page.get("html")]
     shown += [re.sub(r"\\.", "", text.value) for text in (*page.markdown, *page.caption, *page.latex)]
@@ -151,7 +151,7 @@ def shows_no_markup(page: AppTest) -> None:
 
 @pytest.fixture
 def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
-    """Runs lines of Python that a page shows, the first or those of a number, and gives all figures shown so far."""
+    """A function that runs a code block of a page, by default the first; it returns all figures shown so far."""
     figures: list[go.Figure] = []
     monkeypatch.setattr(go.Figure, "show", lambda self: figures.append(self))
 
@@ -162,30 +162,30 @@ def run_code(monkeypatch: pytest.MonkeyPatch) -> RunCode:
     return run
 
 
-# --- the page Clusters -------------------------------------------------------------------------------------------
+# --- the page Space ----------------------------------------------------------------------------------------------
 
 QUICK = {"how": "PCA", "left": "TF-IDF", "right": "nothing"}
 NEIGHBOUR = re.compile(r"\d+\. \*\*(-?[\d.]+)\*\*(?: new| gone)? · (✓ )?(.*?) · (.*)")
 
 
 def numbers(values: list | dict) -> np.ndarray:
-    """An array as plotly writes it."""
+    """An array that plotly wrote as a list or in base64."""
     return np.array(values) if isinstance(values, list) else np.frombuffer(b64decode(values["bdata"]), values["dtype"])
 
 
 def texts(page: AppTest) -> str:
-    """All that is written on the page."""
+    """The text of the page."""
     written = [str(found.value) for kind in (page.markdown, page.caption, page.text) for found in kind]
     return "\n".join([*written, *(folded.label for folded in page.expander)])
 
 
 def named(page: AppTest, alt: str) -> list:
-    """Tables by the beginning of their name."""
+    """The tables with alternative text that begins with `alt`."""
     return [found.value for found in page.dataframe if found.proto.alt.startswith(alt)]
 
 
 def near(page: AppTest) -> list[list[tuple[float, str, str, str]]]:
-    """Each list of neighbours: similarity, tick, class and the whole sentence, as they are read."""
+    """The lists of neighbours on the page: similarity, tick, class and whole sentence."""
     found: list[list[tuple[float, str, str, str]]] = []
     for line in (re.sub(r"\\(.)", r"\1", text.value) for text in page.markdown):
         for similarity, *rest in NEIGHBOUR.findall(line):
@@ -206,27 +206,27 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_runs(opened: Opened, folder: Path, **address: str) -> AppTest:
-    """The page with a stored run of a folder."""
+    """The Space page with the run `small` of a folder."""
     os.environ["LABKIT_RUNS"] = str(folder)
     return fine(opened("space_page", **{"left": "run small", "right": "nothing", "how": "PCA"} | address).run())
 
 
-# --- a started app, and a browser ---------------------------------------------------------------------------------
+# --- a running app, and a browser ---------------------------------------------------------------------------------
 
 
 def answers(health: str, process: subprocess.Popen[bytes]) -> bool:
-    """Whether the server answers, which lives."""
+    """Whether the server answers; its process must not have ended."""
     assert process.poll() is None, process.stdout.read().decode() if process.stdout else ""
     try:
         urllib.request.urlopen(health, timeout=HANG)
-    except urllib.error.HTTPError:  # a classroom, to whom no token was shown
+    except urllib.error.HTTPError:  # a classroom refuses requests without a token
         return True
     except OSError:
         return False
     return True
 
 
-# a classroom that a test opens is open to this machine only
+# starts a classroom that listens on this machine only
 LOCALLY = """
 import os
 go = os.execv
@@ -238,10 +238,9 @@ main()
 
 @contextmanager
 def started(home: Path, *words: str, by_streamlit: bool = False) -> Iterator[tuple[str, str]]:
-    """The app as somebody starts it for the first time: a home without settings, and nobody to answer a question.
+    """Start the app with an empty home folder and yield its address and the lines with addresses that it prints.
 
-    What comes is its address, and the lines with addresses that it says. `by_streamlit`: from that home, by `streamlit
-    run`, which says nothing.
+    `by_streamlit` starts it with `streamlit run` from that folder; then no lines are read.
     """
     first_time = {"HOME": str(home), "BROWSER": "true", "LABKIT_RUNS": str(home / "runs")}
     with socket.socket() as probe:
@@ -270,7 +269,7 @@ def started(home: Path, *words: str, by_streamlit: bool = False) -> Iterator[tup
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An app that all tests share."""
+    """The address of an app that all tests share."""
     with started(tmp_path_factory.mktemp("home")) as (url, _):
         yield url
 
@@ -286,24 +285,24 @@ class Listener(Seen):
         return self.view
 
     def settle(self) -> None:
-        """Until nothing runs any more."""
+        """Wait until the page has finished running."""
         self.view.wait_for_timeout(300)
         self.view.wait_for_selector("[data-testid=stStatusWidget]", state="detached")
         self.view.wait_for_function("!document.querySelector('[data-stale=true]')")
 
     def quiet(self, address: str) -> None:
-        """Nothing was asked of anybody but the app, and nothing complained of."""
+        """Check that there were no requests to other hosts and no errors."""
         assert self.elsewhere(address) == []
         assert self.complaints == []
 
     def elsewhere(self, address: str) -> list[str]:
-        """What it asked of anybody but the app."""
+        """The requests to other hosts."""
         own = (address, address.replace("http", "ws"), "data:", "blob:")
         return [url for url in self.asked if not url.startswith(own)]
 
 
 @pytest.fixture
 def listener(request: pytest.FixtureRequest) -> Iterator[Listener]:
-    """A browser of 1280 by 720, with these flags or with those that a test names by `indirect`."""
+    """A page in a browser of 1280 by 720, with the flags that a test passes by `indirect`, if any."""
     with chromium(getattr(request, "param", FLAGS)) as browser:
         yield Listener(browser.new_page(viewport={"width": 1280, "height": 720}), ignored=PROBES)

@@ -1,6 +1,6 @@
-"""The app in a real browser: four visits, with nothing asked of the world; and who is answered.
+"""The app in a real browser, without requests to other hosts, and the host names that it answers to.
 
-A visitor looks at clusters; one draws on maps; one goes through all pages by keyboard; one trains in a classroom.
+Visits: clusters, maps, all pages by keyboard, the report of a comparison, and a training in a classroom.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ TOKEN = "blue-house-77"
 WEBGL = [flag for flag in FLAGS if flag != "--disable-gpu"] + ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
-# --- who is answered ----------------------------------------------------------------------------------------------
+# --- addresses and names ------------------------------------------------------------------------------------------
 
 
 def listening(address: str) -> list[str]:
-    """The addresses, in hexadecimal, that somebody listens on at this port."""
+    """The addresses, in hexadecimal, of the sockets that listen at this port."""
     port = int(address.rsplit(":", 1)[1])
     tables = [Path(table) for table in ("/proc/net/tcp", "/proc/net/tcp6") if Path(table).is_file()]
     if not tables:
@@ -41,7 +41,7 @@ def listening(address: str) -> list[str]:
 
 
 def answered(address: str, host: str) -> int:
-    """The status for a browser that comes by this name: 101, it may talk."""
+    """The status of a WebSocket request with this host name; 101 if it is accepted."""
     place = urlsplit(address)
     connection = HTTPConnection(str(place.hostname), place.port, timeout=HANG)
     key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version": "13"}
@@ -58,7 +58,7 @@ def test_it_listens_on_this_machine_only_and_answers_to_its_own_names(address: s
     assert answered(address, "evil.example") == 403
 
 
-def test_streamlit_run_from_any_folder_is_the_safe_one(tmp_path: Path) -> None:
+def test_streamlit_run_from_any_folder_is_safe_too(tmp_path: Path) -> None:
     with started(tmp_path, "--server.headless", "true", by_streamlit=True) as (address, _):
         assert listening(address) == ["0100007F"]
         assert answered(address, "evil.example") == 403
@@ -80,25 +80,25 @@ EPOCHS = (
 )
 
 
-# whether the handle is where the slider has its value
+# whether the slider's handle is at its value
 THERE = """(() => { const range = document.querySelector(".st-key-epoch input");
     const { left, translate } = range.closest("[style*=left]").style;
     return Math.abs(parseFloat(left) - 100 * range.value / range.max) < 1 && !parseFloat(translate || 0); })()"""
 SLIDER = "() => document.querySelector('.st-key-epoch input').getAttribute('aria-valuetext')"
-# the clock by which pictures play goes on by a sixtieth of a second a frame: none is left out on a busy machine
+# slow down the clock of the animation to 16 ms per drawn frame, so that a busy machine skips no epoch
 SLOWLY = """() => {
     window.seen = new Set(); let at = Date.now(); Date.now = () => at;
     const note = () => { seen.add(String(EPOCHS())); at += 16; requestAnimationFrame(note); }; note(); }"""
 
 
 def click(view: Any, chart: int, point: int) -> None:
-    """A click on a point of a picture."""
+    """Click a point of a picture."""
     box = view.locator(".js-plotly-plot").nth(chart).locator(".scatterlayer .point").nth(point).bounding_box()
     view.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 def drag(view: Any, box: dict[str, float], shares: list[tuple[float, float]]) -> None:
-    """The mouse goes over these shares of a box, pressed."""
+    """Drag the mouse through these places, given as shares of a box."""
     first, *others = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in shares]
     view.mouse.move(*first)
     view.mouse.down()
@@ -108,7 +108,7 @@ def drag(view: Any, box: dict[str, float], shares: list[tuple[float, float]]) ->
 
 
 def row_in(url: str) -> str:
-    """The row that an address names."""
+    """The `row` in an address."""
     return parse_qs(urlsplit(url).query).get("row", [""])[0]
 
 
@@ -118,14 +118,14 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     click(view, 0, 7)
     view.wait_for_selector(".st-key-reading li")
     listener.settle()
-    row = int(row_in(view.url))  # of the point that lies on top there
+    row = int(row_in(view.url))  # of the topmost point there
     assert view.evaluate(SELECTED) == [[row], [row]]
     assert view.evaluate(RINGS) == [1, 1]
-    assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not drawn again: zoom is kept
+    assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not redrawn, so the zoom is kept
 
     picture = view.locator(".js-plotly-plot").nth(1)
     picture.get_by_role("button", name="Zoom in").click()
-    view.wait_for_function(f"({AWAY})()[0] > 0")  # in the other picture, what is not in view in this one is pale
+    view.wait_for_function(f"({AWAY})()[0] > 0")  # points out of view here are pale in the other picture
     assert view.evaluate(AWAY)[1] == 0
     picture.get_by_role("button", name="Fit").click()
     view.wait_for_function(f"({AWAY})()[0] == 0")
@@ -144,7 +144,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     click(view, 0, 7)
     view.wait_for_function(f"new URL(location).searchParams.get('row') != '{second}'")
     listener.settle()
-    view.go_back()  # to the sentence that was read before
+    view.go_back()  # to the previous sentence
     view.wait_for_function(f"new URL(location).searchParams.get('row') == '{second}'")
     listener.settle()
     typed = view.get_by_label("Type a new sentence and see where it lands")
@@ -159,8 +159,8 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
         view.get_by_role("button", name="PNG").first.click()
     waited.value.save_as(tmp_path / "saved.png")
     saved = pytest.importorskip("PIL.Image").open(tmp_path / "saved.png").convert("RGBA")
-    assert saved.getextrema()[3] == (255, 255)  # nowhere can one see through it
-    listener.go(view.url)  # what somebody sees who is sent the link
+    assert saved.getextrema()[3] == (255, 255)  # no transparent pixel
+    listener.go(view.url)  # as opened from a shared link
     view.wait_for_selector(".st-key-reading li")
     assert row_in(view.url) == second
 
@@ -170,13 +170,13 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     view.wait_for_function(at_the_end)  # it plays once on its own
     view.wait_for_function(f"({SLIDER})() === '{last}'")
     listener.settle()
-    view.wait_for_function("document.querySelectorAll('.labkit-tools button').length == 16")  # of the new pictures, too
+    view.wait_for_function("document.querySelectorAll('.labkit-tools button').length == 16")  # in both pictures
     view.evaluate(SLOWLY.replace("EPOCHS", f"({EPOCHS})"))
     for _ in range(90):
         view.keyboard.press("Tab")
         if view.evaluate("document.activeElement.getAttribute('aria-label')") == "Play":
             break
-    view.keyboard.press("Enter")  # both pictures travel together
+    view.keyboard.press("Enter")  # both pictures play together
     view.wait_for_function("seen.has('epoch 1,epoch 1')")
     view.get_by_role("button", name="Stop", exact=True).last.click()
     listener.settle()
@@ -196,7 +196,7 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     listener.settle()
     turn_to(listener, "Why")
     turn_to(listener, "Space")
-    view.get_by_role("slider", name="Epoch").wait_for()  # the view that was left
+    view.get_by_role("slider", name="Epoch").wait_for()  # the view is restored
     with view.expect_file_chooser():
         view.locator(".st-key-bring-file button").first.click()
     view.get_by_role("slider", name="Epoch").focus()
@@ -234,10 +234,10 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
     view.goto(f"{address}/{MAPS}")
     view.wait_for_function(f"({INSTANCES})().filter(map => map.points && map.frame === undefined).length === 2")
     listener.settle()
-    assert min(view.evaluate(COLOURS)) > 50  # colours in each: nothing is blank
+    assert min(view.evaluate(COLOURS)) > 50  # neither map is blank
     over = view.locator(".over").first
     box = over.bounding_box()
-    for names in view.evaluate(NAMES):  # words of regions, none on another
+    for names in view.evaluate(NAMES):  # words of regions do not overlap
         assert len(names) >= 3
         for at, (_, left, top, half) in enumerate(names):
             assert all(abs(left - a) > half + b or abs(top - c) > 15 for _, a, c, b in names[:at])
@@ -245,12 +245,10 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
     drag(view, box, [(0.5, 0.5), (0.7, 0.4)])
     left, right = view.evaluate(VIEWS)
     assert left[0] < before[0][0]
-    assert right == before[1]  # whose places mean other things
+    assert right == before[1]  # its coordinates are unrelated
     view.mouse.wheel(0, -300)
     view.wait_for_function(f"({VIEWS})()[0][2] > 1.5")
-    view.wait_for_function(
-        f"!({INSTANCES})()[0].chosen && ({INSTANCES})()[1].chosen"
-    )  # what is in view is bright there
+    view.wait_for_function(f"!({INSTANCES})()[0].chosen && ({INSTANCES})()[1].chosen")  # highlights those in view
     view.get_by_role("button", name="Fit").first.click()
     view.wait_for_function(f"({VIEWS})()[0][2] === {before[0][2]} && !({INSTANCES})()[1].chosen")
 
@@ -284,7 +282,7 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
     view.keyboard.press("Enter")
     view.wait_for_function(f"({INSTANCES})().every(map => map.chosen)")
     listener.settle()
-    assert view.evaluate(VIEWS)[0][:2] == left[:2]  # the page ran again, and the map stays where it is
+    assert view.evaluate(VIEWS)[0][:2] == left[:2]  # the map keeps its position through the rerun
 
     listener.go(f"{address}/space?left=SIF&right=nothing&how=PCA&solid=true")
     view.wait_for_selector(".gl-container canvas", state="attached")
@@ -297,16 +295,16 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
 
 # --- all pages ----------------------------------------------------------------------------------------------------
 
-# Streamlit fades text in and out, and axe-core would measure the contrast of a colour on its way
+# Streamlit fades text in and out, and axe-core would measure the contrast during a fade
 SETTLED = """() => !document.querySelector('[data-stale=true]') && document.getAnimations().every(
     each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 
-# Streamlit's own Stop button, shown while a page runs, and what cannot be used, whose contrast is free
+# Streamlit's own Stop button, shown while a page runs, and disabled controls, which need no contrast
 OURS = {"exclude": [["[data-testid=stBaseButton-header]"], ["label[disabled]"]]}
 
 
 def turn_to(listener: Listener, title: str) -> None:
-    """Another page, by its link and the keyboard."""
+    """Open another page with the keyboard, through its link."""
     link = listener.view.get_by_role("link", name=title, exact=True)
     link.focus()
     listener.view.keyboard.press("Enter")
@@ -316,7 +314,7 @@ def turn_to(listener: Listener, title: str) -> None:
 
 
 def choose(listener: Listener, name: str, value: str) -> None:
-    """The option of a box that begins with these letters; Enter would take them for a sentence that is typed."""
+    """Click the option that begins with `value`, because Enter would submit it as a typed sentence."""
     listener.view.get_by_role("combobox", name=name, exact=True).fill(value)
     listener.view.get_by_role("option").filter(has_text=re.compile(f"^{value}")).first.click()
     listener.settle()
@@ -343,14 +341,14 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
 
     turn_to(listener, "Why")
     been = []
-    data = view.locator(".st-key-data button").first  # the corpus is behind it
+    data = view.locator(".st-key-data button").first  # it opens the choice of the corpus
     data.click()
     for name, value in (("Corpus", "captions"), ("Vectors", "LSA"), ("Sentence a, the anchor", "5 ·")):
         been.append((name, view.get_by_role("combobox", name=name, exact=True).input_value()))
         choose(listener, name, value)
         if name == "Corpus":
             view.keyboard.press("Escape")
-    for name, value in been[::-1]:  # each Back is one step
+    for name, value in been[::-1]:  # each Back undoes one choice
         view.go_back()
         listener.settle()
         if name == "Corpus":
@@ -361,7 +359,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
         view.go_forward()
         listener.settle()
     turn_to(listener, "Space")
-    view.go_back()  # one step leads to the place that was left, with its settings
+    view.go_back()  # one step back to the previous page with its settings
     listener.settle()
     left = urlsplit(view.url)
     assert (left.path, parse_qs(left.query)["vectors"]) == ("/why", ["LSA"])
@@ -383,7 +381,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.get_by_role("slider", name="Temperature of Iclust").wait_for()
     listener.settle()
     assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections
-    view.goto(f"{address}/pairs_page?corpus=captions&vectors=LSA&beta=22")  # an address of before
+    view.goto(f"{address}/pairs_page?corpus=captions&vectors=LSA&beta=22")  # an old address
     view.get_by_role("slider", name="β, near negatives").wait_for()
     listener.settle()
     assert urlsplit(view.url).path == "/why"
@@ -401,7 +399,7 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
     view.keyboard.press("Escape")
     turn_to(listener, "Train and compare")
     assert view.get_by_text("Secret<img").count() >= 1
-    assert parse_qs(urlsplit(view.url).query)["file"] == [upload["name"]]  # by which the address asks for it elsewhere
+    assert parse_qs(urlsplit(view.url).query)["file"] == [upload["name"]]  # a page opened from it asks for this file
     view.get_by_role("button", name="Secret<img").click()
     view.locator(".st-key-file-forget button").click()
     listener.settle()
@@ -453,12 +451,12 @@ def room(tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: Listener) -> None:
+def test_in_a_classroom_the_page_answers_during_a_training(room: str, listener: Listener) -> None:
     long = "sentpwnet.epochs=120&sentpwnet.patience=0"  # does not end before it is stopped, however slow the page is
     view = listener.view
     view.goto(room)
     assert view.locator("body").inner_text().strip() == classroom.MISSING
-    listener.complaints.clear()  # of the refusal
+    listener.complaints.clear()  # the refusal is logged as an error
     view.goto(f"{room}/train_page?view=Train&preset=Another+method&method=sentpwnet&{long}&token={TOKEN}")
     view.get_by_role("button", name="Train", exact=True).wait_for()
     listener.settle()
@@ -467,16 +465,16 @@ def test_a_training_in_a_classroom_while_the_page_answers(room: str, listener: L
     assert view.get_by_role("link", name="Teacher").count() == 0
     view.get_by_role("button", name="Train", exact=True).click()
     doing = view.get_by_text(re.compile(r"epoch \d+ of 120, loss .* left"))
-    doing.wait_for()  # nobody touched the page
+    doing.wait_for()  # without any interaction
     points = ".js-plotly-plot .scatterlayer .point"
     view.wait_for_selector(points, state="attached")
     before = view.locator(points).count()
     choose_method = view.get_by_role("combobox", name="Method")  # the form answers meanwhile
     choose_method.fill("tfidf")
-    choose_method.press("Enter")  # no list opens where Train is so far below that the box is out of sight
+    choose_method.press("Enter")  # no list opens if the box has scrolled out of view
     view.get_by_label("Minimum n-gram length", exact=True).wait_for(state="attached")
     view.wait_for_function(f"document.querySelectorAll('{points}').length > {before}")
-    stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # Streamlit's own has the name
+    stop = view.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True)  # not Streamlit's own
     stop.click()
     view.get_by_role("button", name="Resume", exact=True).click()
     doing.wait_for()

@@ -1,4 +1,4 @@
-"""Runs to choose from: the bundled ones first, then the folders', the newest first."""
+"""The runs that a page offers: the bundled ones first, then those of the folder, newest first."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .conftest import HOSTILE, Opened, fine, with_file
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two bundled runs, on two corpora, and two of a visitor, the older one called as a bundled one."""
+    """Two bundled runs on two corpora, and two of a user, the older with the name of a bundled run."""
     demonstrations = [Demonstration("tfidf", corpus) for corpus in ("captions", "questions")]
     monkeypatch.setattr("labkit.shipped.runs.RUNS", tmp_path / "lab")
-    for name in list(DEMONSTRATIONS)[::-1]:  # they come back in their order
+    for name in list(DEMONSTRATIONS)[::-1]:  # undone in reverse, which restores their order
         monkeypatch.delitem(DEMONSTRATIONS, name)
-    for run in [*demonstrations, Demonstration("lsa", "topics")]:  # the last one is not there
+    for run in [*demonstrations, Demonstration("lsa", "topics")]:  # the last one has no files
         monkeypatch.setitem(DEMONSTRATIONS, run.name, run)
     for run in demonstrations[::-1]:
         method = METHODS["tfidf"]()
@@ -61,7 +61,7 @@ def test_runs_are_offered_only_for_the_corpus_that_they_were_trained_on(opened: 
     assert "newer (captions)" in box.help.replace("\\", "")
 
 
-def test_a_run_that_still_trains_is_named_but_not_offered(opened: Opened, lab: Path) -> None:
+def test_a_run_in_training_is_named_but_not_offered(opened: Opened, lab: Path) -> None:
     folder = lab / "mine" / "newer"
     write_run(replace(read_run(folder), state="training"), folder)
     with locked(folder):
@@ -104,7 +104,7 @@ def test_a_link_opens_its_run_after_another_training_and_says_if_it_is_gone(open
         ("train_page", {"corpus": "captions", "view": "Runs"}),
     ],
 )
-def test_bad_runs_are_named_and_the_others_are_there(
+def test_bad_runs_are_named_and_the_others_are_offered(
     opened: Opened, lab: Path, module: str, address: dict[str, str]
 ) -> None:
     for name, content in {"deep": b"[" * 100_000, "cut": b'{"schema": 1', "<b>": b"{}", "fourth": b"[]"}.items():
@@ -119,7 +119,7 @@ def test_bad_runs_are_named_and_the_others_are_there(
     assert not {"deep", "run deep"} & {option for box in boxes for option in box.options}
 
 
-def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
+def test_in_a_classroom_a_run_is_private_until_it_is_shared(
     opened: Opened, lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
@@ -130,7 +130,7 @@ def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
     def seen() -> bool:
         return "run newer" in page.run().selectbox(key="vectors").options
 
-    assert seen()  # no visitor trained it
+    assert seen()  # it has no owner
     write_owned(Owned(newer, "a"))
     assert not seen()
     write_owned(Owned(newer, "a", shared=True))
@@ -141,7 +141,7 @@ def test_in_a_classroom_a_run_is_its_visitors_until_it_is_shared(
     headers["x-labkit-visitor"] = ""
     assert not seen()
     headers["x-labkit-role"] = "teacher"
-    assert not seen()  # without the guard nobody is one
+    assert not seen()  # a role counts only behind the guard
     sys.modules["classroom"].PRESENT.guarded = True
     assert seen()
     monkeypatch.setenv("LABKIT_CLASSROOM", "")

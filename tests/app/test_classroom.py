@@ -1,4 +1,4 @@
-"""A classroom over the real protocol, one start for all tests; and the guard by itself, without a server."""
+"""The guard of a classroom without a server, and a running classroom over HTTP and WebSocket."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ PLACES = (
 )  # fmt: skip
 
 
-# --- the guard by itself -----------------------------------------------------------------------------------------
+# --- the guard without a server ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def guard(monkeypatch: pytest.MonkeyPatch) -> classroom.Guard:
-    """A guard before an app that answers by the names of its visitor."""
+    """A guard in front of an app that answers with the name and role of the visitor."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
@@ -53,7 +53,7 @@ def guard(monkeypatch: pytest.MonkeyPatch) -> classroom.Guard:
 
 @dataclass
 class Answer:
-    """What came back: status, headers, text."""
+    """A response: status, headers, text."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Answer:
 
 
 def ask(guard: classroom.Guard, path: str = "/", query: str = "", host: str = "lab:8501", **more: str) -> Answer:
-    """One request to the guard."""
+    """The guard's response to a request."""
     answer = Answer()
 
     async def send(message: Any) -> None:
@@ -77,7 +77,7 @@ def ask(guard: classroom.Guard, path: str = "/", query: str = "", host: str = "l
 
 
 def shown(guard: classroom.Guard, token: str, **more: str) -> str:
-    """The cookie of a browser that has shown this token."""
+    """The cookie that a browser receives for this token."""
     return ask(guard, query=f"token={token}", **more).headers["set-cookie"].split(";")[0]
 
 
@@ -89,23 +89,23 @@ def test_a_token_becomes_a_cookie_and_leaves_the_address(guard: classroom.Guard)
     assert {"httponly", "samesite=lax", "path=/"} <= {part.strip().lower() for part in cookie.split(";")}
     name, role = ask(guard, cookie=cookie.split(";")[0]).text.split()
     assert role == "visitor"
-    assert name not in cookie  # what stands on the disk and on the teacher's page opens nothing
+    assert name not in cookie  # the name on disk and on the teacher's page grants no access
     assert ask(guard, "//evil.example/x", f"token={TOKEN}").headers["location"] == "/evil.example/x"
     assert ask(guard, "/\\evil.example", f"token={TOKEN}").headers["location"] == "/evil.example"
 
 
-def test_a_browser_keeps_its_name_over_another_start_and_the_teacher_his_rights(guard: classroom.Guard) -> None:
+def test_a_browser_keeps_its_name_after_a_restart_and_a_teacher_keeps_the_role(guard: classroom.Guard) -> None:
     first = shown(guard, TOKEN)
     name = ask(guard, cookie=first).text.split()[0]
     later = classroom.Guard(guard.app, {classroom.VISITOR: "another-token", classroom.TEACHER: "u" * 32})
-    assert ask(later, cookie=first).status == 403  # this token was not shown
+    assert ask(later, cookie=first).status == 403  # the new token was not presented
     assert ask(later, cookie=shown(later, "another-token", cookie=first)).text.split() == [name, "visitor"]
     teacher = shown(guard, "t" * 32, cookie=first)
     assert ask(guard, cookie=teacher).text.split() == [name, "teacher"]
     assert ask(guard, cookie=shown(guard, TOKEN, cookie=teacher)).text.split() == [name, "teacher"]
 
 
-def test_a_cookie_that_was_not_given_opens_nothing(guard: classroom.Guard) -> None:
+def test_a_forged_cookie_grants_no_access(guard: classroom.Guard) -> None:
     name, _, value = shown(guard, TOKEN).partition("=")
     word, _, signature = value.partition(".")
     assert ask(guard, cookie=f"{name}={value}").status == 200
@@ -116,7 +116,7 @@ def test_a_cookie_that_was_not_given_opens_nothing(guard: classroom.Guard) -> No
     assert ask(guard, cookie=f"labkit-8502={value}").status == 403
 
 
-def test_a_wrong_token_opens_nothing(guard: classroom.Guard) -> None:
+def test_a_wrong_token_grants_no_access(guard: classroom.Guard) -> None:
     cookie = shown(guard, TOKEN)
     for token in ("", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "%00", "%ff", "é"):
         for answer in (ask(guard, query=f"token={token}"), ask(guard, query=f"token={token}", cookie=cookie)):
@@ -125,7 +125,7 @@ def test_a_wrong_token_opens_nothing(guard: classroom.Guard) -> None:
     assert ask(guard, query=f"token={TOKEN}&token=wrong").status == 403
 
 
-def test_only_the_names_that_were_printed_are_answered(guard: classroom.Guard) -> None:
+def test_only_printed_host_names_are_answered(guard: classroom.Guard) -> None:
     cookie = shown(guard, TOKEN)
     for host in ("lab", "LAB:8501", "[::1]:8501"):
         assert ask(guard, host=host, cookie=cookie).status == 200
@@ -134,14 +134,14 @@ def test_only_the_names_that_were_printed_are_answered(guard: classroom.Guard) -
         assert ask(guard, host=host, query=f"token={TOKEN}").status == 403
 
 
-def test_who_it_is_is_the_guards_to_say(guard: classroom.Guard) -> None:
+def test_only_the_guard_identifies_a_visitor(guard: classroom.Guard) -> None:
     mine = {"x_labkit_visitor": "0" * 16, "x_labkit_role": "teacher"}
     assert ask(guard, **mine).status == 403
     cookie = shown(guard, TOKEN)
     assert ask(guard, cookie=cookie, **mine).text == ask(guard, cookie=cookie).text
 
 
-def test_uploads_are_taken_from_their_visitor_only_up_to_a_limit_each_and_one_for_all(
+def test_uploads_belong_to_their_visitor_with_limits_per_visitor_and_in_total(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stored: dict[str, dict[str, Any]] = {}
@@ -156,7 +156,7 @@ def test_uploads_are_taken_from_their_visitor_only_up_to_a_limit_each_and_one_fo
     seen: list[int] = []
 
     def put(guard: classroom.Guard, name: str, session: str, *length: bytes, method: str = "PUT") -> int:
-        """One upload: the status, or 0 where Streamlit took it."""
+        """The status of an upload, or 0 if it reached Streamlit."""
         seen.clear()
         path = f"/_stcore/upload_file/{session}/{len(stored.get(session, {}))}"
         headers = [(b"content-length", each) for each in length]
@@ -175,9 +175,9 @@ def test_uploads_are_taken_from_their_visitor_only_up_to_a_limit_each_and_one_fo
     guard = classroom.Guard(app, {})
     size = str(10 * 2**20).encode()
     assert [put(guard, "a", session, size) for session in ("one", "two", "three")] == [0, 0, 413]
-    assert put(guard, "a", "three") == 413  # one that does not say how large it is counts as the largest
+    assert put(guard, "a", "three") == 413  # without a length, an upload counts as the largest
     assert [put(guard, "b", "four", size), put(guard, "b", "four", b"nonsense")] == [0, 0]
-    assert put(guard, "c", "five", size) == 413  # of all
+    assert put(guard, "c", "five", size) == 413  # the limit in total
     del stored["one"]
     assert put(guard, "a", "three", size) == 0
     for session in ("four", "gone"):
@@ -188,7 +188,7 @@ def test_uploads_are_taken_from_their_visitor_only_up_to_a_limit_each_and_one_fo
     ("address", "variable", "on"),
     [("127.0.0.1", "", False), ("localhost", "", False), ("0.0.0.0", "", True), (None, "", True), ("::1", "1", True)],
 )
-def test_whoever_listens_to_others_has_a_classroom(
+def test_an_app_that_listens_to_others_is_a_classroom(
     monkeypatch: pytest.MonkeyPatch, address: str | None, variable: str, on: bool
 ) -> None:
     config.set_option("server.address", address)
@@ -196,19 +196,19 @@ def test_whoever_listens_to_others_has_a_classroom(
     assert classroom.is_on() == on
 
 
-# --- over the real protocol --------------------------------------------------------------------------------------
+# --- over HTTP and WebSocket -------------------------------------------------------------------------------------
 
 
 @dataclass
 class Room:
-    """A started classroom."""
+    """A running classroom."""
 
     address: str
     teachers: str
     runs: Path
 
     def ask(self, path: str, *, method: str = "GET", host: str = "127.0.0.1", cookie: str = "") -> HTTPResponse:
-        """One request over HTTP, or to open a WebSocket; nobody follows where it leads."""
+        """The response to an HTTP or WebSocket request; redirects are not followed."""
         place = urlsplit(self.address)
         connection = HTTPConnection(str(place.hostname), place.port, timeout=HANG)
         key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version": "13"}
@@ -221,11 +221,11 @@ class Room:
         return response
 
     def cookie(self, token: str = TOKEN) -> str:
-        """The cookie of a browser that has shown a token."""
+        """The cookie that a browser receives for a token."""
         return str(self.ask(f"/?token={token}").headers["Set-Cookie"]).split(";")[0]
 
     def person(self, page: str, query: str = "", cookie: str = "", resume: str = "") -> Person:
-        """Somebody who opens a page, or resumes a session; with a cookie, the same one as before."""
+        """A visitor who opens a page or resumes a session; the same cookie is the same visitor."""
         return Person(self.address, page, query, cookie=cookie or self.cookie(), resume=resume)
 
     def name(self, cookie: str) -> str:
@@ -234,7 +234,7 @@ class Room:
 
 
 class Person(Visitor):
-    """A visitor who remembers all that came, in `said`."""
+    """A visitor whose `said` collects all messages from the server."""
 
     said: str = ""
 
@@ -243,7 +243,7 @@ class Person(Visitor):
         self.said += str(message)
 
     async def look(self) -> str:
-        """Run the page once, and give what it said."""
+        """Run the page once and return its messages."""
         self.said = ""
         self.errors.clear()
         await self.run()
@@ -251,19 +251,19 @@ class Person(Visitor):
 
     @property
     def uploads(self) -> list[str]:
-        """The addresses of what was uploaded."""
+        """The addresses of the uploaded files."""
         states = self._states.values()
         return [
             file.file_urls.delete_url for each in states for file in each.file_uploader_state_value.uploaded_file_info
         ]
 
     async def turn(self, view: str) -> None:
-        """Choose a view of the place, as a browser says again with each run."""
+        """Choose a view of the page; as in a browser, later runs send it again."""
         self._state("View").string_array_value.data[:] = [view]
         await self.run()
 
     async def tick(self, label: str, value: bool) -> None:
-        """Tick a box, and wait for the page."""
+        """Set a checkbox and run the page."""
         self._state(label).bool_value = value
         await self.run()
 
@@ -272,7 +272,7 @@ class Person(Visitor):
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION", "false")  # visitors without a browser bring files
+        patch.setenv("STREAMLIT_SERVER_ENABLE_XSRF_PROTECTION", "false")  # visitors without a browser upload files
         with started(home, "--classroom", "--token", TOKEN) as (address, said):
             first, second = said.splitlines()
             assert f":{urlsplit(address).port}/?token={TOKEN}" in first
@@ -281,7 +281,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 
 
 def whole(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
-    """A test that talks to the server, as one that pytest waits for."""
+    """An asynchronous test as a synchronous one, marked `whole`."""
 
     def waits(room: Room) -> None:
         asyncio.run(test(room))
@@ -297,7 +297,7 @@ def test_without_a_token_there_is_no_session_script_upload_or_picture(room: Room
         assert room.ask(path).status == 403, path
         assert room.ask(path, host="evil.example", cookie=cookie).status == 403, path
         assert room.ask(path, cookie=cookie + "0").status == 403, path
-    assert room.ask(f"{stream}?token={TOKEN}").status == 403  # a token opens no session: what it gives, a cookie, does
+    assert room.ask(f"{stream}?token={TOKEN}").status == 403  # a session needs the cookie, not the token
     assert room.ask(stream, cookie=cookie).status == 101
     assert room.ask("/media/0123456789abcdef.csv", cookie=cookie).status == 404
     for method in ("PUT", "POST", "DELETE", "HEAD", "OPTIONS"):

@@ -1,4 +1,4 @@
-"""Runs beside each other without a browser: seeds, curves, and a run deleted while it is shown."""
+"""The comparison of runs without a browser: seeds, curves, and a run deleted while it is shown."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def compared(opened: Opened, runs: Path, **address: str) -> AppTest:
 
 
 def runs_box(page: AppTest) -> Any:
-    """The choice of runs."""
+    """The box that chooses runs."""
     return page.multiselect(key="runs")
 
 
 def only_mine(page: AppTest) -> AppTest:
-    """Without the bundled runs."""
+    """The page without the bundled runs."""
     box = runs_box(page)
     return fine(box.set_value([name for name in box.value if name not in DEMONSTRATIONS]).run())
 
 
 @pytest.mark.whole
-def test_seeds_are_one_line_with_mean_and_spread(opened: Opened, runs: Path, run_code: RunCode) -> None:
+def test_seeds_share_one_line_with_mean_and_spread(opened: Opened, runs: Path, run_code: RunCode) -> None:
     page = only_mine(fine(compared(opened, runs).run()))
     methods = {"small-0": "sentpwnet", "small-1": "sentpwnet", "small-2": "sentpwnet", "lsa-5": "lsa"}
     opened_runs = [(name, read_record(runs / name), METHODS[m]().load(runs / name)) for name, m in methods.items()]
@@ -83,14 +83,14 @@ def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
         highest = {trace["name"]: max(trace["x"]) for trace in marks}
         table = page.dataframe[0].value
         assert table[spoken(asked)].is_monotonic_decreasing
-        if asked == "intra":  # neither better nor worse when larger: nobody is the best
+        if asked == "intra":  # larger is neither better nor worse, so none is the best
             assert len(highest) == 1
             continue
-        assert max(highest, key=lambda name: highest[name]) == "best"  # nobody who is behind has the highest score
+        assert max(highest, key=lambda name: highest[name]) == "best"  # the highest score is never behind
         for verdict, against in zip(table["verdict"], table["difference from the best, 95 %"], strict=True):
             ends = [float(end.replace("−", "-")) for end in re.findall(r"[−+]?\d\.\d+", against)[1:]]
             if verdict in ("behind", "open: not shown to be behind"):
-                assert (ends[0] < 0 and ends[1] < 0) == (verdict == "behind")  # the interval that is shown decides
+                assert (ends[0] < 0 and ends[1] < 0) == (verdict == "behind")  # the interval shown decides
     for box in page.multiselect:
         box.set_value([])
     assert len(fine(page.run()).info) == 1
@@ -113,7 +113,7 @@ def test_a_run_that_saw_the_test_sentences_is_marked_and_comes_last(opened: Open
 
 
 @pytest.mark.whole
-def test_both_pictures_have_one_order(opened: Opened) -> None:
+def test_both_pictures_have_the_same_order(opened: Opened) -> None:
     if not DEMONSTRATIONS["sbert-lp-topics"].here:
         pytest.skip("needs the bundled runs")
     page = opened("train_page", corpus="topics", view="Runs")
@@ -125,16 +125,16 @@ def test_both_pictures_have_one_order(opened: Opened) -> None:
 
 
 @pytest.mark.whole
-def test_a_run_of_an_earlier_version_is_the_same_line_as_its_twin_of_today(opened: Opened, tmp_path: Path) -> None:
+def test_a_run_of_an_earlier_version_shares_a_line_with_its_current_twin(opened: Opened, tmp_path: Path) -> None:
     old = DEMONSTRATIONS["sentpwnet-topics"]
     if not old.here:
         pytest.skip("needs the bundled runs")
-    load_run(old.folder).save(tmp_path / "twin")  # its settings are written with the names of today
+    load_run(old.folder).save(tmp_path / "twin")  # writes the settings with their current names
     table = fine(compared(opened, tmp_path, corpus="topics").run()).dataframe[0].value
     assert [name for name in table["run"] if name.startswith("sentpwnet")] == ["sentpwnet"]
 
 
-def test_a_tie_at_the_top_is_called_one(opened: Opened) -> None:
+def test_a_tie_at_the_top_is_called_a_tie(opened: Opened) -> None:
     opened("train_page")
     from train_runs import verdict_of
 
@@ -178,11 +178,11 @@ def test_the_verdict_says_why_a_higher_score_does_not_count(opened: Opened, monk
         assert (SAW in " ".join(verdict_of(lines))) is said
 
 
-def test_the_page_opens_on_the_runs_of_the_corpus_or_without_any_on_its_data(opened: Opened, runs: Path) -> None:
+def test_the_page_opens_on_the_runs_of_the_corpus_or_else_on_its_data(opened: Opened, runs: Path) -> None:
     page = compared(opened, runs)
     del page.query_params["view"]
     assert fine(page.run()).segmented_control(key="view").value == "Runs"
-    with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")  # which came while the runs of another corpus were open
+    with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")  # uploaded while the runs of another corpus were open
     assert fine(page).segmented_control(key="view").value == "Data"
     page = opened("train_page", corpus="your own file")
     with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")
@@ -222,14 +222,14 @@ def test_a_link_restores_its_runs(opened: Opened, runs: Path, chosen: list[str])
 
 
 @pytest.mark.whole
-def test_runs_of_a_link_that_are_not_here_are_named(opened: Opened, runs: Path) -> None:
+def test_missing_runs_of_a_link_are_named(opened: Opened, runs: Path) -> None:
     page = compared(opened, runs)
     page.query_params["runs"] = ["small-0", "![x](//evil)", *(f"gone-{number}" for number in range(99))]
     fine(page.run())
     assert runs_box(page).value == ["small-0"]
     (said,) = page.info
-    assert r"!\[x\](//evil), gone-0, gone-1 and 36 more" in said.value  # of forty names, no more
-    fine(page.selectbox(key="corpus").set_value("topics").run())  # the link spoke of another corpus
+    assert r"!\[x\](//evil), gone-0, gone-1 and 36 more" in said.value  # of at most forty names
+    fine(page.selectbox(key="corpus").set_value("topics").run())  # the link was for another corpus
     assert not page.info
     assert runs_box(page).value == [name for name in DEMONSTRATIONS if DEMONSTRATIONS[name].corpus == "topics"]
     assert not page.warning
@@ -245,7 +245,7 @@ def test_a_run_deleted_and_a_run_damaged_while_they_are_shown(opened: Opened, ru
     for name in ("small-0", "lsa-5"):
         shutil.copytree(runs / name, tmp_path / "others" / name)
     (tmp_path / "others" / "lsa-5" / "model.safetensors").write_bytes(b"cut")
-    page = fine(compared(opened, tmp_path / "others").run())  # one bad run leaves the others there
+    page = fine(compared(opened, tmp_path / "others").run())  # one bad run does not hide the others
     assert "**lsa-5**" in page.warning[0].value
     table = page.dataframe[0].value["run"].tolist()
     assert "sentpwnet" in table

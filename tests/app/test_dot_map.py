@@ -1,4 +1,4 @@
-"""The map of many points: what is sent to the browser, and what the page makes of it."""
+"""The map of many points: the bytes for the browser, and the page."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHOWN = Labelled(
 PICTURE = Projection("PCA", np.array([[-1, 0], [1, 0], [0, 1], [3, -1]], np.float32))
 
 
-# --- what is sent ------------------------------------------------------------------------------------------------
+# --- the bytes ---------------------------------------------------------------------------------------------------
 
 
 def read(content: bytes) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
-    """A map's bytes as its browser reads them: header, places (n, 2), codes (n,)."""
+    """A map's bytes as the browser reads them: header, places (n, 2), codes (n,)."""
     end = 4 + int.from_bytes(content[:4], "little")
     header = json.loads(content[4:end])
     n = header["count"]
@@ -44,11 +44,11 @@ def test_points_come_back_from_their_bytes_with_class_colour_and_mark() -> None:
     looks = [header["looks"][code] for code in codes]
     assert (looks, header["rest"]) == ([1, 0, 1, 2], 2)
     assert header["colours"] == ["#0072B2", "#E69F00", "#767676"]
-    assert [name for name, *_ in header["labels"]] == ["x", "<b>y", "1 other"]  # the largest first, the others last
-    assert header["labels"][0][1:3] == pytest.approx([0, 0.25], abs=1e-4)  # a point of its own, and no empty middle
+    assert [name for name, *_ in header["labels"]] == ["x", "<b>y", "1 other"]  # the largest first, others last
+    assert header["labels"][0][1:3] == pytest.approx([0, 0.25], abs=1e-4)  # on a point, not in an empty middle
 
 
-def test_numbers_are_levels_of_a_scale() -> None:
+def test_numbers_become_levels_of_a_scale() -> None:
     shown = Labelled([f"w{i}" for i in range(16)], ["x", "y"] * 8, extra={"size": [float(i) for i in range(16)]})
     points = np.random.default_rng(0).normal(size=(16, 2)).astype(np.float32)
     header, _, codes = read(map_bytes("left", Projection("PCA", points), shown, "size", 12, ())[1])
@@ -64,7 +64,7 @@ def test_points_on_one_spot_have_a_place() -> None:
     assert (header["low"], header["span"], places.tolist()) == ([1, 1], 1, [[0, 0]] * 4)
 
 
-def test_other_points_colours_or_sides_have_other_names() -> None:
+def test_other_points_colours_or_sides_have_other_keys() -> None:
     moved = Projection("PCA", PICTURE.points[::-1])
     made = [map_bytes("left", PICTURE, SHOWN, "class", 2, ()), map_bytes("right", PICTURE, SHOWN, "class", 2, ())]
     made += [map_bytes("left", moved, SHOWN, "class", 2, ()), map_bytes("left", PICTURE, SHOWN, "class", 1, ())]
@@ -73,7 +73,7 @@ def test_other_points_colours_or_sides_have_other_names() -> None:
     assert (places[0] == places[3], places[0] == places[2]) == (True, False)  # new colours keep the zoom
 
 
-def test_one_bit_a_row() -> None:
+def test_one_bit_per_row() -> None:
     assert b64decode(bits([0, 9], 11)) == bytes([0b1, 0b10])
 
 
@@ -81,12 +81,12 @@ def test_one_bit_a_row() -> None:
 
 
 def maps(page: Any) -> list[Any]:
-    """The components of a page that are maps: of each its points and its marks."""
+    """The components of the maps of a page: for each map its points, then its marks."""
     every = [element.proto for element in page.get("bidi_component")]
     return [each for each in every if each.component_name != "labkit_pictures"]
 
 
-def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_leaves_for_it(opened: Opened) -> None:
+def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_is_sent_for_it(opened: Opened) -> None:
     page = fine(opened("space_page", right="nothing", row="17", **MANY).run())
     points, map_ = maps(page)
     header, places, _ = read(points.bytes)
@@ -97,19 +97,19 @@ def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_leaves_for_
     assert len(points.bytes) < 6 * 5_000 + 100_000
     sentence = next(text.value for text in page.text).split("\n")[0]
     assert sentence.encode() not in points.bytes + map_.json.encode()
-    assert data["words"] is None  # names of classes, which the points have
+    assert data["words"] is None  # the names of classes come with the points
     fine(page.selectbox(key="labels").select("words").run())
     low, high = np.array(header["low"]), np.array(header["low"]) + header["span"]
     seen_whole, close = json.loads(maps(page)[1].json)["words"]
-    assert 4 <= len(seen_whole) <= 12 < len(close) <= 50  # its 800 classes are no few regions
+    assert 4 <= len(seen_whole) <= 12 < len(close) <= 50  # though there are 800 classes
     assert all((low <= place).all() and (place <= high).all() for _, *place in seen_whole + close)
     fine(page.selectbox(key="labels").select("none").run())
     assert json.loads(maps(page)[1].json)["words"] == [[], []]
-    assert json.loads(maps(page)[1].json)["points"] == data["points"]  # megabytes that are not sent again
+    assert json.loads(maps(page)[1].json)["points"] == data["points"]  # the points are not sent again
 
 
 @pytest.mark.whole
-def test_what_is_marked_is_marked_in_both_maps(opened: Opened) -> None:
+def test_marked_rows_are_marked_in_both_maps(opened: Opened) -> None:
     page = fine(opened("space_page", right="TF-IDF", **MANY).run())
     page.session_state["marked"].rows = rows = list(range(7, 5_000, 3))
     _, left, _, right = maps(fine(page.run()))

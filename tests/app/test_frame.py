@@ -1,4 +1,4 @@
-"""What all pages share: a visitor's text is never markup, and a saved picture asks nothing of the world."""
+"""The frame of all pages: user text is never markup, and saved pictures load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def frame(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("frame")
 
 
-def test_everything_that_the_app_imports_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages import much only when it is asked for: a name that has moved would be missed late, by a visitor."""
+def test_every_import_of_the_app_resolves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages import lazily, so only a visitor would notice a name that has moved."""
     monkeypatch.syspath_prepend(str(APP))
     for file in sorted(APP.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -54,7 +54,7 @@ def test_plain_leaves_no_markup(frame: ModuleType) -> None:
     assert "\n" not in frame.plain("a\n# b")
 
 
-def test_a_picture_has_the_pages_ground_and_its_files_a_name(frame: ModuleType) -> None:
+def test_a_picture_has_the_pages_background_and_its_files_have_a_name(frame: ModuleType) -> None:
     def page() -> None:
         import frame
 
@@ -65,13 +65,13 @@ def test_a_picture_has_the_pages_ground_and_its_files_a_name(frame: ModuleType) 
 
     chart = fine(AppTest.from_function(page, default_timeout=HANG).run()).get("plotly_chart")[0].proto
     layout = json.loads(chart.spec)["layout"]
-    assert {"paper_bgcolor", "plot_bgcolor"}.isdisjoint(layout)  # a clear one would be lost on white, or on black
+    assert {"paper_bgcolor", "plot_bgcolor"}.isdisjoint(layout)  # transparent backgrounds would spoil saved pictures
     assert json.loads(chart.config)["toImageButtonOptions"]["filename"] == "bars"
-    assert layout["dragmode"] is False  # the page has no button that would undo a zoom
+    assert layout["dragmode"] is False  # no button of the page would undo a zoom
     saved = frame.page_of(go.Figure(go.Bar(y=[1, 2]), {"dragmode": False}), "two <bars> & more")
     assert '"dragmode":false' not in saved
     assert "<title>two &lt;bars> &amp; more</title>" in saved
-    assert len(saved) > 1_000_000  # plotly itself is in it
+    assert len(saved) > 1_000_000  # it contains plotly itself
     assert not re.search(r'<(script|link|img)[^>]*(src|href)="?(https?:)?//', saved)
 
 
@@ -88,7 +88,7 @@ def test_a_presented_picture_has_room_for_its_larger_type() -> None:
         drawn = figure_of([dots], height=201, annotations=[note], **layout)
         st.session_state["present"] = st.session_state.get("present", False)
         frame.picture(drawn, key="dots", alt="A dot", rows=list)
-        frame.small_picture(drawn, "small", "A dot")  # already enlarged: its height is no whole number
+        frame.small_picture(drawn, "small", "A dot")  # already enlarged, to a fractional height
 
     page = AppTest.from_function(page, default_timeout=HANG)
     usual, _ = _pixels(fine(page.run()))
@@ -100,7 +100,7 @@ def test_a_presented_picture_has_room_for_its_larger_type() -> None:
 
 
 def _pixels(page: AppTest) -> tuple[np.ndarray, list[float]]:
-    """The pixels of a picture that type depends on, and the sizes of type that are not stated before."""
+    """Sizes in pixels that should grow together, and the font sizes of legend, ticks and layout (0 if not set)."""
     spec = json.loads(page.get("plotly_chart")[0].proto.spec)
     layout, (trace,) = spec["layout"], spec["data"]
     (note,) = layout["annotations"]
@@ -119,7 +119,7 @@ def test_a_saved_model_is_a_folder_that_opens(frame: ModuleType, run: Path, tmp_
     assert told.stdout.startswith("(2, ")  # two vectors
 
 
-def test_a_mistake_is_its_sentence_and_the_page_stays() -> None:
+def test_an_error_is_its_message_and_the_page_continues() -> None:
     def page() -> None:
         import frame
         import streamlit as st
@@ -150,14 +150,14 @@ def test_a_row_number_from_an_address(frame: ModuleType, monkeypatch: pytest.Mon
 
 
 def test_the_app_fetches_plotlys_script_early() -> None:
-    """The script is the largest part of what a first visitor waits for."""
+    """Most of a first visitor's wait is for this script."""
     main = AppTest.from_file(str(APP / "main.py"), default_timeout=HANG).run()
     bodies = [each.proto.body for each in main.get("html")]
     [told] = [found for body in bodies for found in re.findall(r"import\(new URL\('([^']+)'", body)]
     assert (Path(st.__file__).parent / "static" / told).is_file()
 
 
-def test_a_place_has_its_own_view_and_opens_again_on_the_one_that_was_left() -> None:
+def test_a_page_has_its_own_view_and_reopens_on_the_last_one() -> None:
     def two_places() -> None:
         import frame
         import streamlit as st

@@ -1,4 +1,4 @@
-"""What the app keeps is bounded by bytes: thirty visitors' files stay, and what is old goes first."""
+"""The cache of the app: separate results per file, a limit in bytes, least recently used entries dropped first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .conftest import APP, OWN
 
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Gives a module of the app, with nothing kept yet."""
+    """A function that imports a module of the app, with an empty cache."""
     monkeypatch.syspath_prepend(str(APP))
     for name in [name for name in sys.modules if name.split(".")[0] in OWN]:
         sys.modules.pop(name)
@@ -38,7 +38,7 @@ def a_file(number: int) -> bytes:
     return "\n".join(["text,label", *rows]).encode()
 
 
-def test_what_was_made_of_a_file_stays_and_another_file_has_its_own(app: Any) -> None:
+def test_results_of_a_file_are_cached_and_separate_from_another_files(app: Any) -> None:
     cached, choosing, File = app("cached"), app("choosing"), app("frame").File
 
     def made(number: int) -> tuple[Any, ...]:
@@ -53,7 +53,7 @@ def test_what_was_made_of_a_file_stays_and_another_file_has_its_own(app: Any) ->
     assert not any(one is another for one, another in zip(first, other, strict=True))
 
 
-def test_pictures_have_unit_vectors_whatever_their_method_compares_by(app: Any) -> None:
+def test_pictures_have_unit_vectors_whatever_the_similarity(app: Any) -> None:
     def encode(texts: list[str], *, normalize_embeddings: bool) -> np.ndarray:
         return np.array([[3.0, 4.0]]) / (5 if normalize_embeddings else 1)
 
@@ -62,8 +62,8 @@ def test_pictures_have_unit_vectors_whatever_their_method_compares_by(app: Any) 
     assert (rows.tolist(), unit.tolist()) == ([[3, 4]], [[0.6, 0.8]])
 
 
-def test_the_rows_of_film_are_read_only_in_sentences_that_it_was_not_fitted_to(app: Any) -> None:
-    """Classes of training sentences are always apart."""
+def test_films_rows_are_read_only_on_sentences_that_it_was_not_fitted_to(app: Any) -> None:
+    """On training sentences, classes are always separated."""
     cached, labels = app("cached"), [*"ab"] * 20
     texts = [f"{label} {number}" for number, label in enumerate(labels)]
     corpus = Labelled(texts, labels, splits=["train"] * 20 + ["test"] * 20)
@@ -80,7 +80,7 @@ def test_the_rows_of_film_are_read_only_in_sentences_that_it_was_not_fitted_to(a
     assert apart == ()
 
 
-def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_entry_is_dropped_first(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     keeping = app("keeping")
     monkeypatch.setattr(keeping.room(), "most", 3_900_000)
     made: list[str] = []
@@ -93,14 +93,14 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
     for name in "abc":
         large(name)
     large("a")
-    large("d")  # not all four have room: b is the oldest
+    large("d")  # only three fit, and b is the oldest
     assert made == ["a", "b", "c", "d"]
     for name in "acd":
         large(name)
     assert made == ["a", "b", "c", "d"]
     large("b")
     assert made[-1] == "b"
-    assert large("e", times=9).nbytes > 4_000_000  # what alone is too large is there for who asks for it
+    assert large("e", times=9).nbytes > 4_000_000  # a result above the limit is still returned
     assert keeping.room().held < 2 * 9_000_000
     large("f")
     assert keeping.room().held < 4_000_000
@@ -110,7 +110,7 @@ def test_what_nobody_asked_for_longest_goes_first(app: Any, monkeypatch: pytest.
 
 @pytest.mark.parametrize("what", ["corpus", "embeddings"])
 def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """By its name and what is in it; a full disk is no fault of the file."""
+    """It is identified by name and content; a full disk does not count as a refusal."""
     from labkit.atomic import NoRoom
 
     cached, File = app("cached"), app("frame").File
@@ -136,7 +136,7 @@ def test_a_file_that_was_refused_is_not_read_again(app: Any, monkeypatch: pytest
     assert len(read) == 5
 
 
-def test_your_own_machine_keeps_a_quarter_of_its_memory_and_a_classroom_a_gigabyte(
+def test_the_cache_is_a_quarter_of_your_memory_or_a_gigabyte_in_a_classroom(
     app: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keeping = app("keeping")
@@ -146,7 +146,7 @@ def test_your_own_machine_keeps_a_quarter_of_its_memory_and_a_classroom_a_gigaby
     assert keeping.most_kept() == 2**30
 
 
-def test_in_a_classroom_a_file_has_twenty_seconds_of_its_visitor(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_classroom_a_file_has_a_visitor_and_twenty_seconds(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     cached, File = app("cached"), app("frame").File
     given: list[dict[str, Any]] = []
 

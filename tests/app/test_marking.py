@@ -1,4 +1,4 @@
-"""An event of a picture marks the rows that it names: events come from a browser."""
+"""The rows that an event of a picture marks; events come from a browser and may be nonsense."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def points(*rows: object) -> dict[str, object]:
     return {"selection": {"points": [{"customdata": row} for row in rows], "box": [], "lasso": []}}
 
 
-def test_points_by_their_rows() -> None:
+def test_points_name_their_rows() -> None:
     assert rows_of(points(3, [1], 3, 2.0), 5) == [3, 1, 2]
-    assert rows_of({"selection": {"points": [{"x": 1.0}]}}, 5) == []  # a ring
+    assert rows_of({"selection": {"points": [{"x": 1.0}]}}, 5) == []  # a ring has no row
     assert rows_of(points(-1, 5, "x", None, float("nan"), []), 5) == []
 
 
@@ -41,7 +41,7 @@ def test_a_mark_in_the_other_picture_is_shown_in_both(monkeypatch: pytest.Monkey
     state = marking.Marked(source="left", rows=[1, 2])
     monkeypatch.setattr(st, "session_state", {marking.STATE: state, "picture-right": points(3, 4)})
     marking.on_marked("right", "picture-right", 5, list)
-    assert (state.source, state.rows, state.baked) == ("right", [3, 4], [1, 2])  # the right one itself shows the new
+    assert (state.source, state.rows, state.baked) == ("right", [3, 4], [1, 2])  # the right shows the new rows itself
 
 
 def test_rows_with_the_same_text() -> None:

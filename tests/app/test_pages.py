@@ -1,4 +1,4 @@
-"""Corpora, Why, and the panels of Papers without a browser, and bad files."""
+"""Corpora, the page "Why", the panels of "Papers" and bad files, without a browser."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ RULE = {"film": "trained here", "dimension": "10"}
 PAIRS = {"vectors": "TF-IDF", "miner": "every pair"}
 LP = {"base": "LSA", "most": "100"}
 OWN = {"corpus": "your own file"}
-VIEWS = [  # page, what stands in its address, its pictures
+VIEWS = [  # page, query parameters, number of pictures
     ("papers_page?try=film", RULE, 2),
     ("why_page", PAIRS, 5),
     ("why_page", PAIRS | {"view": "The words"}, 1),
@@ -84,7 +84,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shown(opened_on: Opened, runs: Path) -> Opened:
-    """A page with one of these runs; it has not run yet."""
+    """A function that opens a page with one of these runs; the page has not run yet."""
     default = {"papers_page?try=thematic": "thematic"}
     return lambda module, run="", **address: opened_on(module, runs, run or default.get(module, "pthought"), **address)
 
@@ -102,7 +102,7 @@ def articles(sections: int) -> bytes:
 
 
 def with_hostile_file(page: AppTest, module: str) -> AppTest:
-    """The page with a file of the shape that it needs."""
+    """The page after an upload with markup, in the shape that it needs."""
     if module == "papers_page?try=thematic":
         return with_file(page, articles(6), "mine.jsonl", "application/jsonl")
     groups = "text,group\n" + "".join(f"{EVIL} a man number {i} on the beach,<u>g{i // 3}\n" for i in range(90))
@@ -129,7 +129,7 @@ def test_a_view_has_its_pictures_and_their_code_and_an_upload_is_text(
     assert len(drawn) == (pictures > 0)
     assert all(kinds(each) in [kinds(figure(page, number)) for number in range(pictures)] for each in drawn)
     page = with_hostile_file(shown(module, **address | OWN), module)
-    if "most" not in address:  # whose panel only pairs have
+    if "most" not in address:  # the panel of SBERT-LP is only for pairs
         has_pictures(page, pictures)
     shows_no_markup(fine(page))
 
@@ -196,7 +196,7 @@ def test_articles_with_too_few_sections_and_a_path_in_a_name_are_refused(shown: 
         assert ".." not in page.error[0].value
 
 
-def test_a_bomb_is_refused_in_a_process_of_its_own(shown: Opened) -> None:
+def test_a_decompression_bomb_is_refused_in_a_separate_process(shown: Opened) -> None:
     rows = arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(200, np.int32)), arrow.array(["a" * 1_000_000]))
     file = io.BytesIO()
     parquet.write_table(arrow.table({"text": rows, "label": ["x", "y"] * 100}), file, compression="zstd")
@@ -206,7 +206,7 @@ def test_a_bomb_is_refused_in_a_process_of_its_own(shown: Opened) -> None:
 
 
 @pytest.mark.whole
-def test_a_file_beyond_what_the_server_takes_is_refused(shown: Opened) -> None:
+def test_a_file_above_the_upload_limit_is_refused(shown: Opened) -> None:
     config.set_option("server.maxUploadSize", 1)
     rows = "".join(f"sentence {i},{i % 3}\n" for i in range(70_000))
     refused(with_file(shown("train_page", **OWN), f"text,label\n{rows}".encode()), "1 MB")
@@ -220,7 +220,7 @@ def test_a_note_reaches_only_the_owner_of_the_file(opened: Opened, monkeypatch: 
     together, say = threading.Barrier(2), note
 
     def at_once(*said: object, **how: object) -> None:
-        together.wait(60)  # both files are being read, and neither has been spoken of
+        together.wait(60)  # both files are being read, before the first note
         say(*said, **how)
         together.wait(60)
 
@@ -271,7 +271,7 @@ def test_a_template_is_a_file_that_labkit_reads(opened: Opened) -> None:
 
 @pytest.mark.whole
 def test_a_run_is_shown_with_a_batch_in_which_it_still_errs(opened: Opened) -> None:
-    """The run has learned its own training sentences: there no pair is kept, and there is no weight to see."""
+    """On its training sentences, the run keeps no pair, and there would be no weights to see."""
     if not DEMONSTRATIONS["sentpwnet-topics"].here:
         pytest.skip("needs the bundled runs")
     page = fine(opened("why_page", vectors="run sentpwnet-topics").run())
@@ -293,14 +293,14 @@ def test_the_sentences_are_those_of_the_chosen_corpus(opened: Opened) -> None:
     fine(page.selectbox(key="corpus").set_value("questions").run())
     batch = sentence_batch(load("questions"), split="test")
     for name, box in (("a", page.selectbox(key="anchor-choice")), ("b", page.selectbox(key="other-choice"))):
-        assert box.proto.set_value  # the browser is told: it would go on showing the sentence of the other corpus
+        assert box.proto.set_value  # or the browser would still show the other corpus's sentence
         assert box.proto.raw_value == f"{box.value} · {batch.texts[box.value]}"
         written = f"**{name} · {batch.classes[box.value]}** {batch.texts[box.value]}"
         assert re.sub(r"\\(.)", r"\1", texts(page)).count(written) == 1
 
 
 @pytest.mark.parametrize("corpus", ["topics", "questions"])
-def test_it_opens_on_a_negative_with_a_weight_to_be_seen_which_a_slider_changes(opened: Opened, corpus: str) -> None:
+def test_it_opens_on_a_negative_with_a_visible_weight_that_a_slider_changes(opened: Opened, corpus: str) -> None:
     page = fine(opened("why_page", corpus=corpus).run())
     other, table = page.selectbox(key="other-choice").value, page.dataframe[0].value.set_index("number")
     assert table.loc[other, "kind"] == "negative"
@@ -323,9 +323,9 @@ def test_settings_are_pinned_only_on_request_and_a_link_keeps_them(opened: Opene
     fine(page.slider(key="beta").set_value(15.0).run())
     assert pinned(page) == [("10", share)]
     (link,) = [each.value for each in page.code if "pinned=" in each.value]
-    linked = dict(parse_qsl(urlsplit(link).query)) | {"beta": "15"}  # which the browser puts there
+    linked = dict(parse_qsl(urlsplit(link).query)) | {"beta": "15"}  # added by the browser
     assert pinned(fine(opened("why_page", **linked).run())) == [("10", share)]
-    fine(page.button(key="pin").click().run())  # no longer
+    fine(page.button(key="pin").click().run())  # unpinned
     fine(page.slider(key="beta").set_value(30.0).run())
     assert not pinned(page)
     for wrong in (
@@ -360,7 +360,7 @@ def test_the_sliders_take_the_values_of_the_run(opened_on: Opened, tmp_path: Pat
     fine(page.button(key="start-run").click().run())
     assert (page.selectbox(key="loss").value, page.selectbox(key="miner").value) == ("locality", "none")
     values = [page.slider(key=key).value for key in ("alpha", "beta", "lambda")]
-    assert values == [20.0, 33.0, -0.25]  # α ends at 20
+    assert values == [20.0, 33.0, -0.25]  # the maximum of α is 20
     fine(page.selectbox(key="vectors").select("TF-IDF").run())
     assert not [button for button in page.button if button.key == "start-run"]
 
@@ -429,9 +429,9 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
         assert [row - 1 for row, *_ in cards] == np.argsort(-np.abs(parts), kind="stable")[:4].tolist()
         for at, (row, part, *numbers) in enumerate(cards):
             assert part == pytest.approx(parts[int(row) - 1], abs=1.1e-3)
-            assert part == pytest.approx(numbers[0] * numbers[1], abs=5.1e-4)  # what is shown multiplies
+            assert part == pytest.approx(numbers[0] * numbers[1], abs=5.1e-4)  # the shown numbers multiply
             assert numbers == pytest.approx(np.sqrt(1 - film.share) * y[:, int(row) - 1], abs=6e-4)
-            (bars,) = figure(page, at)["data"]  # and what the chart shows adds up to the same two numbers
+            (bars,) = figure(page, at)["data"]  # the bars of the chart add up to the same two numbers
             shown = [float(text.replace("−", "-")) for text in bars["text"]]
             sums = [place for place, name in enumerate(bars["customdata"]) if name.startswith("sum")]
             assert [shown[place] for place in sums] == numbers
@@ -442,7 +442,7 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
             ends = [end.split(" · ") for each in said for end in re.findall(r"end:\*\* (.*?)  \n", each)]
             effect = np.where(film.words.documents > 1, L[int(row) - 1] * film.words.rms, 0)
             five = [[film.words.names[at] for at in np.argsort(-sign * effect, kind="stable")[:5]] for sign in (1, -1)]
-            assert sorted(ends) == sorted(five)  # what the row stands for, whatever the pair
+            assert sorted(ends) == sorted(five)  # the ends of the row, independent of the pair
         fine(page.toggle(key="varimax").set_value(not rotated).run())
 
 
@@ -450,7 +450,7 @@ def test_film_opens_on_the_bundled_run_with_the_rows_that_matter_to_the_pair(ope
     ("stability", "classes", "safe"),
     [(0.9, (("red", 0.5), ("blue", -0.4)), True), (0.3, (("red", 0.5),), False), (0.9, (), False)],
 )
-def test_a_row_is_read_only_if_it_returns_and_a_class_is_apart(
+def test_a_row_is_interpreted_only_if_it_is_stable_and_separates_a_class(
     opened: Opened, stability: float, classes: tuple[tuple[str, float], ...], safe: bool
 ) -> None:
     opened("why_page")
@@ -480,7 +480,7 @@ def test_parts_add_up_and_typed_words_stay_out_of_the_address(opened: Opened) ->
     assert "guitar" not in str(page.query_params)
 
 
-def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
+def test_k_starts_at_the_value_chosen_on_dev(opened: Opened) -> None:
     page = fine(opened("papers_page?try=film", **RULE).run())
     assert re.search(rf"dev\b.*\b{page.slider(key='film-k').value}\b", texts(page))
     before = page.dataframe[0].value.iloc[0]
@@ -494,7 +494,7 @@ def test_k_is_at_first_the_one_that_dev_chose(opened: Opened) -> None:
 # --- neighbourhoods -----------------------------------------------------------------------------------------------
 
 
-def test_reversals_are_counted_both_ways_and_the_least_difference_counts(opened: Opened) -> None:
+def test_reversals_are_counted_both_ways_above_a_least_difference(opened: Opened) -> None:
     page = fine(opened("papers_page?try=sbert-lp", **LP).run())
     said = next(text.value for text in page.markdown if "comparisons of two pairs" in text.value)
     assert {what.split()[0] for what in page.dataframe[0].value["what"]} == {"fixed", "broken"}
@@ -530,7 +530,7 @@ def test_a_run_is_a_base_and_a_run_of_sbert_lp_gives_its_own(opened_on: Opened, 
 # --- paraphrases --------------------------------------------------------------------------------------------------
 
 
-def test_companions_are_the_methods_own_and_a_collapsed_encoder_is_warned_of(shown: Opened, runs: Path) -> None:
+def test_p_coherence_is_the_methods_own_and_a_collapsed_encoder_has_a_warning(shown: Opened, runs: Path) -> None:
     page = fine(shown("papers_page?try=pthought", view="P-coherence").run())
     assert not page.warning
     table = page.dataframe[0].value.set_index("figure")
@@ -566,10 +566,10 @@ def test_a_typed_sentence_is_written_by_both_decoders(shown: Opened, runs: Path)
 # --- themes -------------------------------------------------------------------------------------------------------
 
 
-def test_the_ribbon_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
+def test_the_ribbon_and_the_table_agree_and_a_higher_temperature_merges_clusters(shown: Opened) -> None:
     page = fine(shown("papers_page?try=thematic", article="2").run())
     table = page.dataframe[0].value.set_index("algorithm")
-    assert table.loc["Iclust", "mean similarity"] >= table.loc["k-means", "mean similarity"] - 1e-6  # one objective
+    assert table.loc["Iclust", "mean similarity"] >= table.loc["k-means", "mean similarity"] - 1e-6  # their objective
     article = sectioned(load("articles").part("test").articles[2])
     assert max(table["clusters"]) <= len(article.sections)
     before, *squares = (figure(page, number) for number in range(3))
@@ -582,10 +582,10 @@ def test_the_ribbon_and_the_table_agree_and_heat_melts(shown: Opened) -> None:
     assert figure(page) != before
 
 
-# --- what a click does --------------------------------------------------------------------------------------------
+# --- clicks -------------------------------------------------------------------------------------------------------
 
 
-def test_a_click_chooses_the_pair_and_a_setting_leaves_the_axes_where_they_are(opened: Opened) -> None:
+def test_a_click_chooses_the_pair_and_a_setting_keeps_the_axes(opened: Opened) -> None:
     page = fine(opened("why_page", **PAIRS | {"beta": "50"}).run())
     before = figure(page)["layout"]
     assert page.selectbox(key="anchor-choice").value != page.selectbox(key="other-choice").value
@@ -598,7 +598,7 @@ def test_a_click_chooses_the_pair_and_a_setting_leaves_the_axes_where_they_are(o
     st.session_state.update({"anchor-choice": 0, "other-choice": 1})
     choose_pair([5, 7])
     assert (st.session_state["anchor-choice"], st.session_state["other-choice"]) == (5, 7)
-    choose_pair([5, 5])  # the diagonal is no pair
+    choose_pair([5, 5])  # the diagonal is not a pair
     choose_pair([])  # nothing was hit
     choose_pair([9])
     assert (st.session_state["anchor-choice"], st.session_state["other-choice"]) == (5, 9)

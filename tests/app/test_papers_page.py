@@ -1,4 +1,4 @@
-"""The place "Papers" without a browser: the cards with their verdicts, and the tables as printed."""
+"""The page "Papers" without a browser: cards with verdicts, claims and the printed tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_each_card_shows_the_verdict_of_its_claim_and_its_claims_and_tables_are_
     drawn = [element.proto.body for element in page.get("html") if "labkit-lead" in element.proto.body]
     for card in CARDS.values():
         claim = next(claim for claim in beside()[card.table].claims if claim.text == card.judged)
-        assert card.limit or not claim.asked_here  # the badge says that it is not on the paper's own claim
+        assert card.limit or not claim.asked_here  # the badge says if the claim is not the paper's own
         colour, verdict = VERDICTS[claim.ours.verdict]
         assert f"{card.title} :{colour}-badge[{' '.join((verdict, card.limit)).strip()}]" in texts(page)
         lead = claim.ours.lead
@@ -44,10 +44,10 @@ def test_the_panel_of_a_paper_opens_on_its_corpus_and_another_view_takes_it_away
     assert page.selectbox(key="corpus").value == "relatedness"
     fine(page.slider(key="k").set_value(6).run())
     assert (page.query_params["paper"], page.query_params["show"]) == ("SBERT-LP", "Try it")
-    fine(page.segmented_control(key="paper").set_value("FILM").run())  # which has a k of its own, and another corpus
+    fine(page.segmented_control(key="paper").set_value("FILM").run())  # it has its own k and another corpus
     assert page.segmented_control(key="show").value == "Try it"
     assert page.selectbox(key="corpus").value == "questions"
-    assert re.search(rf"dev\b.*\b{page.slider(key='film-k').value}\b", texts(page))  # the k that dev chose
+    assert re.search(rf"dev\b.*\b{page.slider(key='film-k').value}\b", texts(page))  # the k chosen on dev
     fine(page.segmented_control(key="paper").set_value("SentPWNet").run())  # which has no panel
     assert page.segmented_control(key="show").value == "Claims"
     fine(page.segmented_control(key="paper").set_value("All papers").run())
@@ -56,7 +56,7 @@ def test_the_panel_of_a_paper_opens_on_its_corpus_and_another_view_takes_it_away
 
 
 @pytest.mark.parametrize("panel", ["sbert-lp", "pthought", "thematic", "film"])
-def test_an_address_of_before_opens_the_panel_of_its_paper(opened: Opened, panel: str) -> None:
+def test_an_old_address_opens_the_panel_of_its_paper(opened: Opened, panel: str) -> None:
     page = fine(opened(f"papers_page?try={panel}").run())
     from papers_claims import CARDS
 
@@ -66,13 +66,13 @@ def test_an_address_of_before_opens_the_panel_of_its_paper(opened: Opened, panel
     assert "try" not in page.query_params
 
 
-def test_an_address_of_before_opens_its_table(opened: Opened) -> None:
+def test_an_old_address_opens_its_table(opened: Opened) -> None:
     page = fine(opened("papers_page", paper="FILM", **{"film-table": "Table 2"}).run())
     assert page.selectbox(key="film-table").value == "film/2"
 
 
 @pytest.mark.parametrize("address", [{"paper": "SentPWNet", "show": "Try it"}, {"try": "sentpwnet"}, {"try": "x"}])
-def test_an_address_of_a_panel_that_is_not_there_opens_the_page(opened: Opened, address: dict[str, str]) -> None:
+def test_the_address_of_a_missing_panel_opens_the_page(opened: Opened, address: dict[str, str]) -> None:
     assert not charts(fine(opened("papers_page", **address).run()))
 
 
@@ -81,7 +81,7 @@ ENDS = re.compile(r"<i style='left:([\d.]+)%;right:([\d.]+)%'>")
 
 
 def test_a_lead_is_drawn_around_0(opened: Opened) -> None:
-    """By hand: of errors .30 against .20 the first is behind by .1; 92 % of the line reach from -.15 to +.1."""
+    """Hand-computed: with errors 0.3 and 0.2, the first is behind by 0.1; 92 % of the line span -0.15 to +0.1."""
     fine(opened("papers_page").run())
     from papers_claims import lead_line, scales_of
 
@@ -139,8 +139,8 @@ def test_a_claim_is_incomplete_where_seeds_or_rows_are_missing_and_undecided_whe
     assert found("confirmed", 0.1, absent=("InferSent",)) == "confirmed"
 
 
-WAYS = {"ahead": 1, "behind": -1, "faster": 1, "slower": -1, "lower": 1, "higher": -1}  # of two words, the better first
-LEAD = re.compile(  # of a sentence without the other row: way, size, and the interval, whose ends may share a way
+WAYS = {"ahead": 1, "behind": -1, "faster": 1, "slower": -1, "lower": 1, "higher": -1}  # the better of two words first
+LEAD = re.compile(  # way, size and interval in a sentence without the other row; the ends may share a way
     r"(\w+)(?: of| than)? by ([\d.]+)(?: %| points| minutes)? \((?:.*?95 %: ([\d.]+)(?: ([a-z]+))? to ([\d.]+) (\w+))?"
 )
 
@@ -193,7 +193,7 @@ def test_a_card_says_which_claims_the_papers_own_scores_contradict(opened: Opene
     assert next(claim for claim, _ in claims_of("sbert-lp", asked_here=False)).contradicted
 
 
-def test_a_paper_says_what_it_says_about_itself(opened: Opened) -> None:
+def test_a_paper_has_its_observations(opened: Opened) -> None:
     page = fine(opened("papers_page", paper="FILM", show="Tables").run())
     from papers_claims import sentence
 
@@ -206,7 +206,7 @@ def test_the_code_of_a_table_makes_its_picture(opened: Opened, run_code: RunCode
     assert [len(trace["x"]) for trace in figure(page)["data"]] == [len(trace.x) for trace in run_code(page)[0].data]
 
 
-def test_a_papers_table_is_as_printed_with_ours_beside_it(opened: Opened) -> None:
+def test_a_table_has_the_printed_values_next_to_ours(opened: Opened) -> None:
     table = next(table for table in tables() if table.name == "film/1")
     page = fine(opened("papers_page", paper="FILM", show="Tables", **{"film-table": "film/1"}).run())
     fine(page.selectbox(key="film-table").set_value("film/1").run())
@@ -220,7 +220,7 @@ def test_a_papers_table_is_as_printed_with_ours_beside_it(opened: Opened) -> Non
     mean, _, interval = ours["FILM, as printed"].partition(" [")
     assert float(mean) == pytest.approx(by_row["FILM, as printed"].mean, abs=0.005)
     low = interval.partition(",")[0]
-    assert len(mean.partition(".")[2]) == len(low.partition(".")[2]) == 2  # as many decimals
+    assert len(mean.partition(".")[2]) == len(low.partition(".")[2]) == 2  # with equally many decimals
     assert ours["all-MiniLM-L6-v2 (ours)"].endswith("*")  # seen in training
     assert ours["L.D.C."] == "–"
     page = fine(opened("papers_page", paper="Explanations", show="Tables").run())

@@ -1,4 +1,4 @@
-"""The page "Play": the playground in a frame, which a rerun leaves as it is."""
+"""The page "Play": the playground in a frame that survives reruns."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def test_the_page_has_the_playground(opened: Opened) -> None:
 
 
 @pytest.mark.whole
-def test_a_rerun_leaves_the_training_as_it_is_and_a_link_opens_its_scene(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+def test_a_rerun_keeps_the_training_and_a_link_opens_its_scene(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.view
-    view.goto(f"{address}/play")  # the first place by its name
+    view.goto(f"{address}/play")  # redirects to the default page
     frame = view.frame_locator("iframe[srcdoc]")
     frame.locator("#readout").wait_for()
     inner = next(each for each in view.frames if each != view.main_frame)
     inner.evaluate("globalThis.mine = true")
     until(lambda: inner.evaluate("play.lab.sides[0].training.steps > 5"))  # the page forbids `wait_for_function`'s eval
     view.get_by_test_id("stHeader").click()
-    view.keyboard.press("r")  # Streamlit's own key: run again
+    view.keyboard.press("r")  # Streamlit's shortcut for a rerun
     listener.settle()
     assert inner.evaluate("mine && play.lab.sides[0].training.steps > 5")
     inner.evaluate("navigator.clipboard.writeText = async text => { globalThis.copied = text }")
@@ -65,7 +65,7 @@ def test_keys_work_at_once_and_the_address_keeps_the_scene(address: str, listene
 
 
 @pytest.mark.whole
-def test_on_a_phone_the_frame_is_as_high_as_what_is_in_it(address: str, listener) -> None:  # type: ignore[no-untyped-def]
+def test_on_a_phone_the_frame_is_as_high_as_its_content(address: str, listener) -> None:  # type: ignore[no-untyped-def]
     view = listener.view
     view.set_viewport_size({"width": 390, "height": 844})
     view.goto(f"{address}/play")

@@ -1,4 +1,4 @@
-"""The page "Clusters" without a browser: pictures and their code, epochs, who moved, sentences that are read, files."""
+"""The page "Space" without a browser: pictures and their code, epochs, Who moved, selected sentences, files."""
 
 from __future__ import annotations
 
@@ -54,30 +54,30 @@ from .conftest import (
     with_runs,
 )
 
-# --- pictures, their figures and their code -----------------------------------------------------------------------
+# --- pictures, their scores and their code ------------------------------------------------------------------------
 
 
 def looks(page: AppTest, number: int = 0) -> dict[str, tuple[str, str]]:
-    """class -> its colour and its mark, of those that have one."""
+    """class -> its colour and marker symbol, without the other classes."""
     found = [trace for trace in figure(page, number)["data"] if "customdata" in trace and "other" not in trace["name"]]
     return {trace["name"]: (trace["marker"]["color"], trace["marker"]["symbol"]) for trace in found}
 
 
 def code_with(page: AppTest, call: str) -> int:
-    """The number of the lines of Python that call this."""
+    """The number of the code block that contains this call."""
     return next(
         at for at, code in enumerate(code for code in page.code if "import" in code.value) if call in code.value
     )
 
 
 def table(page: AppTest) -> dict[str, list[float]]:
-    """Where it was measured -> the three figures."""
+    """The table of scores: space or picture -> its values."""
     (found,) = named(page, "Scores of each")
     return {where: values for where, *values in found.to_numpy().tolist()}
 
 
 @pytest.mark.parametrize("name", ["places", "relatedness"])
-def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) -> None:
+def test_a_corpus_has_a_picture_and_finite_scores(opened: Opened, name: str) -> None:
     page = fine(opened("space_page", corpus=name, **QUICK).run())
     has_pictures(page, 1)
     assert sum(numbers(trace["customdata"]).size for trace in figure(page)["data"]) == len(pictured(load(name)))
@@ -87,7 +87,7 @@ def test_a_corpus_has_a_picture_and_finite_figures(opened: Opened, name: str) ->
     if name == "places":
         fine(page.slider(key="classes").set_value(5).run())
         assert len(figure(page)["data"]) == 6
-        assert figure(page)["data"][0]["name"].endswith(" others")  # below all others
+        assert figure(page)["data"][0]["name"].endswith(" others")  # drawn below all classes
         fine(page.selectbox(key="colour").select("latitude").run())
         assert "colorbar" in figure(page)["data"][0]["marker"]
 
@@ -99,7 +99,7 @@ def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened
     assert (first["showlegend"], first["height"]) == (
         second["showlegend"],
         second["height"],
-    )  # one as large as the other
+    )  # equally large
     seen = [looks(page), looks(page, 1)]
     fine(page.selectbox(key="part").select("of all splits").run())
     seen += [looks(page), looks(with_runs(opened, run, view="While it trained"))]
@@ -113,7 +113,7 @@ def test_a_class_has_one_colour_in_both_pictures_views_and_epochs(opened: Opened
 def test_colour_and_shape_tell_all_classes_apart_and_the_list_says_which(opened: Opened, solid: str) -> None:
     page = fine(opened("space_page", **QUICK | {"solid": solid, "classes": "36", "corpus": "places"}).run())
     shown = looks(page)
-    assert len(shown) == len(set(shown.values())) > 24  # five shapes and more
+    assert len(shown) == len(set(shown.values())) > 24  # so at least five shapes of six colours
     from space_reading import GLYPHS
 
     table = next(each.value for each in page.dataframe if "class" in each.value and "left" in each.value)
@@ -128,7 +128,7 @@ def test_a_link_to_a_view_of_a_file_waits_for_the_file(opened: Opened) -> None:
     assert len(page.info) == 1
     assert not charts(page)
     page = fine(with_file(page, HOSTILE.encode()))
-    assert page.query_params["file"] == "mine.csv"  # by which the address, opened elsewhere, asks for it
+    assert page.query_params["file"] == "mine.csv"  # a page opened from the address asks for this file
     assert [code for code in page.code if "file=mine.csv" in code.value]
     assert page.segmented_control(key="view").value == "Who moved"
     assert [page.selectbox(key=key).value for key in ("left", "right")] == ["tfidf", "sif"]
@@ -163,7 +163,7 @@ def test_old_links_to_the_cosines_show_them_and_code_that_draws_them(
     has_pictures(page, 2)
 
 
-def test_the_projection_of_the_epochs_is_their_own(opened: Opened, run: Path) -> None:
+def test_epochs_have_a_projection_setting_of_their_own(opened: Opened, run: Path) -> None:
     page = with_runs(opened, run, view="While it trained")
     (choice,) = [radio for radio in page.radio if radio.label == "Projection"]
     assert choice.value == "pca"
@@ -172,7 +172,7 @@ def test_the_projection_of_the_epochs_is_their_own(opened: Opened, run: Path) ->
     assert page.radio(key="how").value == "pca"
 
 
-def test_a_link_names_the_models_and_the_epoch_that_are_seen(
+def test_a_link_names_the_models_and_the_epoch_shown(
     opened: Opened, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LABKIT_RUNS", str(run))
@@ -190,12 +190,12 @@ def test_a_link_names_the_models_and_the_epoch_that_are_seen(
 
 
 @pytest.mark.whole
-def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunCode) -> None:
+def test_epochs_play_in_fixed_axes(opened: Opened, run: Path, run_code: RunCode) -> None:
     page = with_runs(opened, run, view="While it trained")
     drawn = figure(page)
     assert [frame["name"] for frame in drawn["frames"]] == ["0", "1", "2"]
     axes = drawn["layout"]["xaxis"]["range"], drawn["layout"]["yaxis"]["range"]
-    assert page.select_slider(key="epoch").value == 0  # from where it plays
+    assert page.select_slider(key="epoch").value == 0  # the start of the animation
     kept = kept_epoch(load_run(run / "small").history)
     names = [frame["data"][-1]["text"][0] for frame in drawn["frames"]]
     assert [name for name in names if "kept" in name] == [f"epoch {kept} (kept)"]
@@ -215,7 +215,7 @@ def test_epochs_play_in_axes_that_stay(opened: Opened, run: Path, run_code: RunC
     assert [len(found) for found in near(fine(page.run()))] == [10]
 
 
-def test_each_figure_says_whose_it_is(opened: Opened) -> None:
+def test_each_score_names_its_model(opened: Opened) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "run sentpwnet-topics"}).run())
     (verdict,) = [text.value for text in page.markdown if "% with TF-IDF" in text.value.replace("*", "")]
     scores = [METHODS["tfidf"](), load_run(DEMONSTRATIONS["sentpwnet-topics"].folder)]
@@ -228,9 +228,9 @@ def test_each_figure_says_whose_it_is(opened: Opened) -> None:
     few = [f"{kind} {n} in {split},{kind},{split}" for kind in ("car", "cat") for n in range(9) for split in SPLITS]
     data = "\n".join(["text,label,split", *few]).encode()
     page = with_file(opened("space_page", corpus="your own file", **QUICK | {"right": "TF-IDF"}), data)
-    assert re.search(r"On the 18 test .*\*\*\d+ of 18\*\*.*decide", texts(fine(page)))  # a share of few is a count
+    assert re.search(r"On the 18 test .*\*\*\d+ of 18\*\*.*decide", texts(fine(page)))  # a count, as they are few
     assert "already well separated with TF-IDF" in texts(page)  # before and after are both perfect
-    assert "TF-IDF** · 54 of 54 sentences" in texts(page)  # and the picture and the table show others
+    assert "TF-IDF** · 54 of 54 sentences" in texts(page)  # the picture and the table show other sentences
 
 
 def test_a_class_of_the_list_is_marked_in_both_pictures_and_in_the_link(opened: Opened) -> None:
@@ -287,7 +287,7 @@ def spaces_of(*names: str) -> list[np.ndarray]:
 
 
 def lines(page: AppTest) -> dict[str, int]:
-    """outcome -> how many lines lead from old to new points."""
+    """outcome -> number of lines from old to new points."""
     found = {trace["name"].split()[0]: numbers(trace["x"]).size // 3 for trace in figure(page)["data"]}
     return {name: count for name, count in found.items() if name in ("worse", "better", "neither", "others")}
 
@@ -304,7 +304,7 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
     assert [[*map(int, re.findall("[0-9]+", option.content))] for option in choice.proto.options] == [
         [count] for count in counts.values()
     ]
-    largest = len(next(iter(groups.values())))  # its lines have a colour, all others are grey
+    largest = len(next(iter(groups.values())))  # its lines are coloured, all others are grey
     assert lines(page) == {"worse": largest, "others": counts["worse"] - largest}
     for outcome, count in [each for each in counts.items() if each[1]]:
         fine(page.segmented_control(key="list").set_value(outcome).run())
@@ -314,7 +314,7 @@ def test_who_moved_lists_its_sentences_and_a_row_selects_one(opened: Opened, run
         assert table["class"].tolist() == [shown.labels[row] for row in rows]
         assert table["nearest before"].tolist() == [shown.labels[near] for near in moved.before[rows, 0]]
         assert table["nearest now"].tolist() == [shown.labels[near] for near in moved.after[rows, 0]]
-        own = {"worse": "nearest before", "better": "nearest now"}  # what decides it is in the table
+        own = {"worse": "nearest before", "better": "nearest now"}  # the column that shows the sentence's own class
         for when in ("nearest before", "nearest now"):
             assert set(table["class"] == table[when]) == {own.get(outcome) == when}
         buttons = [button.label for button in page.button if button.key.startswith("together-")]
@@ -340,7 +340,7 @@ def test_a_group_that_moved_is_marked_in_all_views(opened: Opened, run_code: Run
     assert lines(page) == {"worse": len(rows), "others": len(moves(moved, shown.labels).rows("worse")) - len(rows)}
     assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     assert [button for button in page.button if button.key == "together-0"]  # the groups stay
-    assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # none is one of others
+    assert {*ways} <= {trace["name"] for trace in figure(page)["data"]}  # neither is merged into "others"
     fine(page.segmented_control(key="view").set_value("Before and after").run())
     assert sorted(named(page, "Sentences in the list")[0]["sentence"]) == sorted(shown.texts[row] for row in rows)
     for number in (0, 1):
@@ -361,13 +361,13 @@ def test_what_moved_since_the_first_epoch_is_a_colour(opened: Opened, run: Path)
     np.testing.assert_allclose(numbers(figure(page)["data"][0]["marker"]["color"]), moved.change, rtol=1e-6)
 
 
-def test_colour_by_trust_is_on_average_what_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
+def test_the_mean_trust_is_the_share_of_neighbours_that_the_picture_keeps(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA"}, colour="trust").run())
     assert "neighbours changed" not in page.selectbox(key="colour").options
     (points,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     shares = numbers(points["marker"]["color"])
     assert f"{100 * shares.mean():.0f} % of the 5 nearest" in texts(page)
-    assert (run_code(page)[0].data[0].marker.color == shares).mean() > 0.9  # of a picture that is not rounded
+    assert (run_code(page)[0].data[0].marker.color == shares).mean() > 0.9  # the code does not round its picture
 
 
 def test_neighbours_of_too_many_sentences_are_not_compared(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,7 +379,7 @@ def test_neighbours_of_too_many_sentences_are_not_compared(opened: Opened, monke
 
 
 @pytest.mark.whole
-def test_words_of_regions_stand_in_the_picture(opened: Opened, run_code: RunCode) -> None:
+def test_words_of_regions_are_in_the_picture(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA"}, labels="words").run())
     written = [text["text"] for text in figure(page)["layout"]["annotations"]]
     assert len(written) > 2
@@ -391,15 +391,15 @@ def test_words_of_regions_stand_in_the_picture(opened: Opened, run_code: RunCode
     assert not figure(page)["layout"].get("annotations")
 
 
-# --- sentences that are searched for, typed, marked and read ------------------------------------------------------
+# --- sentences: searched for, typed, marked and selected ----------------------------------------------------------
 
 
 def clicked(page: AppTest, row: int, side: str = "left") -> AppTest:
-    """The page after a click on a point, as plotly would tell it."""
+    """The page after a click on a point, as plotly would report it."""
     state = page.session_state["marked"]
     state.source, state.rows = side, [row]
     page.query_params["row"] = str(row)
-    page.session_state["row-said"] = [str(row)]  # by the page itself, not by Back or a link
+    page.session_state["row-said"] = [str(row)]  # set by the page, not by Back or a link
     return fine(page.run())
 
 
@@ -414,7 +414,7 @@ def places(page: AppTest, number: int = 0) -> dict[int, float]:
 
 
 def with_every_word(*words: str) -> list[int]:
-    """The rows of `topics` in which each of these words stands."""
+    """The rows of `topics` that contain all of these words."""
     return [row for row, text in enumerate(pictured(load("topics")).texts) if all(w in text.lower() for w in words)]
 
 
@@ -434,7 +434,7 @@ def test_neighbours_in_both_spaces(opened: Opened) -> None:
         assert [bool(tick) for _, tick, _, _ in found] == [label == shown.labels[5] for _, _, label, _ in found]
 
 
-def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> None:
+def test_search_results_have_rings_and_are_selected_from_the_list(opened: Opened) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "LSA"}).run())
     fine(page.text_input(key="query").set_value("the OVEN").run())
     rows = with_every_word("the", "oven")
@@ -454,10 +454,10 @@ def test_what_is_found_has_a_ring_and_is_read_from_the_list(opened: Opened) -> N
     assert ring["marker"]["size"] > found["marker"]["size"]
     assert [len(found) for found in near(page)] == [10]
     fine(page.selectbox(key="corpus").select("places").run())
-    assert "row" not in page.query_params  # a row of other sentences is another sentence
+    assert "row" not in page.query_params  # in another corpus, the row is another sentence
 
 
-def test_a_typed_sentence_lands_where_its_copy_is(opened: Opened) -> None:
+def test_a_typed_copy_of_a_sentence_has_the_original_as_nearest_neighbour(opened: Opened) -> None:
     shown = pictured(load("topics"))
     page = fine(opened("space_page", **QUICK | {"right": "SIF", "how": "t-SNE"}).run())
     fine(page.text_input(key="typed").set_value(shown.texts[9]).run())
@@ -467,7 +467,7 @@ def test_a_typed_sentence_lands_where_its_copy_is(opened: Opened) -> None:
     assert "typed" not in page.query_params
     fine(page.text_input(key="typed").set_value(f"{EVIL} rain").run())
     shows_no_markup(page)
-    fine(page.text_input(key="typed").set_value("qwxz zzkk").run())  # words that no method has met
+    fine(page.text_input(key="typed").set_value("qwxz zzkk").run())  # words unknown to both methods
     assert all("qwxz, zzkk" in warning.value for warning in page.warning)
     assert len(page.warning) == 2
     assert not any(trace.get("name") == "typed" for trace in figure(page)["data"])
@@ -477,19 +477,19 @@ def test_a_typed_sentence_lands_where_its_copy_is(opened: Opened) -> None:
     assert len(near(page)) == 2
 
 
-def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened: Opened) -> None:
+def test_a_click_has_a_ring_in_the_other_picture_and_clear_removes_everything(opened: Opened) -> None:
     page = fine(opened("space_page", **QUICK | {"right": "SIF"}).run())
     clicked(page, 7)
     rings = [
         [trace for trace in figure(page, number)["data"] if trace["marker"]["symbol"] == "circle-open"]
         for number in (0, 1)
     ]
-    assert [len(found) for found in rings] == [0, 1]  # in its own the browser draws it, so that zoom is kept
+    assert [len(found) for found in rings] == [0, 1]  # the browser draws it in its own, which keeps the zoom
     assert numbers(rings[1][0]["x"]).tolist() == [places(page, 1)[7]]
     fine(page.text_input(key="query").set_value("the rain").run())
     rows = with_every_word("the", "rain")
     assert 7 not in rows
-    assert len(named(page, "Sentences in the list")[0]) == len(rows)  # and not those of them that are marked: none
+    assert len(named(page, "Sentences in the list")[0]) == len(rows)  # all of them, although none is marked
     fine(page.text_input(key="typed").set_value("a storm").run())
     heads = [text.value for text in page.markdown if text.value.endswith("sentence**")]
     assert heads == ["**Typed sentence**", "**Selected sentence**"]
@@ -499,15 +499,15 @@ def test_a_click_has_a_ring_in_the_other_picture_and_clear_takes_all_away(opened
     assert "row" not in page.query_params
     assert not near(page)
     assert not named(page, "Sentences in the list")
-    assert not {chart.proto.id for chart in page.get("plotly_chart")} & set(charts)  # new ones: plotly marks nothing
+    assert not {chart.proto.id for chart in page.get("plotly_chart")} & set(charts)  # new charts: no selection is left
     assert all("selectedpoints" not in trace for number in (0, 1) for trace in figure(page, number)["data"])
 
 
-# --- while a picture is made --------------------------------------------------------------------------------------
+# --- pictures from another process --------------------------------------------------------------------------------
 
 
-def test_umap_in_the_other_process_is_umap_and_a_killed_one_is_replaced(opened: Opened) -> None:
-    opened("space_page")  # whose modules are on the path
+def test_a_projection_in_another_process_is_equal_and_a_killed_process_is_replaced(opened: Opened) -> None:
+    opened("space_page")  # puts the app on the path
     cached, rows = import_module("cached"), np.random.default_rng(0).normal(size=(60, 6)).astype(np.float32)
     here, there = project(rows), cached.made_apart(project, rows)
     np.testing.assert_allclose(there.points, here.points, rtol=1e-5, atol=1e-6)
@@ -532,7 +532,7 @@ def test_an_upload_is_text_everywhere_and_stays_out_of_the_address(opened: Opene
 
 
 def vectors_file(kind: str) -> tuple[str, bytes]:
-    """A file with vectors that is not right, or one that is."""
+    """The name and content of a file of vectors, good or defective."""
     count = len(load("topics").sentences())
     rows, file = np.random.default_rng(0).normal(size=(count, 5)).astype(np.float32), io.BytesIO()
     if kind == "pickle":
@@ -549,7 +549,7 @@ def vectors_file(kind: str) -> tuple[str, bytes]:
     "kind",
     ["pickle", "good", *(pytest.param(kind, marks=pytest.mark.whole) for kind in ("bare pickle", "nan", "short"))],
 )
-def test_vectors_of_a_visitor(opened: Opened, kind: str) -> None:
+def test_uploaded_vectors(opened: Opened, kind: str) -> None:
     page = opened("space_page", **QUICK | {"left": "your own vectors"}).run()
     name, data = vectors_file(kind)
     page.file_uploader(key="left-file-upload").upload(name, data, "application/octet-stream").run()
@@ -561,26 +561,26 @@ def test_vectors_of_a_visitor(opened: Opened, kind: str) -> None:
     refused(page.text_input(key="typed").set_value("a sentence without a row").run(), "no row")
 
 
-def test_saved_rows_start_no_formula_and_saved_vectors_are_the_methods_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saved_rows_contain_no_formula_and_saved_vectors_are_not_normalized(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Labelled(["=1+1", "two"], ["@x", "y"], extra={"kind": ["-a", "b"]})
     picture = Projection("PCA", np.array([[-0.5, 1], [2, 3]], np.float32))
     lines = spreadsheet(picture_rows(picture, shown)).lstrip("\ufeff").splitlines()
     assert lines[:2] == ["row,text,label,split,kind,PCA 1,PCA 2", "0,'=1+1,'@x,train,'-a,-0.5,1.0"]
     kept: list[Any] = []
     monkeypatch.setattr(st, "download_button", lambda label, content, *rest, **more: kept.append(content))
-    rows = np.array([[3, 4], [0, 2]], np.float32)  # not at unit length, as of a method that compares by distance
+    rows = np.array([[3, 4], [0, 2]], np.float32)  # not of unit length, as from a method that uses distances
     save_files(Side("left", SimpleNamespace(folder=None), shown, (), picture, lambda: (rows, unit(rows))))
     assert np.load(io.BytesIO(kept[0]()))["vectors"].tolist() == rows.tolist()
 
 
-# --- sentences without labels, and classes that are found ---------------------------------------------------------
+# --- sentences without labels, and classes found in them ----------------------------------------------------------
 
 ABOUT = {"cat": "the {} cat sleeps near a purring kitten", "oak": "an {} oak grows beside the mossy tree trunk"}
 LINES = [line.format(f"{EVIL} =1+{i}") for i in range(40) for line in ABOUT.values()]
 
 
 def pasted(opened: Opened, text: str, module: str = "space_page", **address: str) -> AppTest:
-    """The page on what somebody has pasted."""
+    """The page after pasting `text`."""
     page = opened(module, corpus="your own file", **address).run()
     page.text_area(key="file-lines").set_value(text)
     return page.button(key="file-paste").click().run()
@@ -591,7 +591,7 @@ def of_lines(opened: Opened, **address: str) -> AppTest:
 
 
 def classes(figure: dict) -> list[tuple]:
-    """The rows of each class of a picture with its colour, as the page or its code draws it."""
+    """The rows and the colour of each class in a picture."""
     found = [trace for trace in figure["data"] if "customdata" in trace]
     return [(numbers(trace["customdata"]).tolist(), trace["marker"]["color"]) for trace in found]
 
@@ -605,7 +605,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
     known = {word for line in ABOUT.values() for word in line.split()}
     assert all(set(re.findall(r"\w+", trace["name"])) <= known for trace in traces)
     assert [numbers(trace["customdata"]).size for trace in traces] == [40, 40]
-    assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the class that was found
+    assert all("✓" in tick for _, tick, _, _ in near(page)[0][:5])  # neighbours are of the same found class
     fine(page.text_input(key="query").set_value("oak").run())
     assert len(named(page, "Sentences in the list")[0]) == 40
     shows_no_markup(page)
@@ -619,7 +619,7 @@ def test_pasted_lines_are_shown_in_classes_named_by_their_words(
 
 
 @pytest.mark.whole
-def test_without_classes_there_is_neither_a_class_nor_a_figure_of_classes(opened: Opened) -> None:
+def test_without_classes_neither_classes_nor_their_scores_are_shown(opened: Opened) -> None:
     page = of_lines(opened, **{"found": "nobody", "row": "3"})
     (trace,) = [trace for trace in figure(page)["data"] if "customdata" in trace]
     assert not trace["showlegend"]
@@ -640,7 +640,7 @@ def test_classes_found_become_the_corpus_of_all_pages(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b\nc", "a\nb\0c", "a\tb\nc\td"])
-def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
+def test_bad_pasted_text_is_refused(opened: Opened, text: str) -> None:
     refused(pasted(opened, text, how="PCA", right="nothing"), "")
 
 
@@ -655,17 +655,17 @@ def test_what_is_pasted_is_not_trusted(opened: Opened, text: str) -> None:
 )
 def test_what_needs_labels_says_so(opened: Opened, module: str, view: str, said: int) -> None:
     page = pasted(opened, "\n".join(LINES), module, vectors="sif", base="sif", view=view)
-    if view:  # a file that comes shows its data first
+    if view:  # a new file shows its data first
         page.segmented_control(key="view").set_value(view).run()
     assert not page.exception
     assert len([*page.error, *page.info]) == said
     assert not charts(page)
 
 
-# --- the panels of a sentence that is read ------------------------------------------------------------------------
+# --- the panels of the selected sentence --------------------------------------------------------------------------
 
 
-def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode) -> None:
+def test_a_selected_sentence_has_its_star(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "SIF", "row": "5"}).run())
     before = len(charts(page))
     fine(page.button(key="star").click().run())
@@ -676,10 +676,10 @@ def test_a_sentence_that_is_read_has_its_star(opened: Opened, run_code: RunCode)
     assert (rows["rank before"] > 0).sum() == 10
     drawn = json.loads(run_code(page, code_with(page, "star("))[-1].to_json())
     hovers = [[trace.get("hovertemplate") for trace in each["data"]] for each in (drawn, figure(page, before + 1))]
-    assert hovers[0] == hovers[1]  # which say the sentence
+    assert hovers[0] == hovers[1]  # they contain the sentences
 
 
-def test_a_paraphrase_that_is_read_has_its_group(opened: Opened, run_code: RunCode) -> None:
+def test_a_selected_paraphrase_has_its_group(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **QUICK | {"left": "SIF", "right": "LSA", "corpus": "captions", "row": "5"}).run())
     fine(page.button(key="group").click().run())
     (rows,) = (table.value for table in page.dataframe if {"sentence", "group"} <= {*table.value})

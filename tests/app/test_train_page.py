@@ -1,4 +1,4 @@
-"""Trainings and the page "Teacher" without a browser: orders, the queue, failures, a run deleted, a classroom."""
+"""Trainings and the page "Teacher" without a browser: the form, the queue, failures, deleted runs, a classroom."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.waiting import until
 from .conftest import HOSTILE, Opened, figure, fine, named, numbers, refused, shows_no_markup, texts, with_file
 
 HISTORY = "epoch,loss,dev_auc\n1,0.5,0.7\n2,0.25,0.75\n"
-# in the place of `labkit train`: an epoch, then it waits until it is told to go on
+# replaces `labkit train`: writes two epochs, waits for the file `go`, and fails
 WAITS = """
 import signal, sys, time
 from pathlib import Path
@@ -63,9 +63,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
-    """A queue whose trainings wait."""
+    """A queue with trainings that wait for a file `go`."""
     (tmp_path / "waits.py").write_text(WAITS.replace("HISTORY", repr(HISTORY)))
-    monkeypatch.setattr("training_process.PATIENCE", 0.1)  # it does not listen to its standard input
+    monkeypatch.setattr("training_process.PATIENCE", 0.1)  # the program ignores its standard input
     queue = Queue(runs, most=3, program=[sys.executable, str(tmp_path / "waits.py")])
     monkeypatch.setitem(module._QUEUES, runs, queue)
     return queue
@@ -73,7 +73,7 @@ def waiting(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queu
 
 @pytest.fixture
 def came(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """A classroom, and what is known of the browser that comes to it."""
+    """A classroom, with the name, role and address of the browser that opens a page."""
     known = SimpleNamespace(name="a" * 16, role="visitor", ip="192.168.1.9")
     monkeypatch.setenv("LABKIT_CLASSROOM", "1")
     monkeypatch.setattr(type(st.context), "ip_address", property(lambda self: known.ip))
@@ -83,12 +83,12 @@ def came(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def keys(page: AppTest, *starts: str) -> list[str]:
-    """The keys of the buttons that begin like this."""
+    """The keys of buttons that begin with one of `starts`."""
     return [button.key for button in page.button if button.key.startswith(starts)]
 
 
 def run_box(page: AppTest) -> Any:
-    """The choice of a run."""
+    """The box that chooses a run."""
     return next(box for box in page.selectbox if box.label == "Run")
 
 
@@ -105,7 +105,7 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     assert (record["settings"]["dimension"], record["seed"]) == (7, 5)
     assert "Hit@1" in texts(page)
     line = next(code.value for code in page.code if code.value.startswith("labkit train"))
-    assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7"  # into a folder of their own
+    assert line == "labkit train lsa --corpus captions --seed 5 --set dimension=7"  # without the app's folder
     other = fine(opened("why_page", corpus="captions", vectors="run lsa-captions-seed5").run())
     assert other.selectbox(key="vectors").value == "run lsa-captions-seed5"
     shutil.rmtree(runs / "lsa-captions-seed5")
@@ -113,19 +113,19 @@ def test_a_training_from_the_button_to_the_other_pages(opened: Opened, runs: Pat
     assert queue.jobs() == []
 
 
-def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiting: Queue) -> None:
+def test_the_queue_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", **OTHER, method="tfidf").run())
     for seed in range(2):
         fine(page.number_input(key="seed").set_value(seed).run())
         fine(page.button(key="train").click().run())
         assert page.button(key="train").disabled  # an equal run is not trained twice at the same time
-        page.button(key="train").proto.disabled = False  # in a browser that sends a second click before it knows that
+        page.button(key="train").proto.disabled = False  # as if a second click came before the update
         fine(page.button(key="train").click().run())
     first, second = waiting.jobs()
     until(lambda: (Path(first.folder) / "history.csv").exists())
     fine(run_box(fine(page.run())).set_value(first.name).run())
     assert [trace["y"] for trace in figure(page)["data"]] == [[0.5, 0.25], [0.7, 0.75]]
-    assert len(page.get("plotly_chart")) == 1  # as a run of an earlier labkit, it knows nothing of its probe
+    assert len(page.get("plotly_chart")) == 1  # like a run of an earlier version, it has no probe
     for seed in (2, 3):
         fine(page.number_input(key="seed").set_value(seed).run())
         page.button(key="train").click().run()
@@ -141,7 +141,7 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     fine(run_box(fine(page.run())).set_value(second.name).run())
     fine(page.button(key=f"stop-{second.id}").click().run())
     until(lambda: waiting.job(second.id).state == "stopped")
-    with locked(second.folder):  # somebody resumes it on the command line
+    with locked(second.folder):  # as if the command line resumed it
         assert "another process" in texts(fine(page.run())).lower()
         assert not keys(page, f"resume-{second.id}")
     fine(page.run())
@@ -149,7 +149,7 @@ def test_the_line_its_curves_and_a_failure_in_one_sentence(opened: Opened, waiti
     assert waiting.job(second.id).state in ("waiting", "running", "failed")
 
 
-def test_surprising_pairs_and_a_corpus_of_the_table_is_opened(opened: Opened) -> None:
+def test_surprising_pairs_are_listed_and_the_table_opens_a_corpus(opened: Opened) -> None:
     page = fine(opened("train_page", view="Data", corpus="relatedness").run())
     corpus, method = load("relatedness"), METHODS["tfidf"]()
     method.fit(corpus)
@@ -164,9 +164,7 @@ def test_surprising_pairs_and_a_corpus_of_the_table_is_opened(opened: Opened) ->
     assert not named(page, "Pairs of sentences")
 
 
-def test_a_file_leads_to_the_form_and_is_trained_on_once_after_it_was_said_who_sees_it(
-    opened: Opened, waiting: Queue
-) -> None:
+def test_a_file_leads_to_the_form_which_says_who_sees_it_and_trains_once(opened: Opened, waiting: Queue) -> None:
     page = fine(with_file(opened("train_page", view="Data"), b"text,label\n<b>a</b>,x\nb,x\nc,y\nd,y\n"))
     assert page.selectbox(key="corpus").value == "your own file"
     fine(page.button(key="train-on-it").click().run())
@@ -178,9 +176,7 @@ def test_a_file_leads_to_the_form_and_is_trained_on_once_after_it_was_said_who_s
     assert [(job.method, job.corpus) for job in waiting.jobs()] == [("sentpwnet", "mine.csv")]
 
 
-def test_a_score_on_a_few_test_rows_says_how_many_and_what_simple_vectors_have(
-    opened: Opened, waiting: Queue, run: Path
-) -> None:
+def test_a_score_on_few_test_rows_has_their_number_and_a_baseline(opened: Opened, waiting: Queue, run: Path) -> None:
     page = opened("train_page", **OTHER, corpus="your own file", method="sentpwnet")
     rows = "".join(f"word{row % 7} of {'xy'[row % 2]}{row},{'xy'[row % 2]}\n" for row in range(60))
     with_file(page, f"text,label\n{rows}".encode())
@@ -202,13 +198,13 @@ def test_a_score_on_a_few_test_rows_says_how_many_and_what_simple_vectors_have(
     assert "mean word vectors:" not in texts(page)
 
 
-def test_an_earlier_link_to_which_method_opens_the_comparison(opened: Opened, waiting: Queue) -> None:
+def test_an_old_link_to_which_method_opens_the_comparison(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", view="Which method?", corpus="topics").run())
     assert page.segmented_control(key="view").value == "Train"
     fine(page.button(key="train").click().run())
     (job,) = waiting.jobs()
     assert (job.method, job.corpus) == ("bench", "topics")
-    fine(page.radio(key="preset").set_value("Word pieces").run())  # the link does not insist
+    fine(page.radio(key="preset").set_value("Word pieces").run())  # the link does not force its choice
     assert page.radio(key="preset").value == "Word pieces"
 
 
@@ -227,7 +223,7 @@ def test_another_file_replaces_the_first(opened: Opened) -> None:
     assert "two.csv" not in texts(page) + page.info[0].value
 
 
-def test_a_corpus_is_measured_after_the_page_is_drawn_and_once_even_if_it_cannot_be(
+def test_a_corpus_is_measured_once_after_the_page_is_drawn_even_if_that_fails(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
@@ -244,7 +240,7 @@ def test_a_corpus_is_measured_after_the_page_is_drawn_and_once_even_if_it_cannot
     import_module("keeping").room.clear()
     count = len(measures(fine(with_file(page, LINES))))
     assert measures(page) == ["measuring …"] * count
-    assert len(page.table[0].value) == 4  # which do not wait for it
+    assert len(page.table[0].value) == 4  # the rows do not wait for it
     monkeypatch.setattr("labkit.baselines.difficulty.difficulty", refuse)
     assert measures(fine(page.run())) == ["–"] * count
     assert "no test split" in texts(page)
@@ -262,7 +258,7 @@ def test_bad_settings_are_one_sentence_and_train_nothing(opened: Opened, waiting
     assert page.number_input(key="tfidf.max_ngram").value <= 20
 
 
-def test_only_settings_that_count_have_a_control(opened: Opened, waiting: Queue) -> None:
+def test_only_relevant_settings_have_a_control(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", **OTHER, method="sentpwnet").run())
     assert {"sentpwnet.alpha", "sentpwnet.per_class"} - {each.key for each in page.number_input} == set()
     assert "sentpwnet.margin" not in {each.key for each in page.number_input}
@@ -271,7 +267,7 @@ def test_only_settings_that_count_have_a_control(opened: Opened, waiting: Queue)
     assert "sentpwnet.alpha" not in {each.key for each in page.number_input}
 
 
-def test_an_upload_is_trained_by_its_name_which_the_address_carries(opened: Opened, waiting: Queue) -> None:
+def test_an_upload_is_trained_under_its_name_which_the_address_contains(opened: Opened, waiting: Queue) -> None:
     page = opened("train_page", **OTHER, corpus="your own file", method="tfidf")
     with_file(page, HOSTILE.encode(), "My <b>data.csv")
     fine(page.button(key="train").click().run())
@@ -285,7 +281,7 @@ def test_an_upload_is_trained_by_its_name_which_the_address_carries(opened: Open
     shows_no_markup(page)
 
 
-def test_a_preset_trains_with_its_settings_and_those_that_are_changed(opened: Opened, waiting: Queue) -> None:
+def test_a_preset_trains_with_its_settings_and_the_changes(opened: Opened, waiting: Queue) -> None:
     page = fine(opened("train_page", view="Train", corpus="topics").run())
     fine(page.radio(key="preset").set_value("Pull and push (contrastive)").run())
     assert "preset.siamese.alpha" not in {each.key for each in page.number_input}  # its loss has no such setting
@@ -322,7 +318,7 @@ def test_the_space_of_a_training_is_drawn_while_it_runs(opened: Opened, waiting:
     assert {trace["name"] for trace in drawn} == set(probe.labels)
 
 
-def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_stopped_early(
+def test_a_run_first_shows_the_space_before_training_and_finally_that_it_stopped_early(
     opened: Opened, waiting: Queue, run: Path
 ) -> None:
     page = fine(opened("train_page", view="Train", corpus="topics").run())
@@ -331,7 +327,7 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     drawn = [trace for trace in figure(page)["data"] if trace.get("customdata") is not None]
     assert sum(numbers(trace["x"]).size for trace in drawn) == len(probe_of(load("topics")).texts)
     until(lambda: waiting.job(job.id).checkpoint)
-    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which has two epochs, of the six that it was given
+    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # it has two of the six epochs requested
     (Path(job.folder) / "go").touch()
     until(lambda: waiting.job(job.id).state == "finished")
     said = texts(fine(page.run()))
@@ -342,17 +338,17 @@ def test_a_run_shows_the_space_before_training_at_once_and_in_the_end_that_it_st
     assert f"after epoch {best}**, whose weights are kept" in said
     colours = {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")}
     fine(page.selectbox(key="corpus").set_value("relatedness").run())
-    assert page.info  # no run on this corpus is there
+    assert page.info  # there is no run on this corpus
     fine(run_box(page).set_value(job.name).run())
     assert not page.info
     assert {trace["name"]: trace["marker"]["color"] for trace in figure(page)["data"] if trace.get("name")} == colours
 
 
-def test_what_is_shown_is_a_stored_run_or_what_is_trained_or_chosen(
+def test_the_page_shows_a_stored_run_the_training_or_the_chosen_run(
     opened: Opened, waiting: Queue, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = fine(opened("train_page", view="Train", corpus="relatedness").run())
-    assert page.info  # no run on this corpus is there
+    assert page.info  # there is no run on this corpus
     shutil.copytree(run / "small", waiting.runs / "small")  # made by the command line
     page = fine(opened("train_page", view="Train", corpus="topics").run())
     assert not page.info
@@ -369,19 +365,19 @@ def test_what_is_shown_is_a_stored_run_or_what_is_trained_or_chosen(
     assert not keys(page, "delete-", "resume-")
     fine(page.radio(key="preset").set_value("A readable metric (FILM)").run())
     assert "**film**" in page.info[0].value
-    fine(run_box(page).set_value("small").run())  # another one that is there
+    fine(run_box(page).set_value("small").run())  # an existing run
     assert not page.info
     fine(fine(page.button(key="train").click().run()).run())
     (job,) = waiting.jobs()
     assert run_box(page).value == job.name
     fine(page.selectbox(key="corpus").set_value("relatedness").run())
     fine(page.radio(key="preset").set_value("Word pieces").run())
-    assert run_box(page).value == job.name  # what runs is shown where there is no other
+    assert run_box(page).value == job.name  # the running one, as there is no other
     assert keys(page, "stop-") == [f"stop-{job.id}"]
     waiting.stop(job.id)
     until(lambda: not waiting.live)
     fine(page.run())
-    assert run_box(page).value == job.name  # and stays
+    assert run_box(page).value == job.name  # it stays
 
 
 def test_a_finished_training_opens_its_space_before_and_after(
@@ -401,7 +397,7 @@ def test_a_finished_training_opens_its_space_before_and_after(
     until(lambda: waiting.job(job.id).state == "finished")
     del page.session_state["file"]  # the file was removed in the meantime
     fine(page.run())
-    assert not page.get("download_button")  # no run is shown where no corpus is open
+    assert not page.get("download_button")  # without a corpus, no run is shown
     assert not keys(page, "delete-")
     fine(page.selectbox(key="corpus").set_value("topics").run())
     fine(run_box(page).set_value(job.name).run())
@@ -410,17 +406,17 @@ def test_a_finished_training_opens_its_space_before_and_after(
     settings = {"corpus": "your own file", "left": "mean word vectors", "right": f"run {job.name}"}
     assert where == [("space_page.py", settings)]
     assert page.session_state["file"].name == "mine.csv"
-    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # which kept vectors of its epochs
-    page.session_state["epoch"] = 2  # at which an earlier visit stopped
+    shutil.copytree(run / "small", job.folder, dirs_exist_ok=True)  # it has vectors of its epochs
+    page.session_state["epoch"] = 2  # where an earlier visit stopped
     fine(fine(page.run()).button(key=f"move-{job.id}").click().run())
     assert where[1:] == [("space_page.py", settings | {"view": "While it trained"})]
     assert page.session_state["epoch"] == 0  # it plays only from there
 
 
-# --- which method? ------------------------------------------------------------------------------------------------
+# --- all methods compared -----------------------------------------------------------------------------------------
 
 
-def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, waiting: Queue) -> None:
+def test_a_comparison_waits_in_the_queue_and_shows_its_report(opened: Opened, waiting: Queue) -> None:
     page = opened("train_page", corpus="your own file", view="Train", preset="Compare all methods")
     with_file(page, HOSTILE.encode(), "my data.csv")
     page.number_input(key="minutes").set_value(3)
@@ -436,7 +432,7 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
     (Path(job.folder) / "report.html").write_text("<!doctype html><p>bag leads<script>parent.hit = 1</script>")
     (Path(job.folder) / "go").touch()
     until(lambda: not waiting.live)
-    assert waiting.job(job.id).state == "finished"  # what counts is the report on disk
+    assert waiting.job(job.id).state == "finished"  # because the report is on disk
     fine(page.run())
     (frame,) = page.get("iframe")
     assert "bag leads" in frame.proto.srcdoc
@@ -448,12 +444,12 @@ def test_a_comparison_waits_in_the_line_and_shows_what_it_found(opened: Opened, 
 
 
 @pytest.mark.parametrize("minutes", [0, 10_000])
-def test_a_comparison_is_given_a_time_that_a_shared_machine_has(waiting: Queue, minutes: int) -> None:
+def test_a_comparison_has_limits_on_its_minutes(waiting: Queue, minutes: int) -> None:
     with pytest.raises(ValueError, match="minutes"):
         waiting.submit(Job("bench", "topics", settings={"minutes": minutes}))
 
 
-def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
+def test_in_a_classroom_visitors_have_few_trainings_and_see_and_stop_only_their_own(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     waiting.most = 9
@@ -465,7 +461,7 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     assert [name for name in run_box(fine(mine.run())).options if name.startswith("tfidf")] == [
         "tfidf-topics-seed0", "tfidf-topics-seed1",
     ]  # fmt: skip
-    again = opened("train_page", **OTHER, method="tfidf", seed="2").run()  # a session of its own, as after a reload
+    again = opened("train_page", **OTHER, method="tfidf", seed="2").run()  # a new session, as after a reload
     refused(again.button(key="train").click().run(), "2")
     fine(run_box(again).set_value("tfidf-topics-seed1").run())
     (second,) = keys(again, "stop-")
@@ -475,7 +471,7 @@ def test_in_a_classroom_each_has_few_and_sees_and_stops_only_their_own(
     assert not [name for name in run_box(other).options if name.startswith("tfidf")]
     fine(other.button(key="train").click().run())
     assert len(keys(fine(other.run()), "stop-")) == 1
-    waiting.submit(Job("tfidf", "secret.csv", own=True), b"text,label\na,x\n")  # before this was a classroom
+    waiting.submit(Job("tfidf", "secret.csv", own=True), b"text,label\na,x\n")  # submitted before this was a classroom
     waiting.submit(Job("lsa", "topics"))
     said = " ".join(run_box(fine(other.run())).options)
     assert ("secret" in said, "lsa-topics" in said) == (False, True)
@@ -505,7 +501,7 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     fine(other.run())
     assert not [code for code in other.code if code.value.startswith("labkit train tfidf")]
     assert not [name for name in run_box(other).options if name.startswith("tfidf")]
-    for came.name in ("b" * 16, ""):  # another visitor, or none that the guard knows, on the owner's page
+    for came.name in ("b" * 16, ""):  # another or an unknown visitor on the owner's page
         refused(page.button(key=f"delete-{job.name}").click().run(), "another visitor")
         came.name = "a" * 16
         fine(page.run())
@@ -515,7 +511,7 @@ def test_a_visitor_shares_and_deletes_their_runs(opened: Opened, waiting: Queue,
     assert all_owned(waiting.runs) == []
 
 
-def test_a_run_is_deleted_while_another_page_has_it_open_and_by_the_teacher_though_it_is_shared(
+def test_the_teacher_deletes_a_shared_run_while_another_page_has_it_open(
     opened: Opened, waiting: Queue, run: Path, came: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = fine(opened("train_page", **OTHER, method="tfidf").run())
@@ -534,7 +530,7 @@ def test_a_run_is_deleted_while_another_page_has_it_open_and_by_the_teacher_thou
     monkeypatch.setattr(import_module("classroom").PRESENT, "guarded", True)
     came.role = "teacher"
     other = fine(other.run())
-    assert keys(other, "delete-") == [f"delete-{job.id}"]  # none for the run that was not trained here
+    assert keys(other, "delete-") == [f"delete-{job.id}"]  # not the run that was not trained here
     fine(other.button(key=f"delete-{job.id}").click().run())
     assert not Path(job.folder).exists()
     assert fine(other.run()).info or not keys(other, "delete-")
@@ -543,7 +539,7 @@ def test_a_run_is_deleted_while_another_page_has_it_open_and_by_the_teacher_thou
     assert job.name in " ".join(said.value.replace("\\", "") for said in (*space.info, *space.error))
 
 
-def test_a_run_that_was_deleted_since_the_page_was_read_is_not_in_the_list(
+def test_a_run_deleted_since_the_page_was_loaded_is_not_listed(
     opened: Opened, waiting: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened("train_page")
@@ -553,7 +549,7 @@ def test_a_run_that_was_deleted_since_the_page_was_read_is_not_in_the_list(
     assert import_module("train_queue").choose_run(waiting, runs, runs["gone"]) == runs["here"]
 
 
-def test_a_model_is_saved_for_who_may_see_it_when_they_click(
+def test_a_model_is_saved_only_if_the_visitor_may_see_it_at_the_click(
     opened: Opened, came: SimpleNamespace, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened("space_page")
@@ -571,27 +567,27 @@ def test_a_model_is_saved_for_who_may_see_it_when_they_click(
 
     write_owned(Owned(folder, "a" * 16, shared=True))
     owner, other = buttons("a" * 16, "b" * 16)
-    came.name = ""  # a click comes from where Streamlit knows no visitor
+    came.name = ""  # at a click, Streamlit does not know the visitor
     assert (owner(), other()) == (b"packed", b"packed")
     write_owned(Owned(folder, "a" * 16))
     assert owner() == b"packed"
     with pytest.raises(ValueError, match="no longer shared"):
         other()
-    write_owned(Owned(folder, "b" * 16))  # deleted, and its name is now that of another visitor's run
+    write_owned(Owned(folder, "b" * 16))  # deleted, and another visitor's run now has its name
     with pytest.raises(ValueError, match="another visitor"):
         owner()
     came.role, present = "teacher", import_module("classroom").PRESENT
     monkeypatch.setattr(present, "guarded", True)
     assert [click() for click in buttons("c" * 16)] == [b"packed"]
     monkeypatch.setattr(frame, "MODEL", 1000)
-    assert buttons("a" * 16) == []  # it would be packed in memory
+    assert buttons("a" * 16) == []  # too large to be packed in memory
 
 
 # --- the page Teacher ---------------------------------------------------------------------------------------------
 
 
 def guarded(opened: Opened) -> tuple[AppTest, Any]:
-    """The page as it is behind the guard, and who is here."""
+    """The page behind the guard, and the register of visitors."""
     page = opened("teacher_page")
     present = import_module("classroom").PRESENT
     present.guarded = True
@@ -600,14 +596,12 @@ def guarded(opened: Opened) -> tuple[AppTest, Any]:
 
 def test_only_the_teacher_sees_their_page(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
     came.role = "teacher"
-    refused(opened("teacher_page").run(), "teacher")  # nobody is one without the guard
+    refused(opened("teacher_page").run(), "teacher")  # a role counts only behind the guard
     came.role = "visitor"
     refused(guarded(opened)[0].run(), "teacher")
 
 
-def test_the_teacher_sees_who_is_here_and_stops_what_runs(
-    opened: Opened, waiting: Queue, came: SimpleNamespace
-) -> None:
+def test_the_teacher_sees_visitors_and_stops_trainings(opened: Opened, waiting: Queue, came: SimpleNamespace) -> None:
     came.role = "teacher"
     page, present = guarded(opened)
     present.came("a" * 16, False)
@@ -625,7 +619,7 @@ def test_the_teacher_sees_who_is_here_and_stops_what_runs(
     assert len(fine(page.run()).dataframe[0].value) == 1
 
 
-def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
+def test_the_teacher_deletes_the_unshared_runs_of_a_visitor_or_all(
     opened: Opened, waiting: Queue, came: SimpleNamespace
 ) -> None:
     came.role = "teacher"
@@ -647,7 +641,7 @@ def test_the_teacher_makes_room_by_deleting_what_is_not_shared(
     assert [run.folder.name for run in all_owned(waiting.runs)] == [training.name, "three"]
 
 
-def test_only_a_training_needs_the_queue_which_another_app_may_have(opened: Opened, runs: Path) -> None:
+def test_only_the_training_view_needs_the_queue_that_another_app_may_hold(opened: Opened, runs: Path) -> None:
     with locked(runs / ".jobs"):
         for view in ("Data", "Runs"):
             fine(opened("train_page", view=view, corpus="topics").run())

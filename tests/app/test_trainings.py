@@ -1,6 +1,6 @@
-"""The line of trainings: one at a time and in order, stop and resume, failures, limits, and what a crash leaves.
+"""The queue of trainings: one at a time and in order, stop and resume, failures, limits, recovery after a crash.
 
-Most tests put a small program in the place of `labkit train`; the last ones run the real one.
+Most tests replace `labkit train` with a small program; those marked `whole` run the real one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tests.waiting import HANG, until
 
 APP = Path(process.__file__).resolve().parent
 
-# Trains until the file "enough" lies beside the runs, with seed 0 not at all; seed 13 fails, 14 crashes, 15 is killed.
+# Trains until the file "enough" is next to the runs; seed 0 finishes at once, 13 fails, 14 crashes and 15 is killed.
 TRAINS = (
     f"""
 import json, os, signal, sys, threading, time
@@ -123,17 +123,17 @@ def test_one_at_a_time_in_order(made: Made) -> None:
     assert [job.name for job in jobs] == ["tfidf-topics-seed1", "tfidf-topics-seed1-2", "tfidf-topics-seed1-3"]
     until(lambda: queue.job(jobs[0].id).state == "running")
     assert [job.id for job in queue.live] == [job.id for job in jobs]
-    assert all(Path(job.folder).is_dir() for job in jobs)  # which `labkit train` beside the app cannot take
+    assert all(Path(job.folder).is_dir() for job in jobs)  # reserved, so that `labkit train` cannot take it
     (queue.runs / "enough").touch()
     for job in jobs:
         ended(queue, job, "finished")
     assert not queue.live
     assert log(queue) == [f"{word} {job.name}" for job in jobs for word in ("begin", "end")]
-    later = queue.submit(tfidf(0))  # the line wakes up again
+    later = queue.submit(tfidf(0))  # the idle queue starts again
     ended(queue, later, "finished")
 
 
-def test_stop_keeps_the_checkpoint_and_resume_goes_on(made: Made) -> None:
+def test_stop_keeps_the_checkpoint_and_resume_continues_from_it(made: Made) -> None:
     queue = made()
     first, second = queue.submit(tfidf(5)), queue.submit(tfidf(0))
     until(lambda: (Path(first.folder) / HISTORY).exists())
@@ -141,13 +141,13 @@ def test_stop_keeps_the_checkpoint_and_resume_goes_on(made: Made) -> None:
     assert queue.job(second.id).state == "stopped"
     queue.stop(first.id)
     ended(queue, first, "stopped")
-    assert (Path(first.folder) / "told").exists()  # it could end in its own way
+    assert (Path(first.folder) / "told").exists()  # it was interrupted, not killed
     assert (Path(first.folder) / CHECKPOINT).is_file()
     assert len(history(first.folder)) > 0
-    queue.resume(second.id)  # it never began: from the beginning
+    queue.resume(second.id)  # it never began, so it starts from the beginning
     ended(queue, second, "finished")
     with locked(first.folder), pytest.raises(ValueError, match=f"run {first.id}"):
-        queue.resume(first.id)  # the command line trains it
+        queue.resume(first.id)  # the command line is training it
     queue.resume(first.id)
     until(lambda: len(log(queue)) == 4)
     assert log(queue)[-1] == f"begin {first.name} --resume"
@@ -157,7 +157,7 @@ def test_stop_keeps_the_checkpoint_and_resume_goes_on(made: Made) -> None:
 
 
 @pytest.mark.parametrize(("seed", "why"), [(13, "the loss is nan"), (14, "out of luck"), (15, "SIGKILL")])
-def test_a_failure_says_why_and_the_line_goes_on(made: Made, seed: int, why: str) -> None:
+def test_a_failure_says_why_and_the_queue_continues(made: Made, seed: int, why: str) -> None:
     queue = made()
     bad, good = queue.submit(tfidf(seed)), queue.submit(tfidf(0))
     assert why in ended(queue, bad, "failed").why
@@ -167,7 +167,7 @@ def test_a_failure_says_why_and_the_line_goes_on(made: Made, seed: int, why: str
     assert "/there/is/no/such/program" in ended(queue, queue.submit(tfidf(0)), "failed").why
 
 
-def test_the_line_is_bounded_and_so_is_each_visitor(made: Made) -> None:
+def test_the_queue_is_limited_in_total_and_per_visitor(made: Made) -> None:
     queue = made(most=3)
     for visitor in "ab":
         queue.submit(tfidf(9), visitor=visitor, each=1)
@@ -193,15 +193,15 @@ def test_the_oldest_records_are_forgotten_and_their_runs_stay(made: Made, monkey
     assert (Path(first.folder) / "run.json").is_file()
 
 
-def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_space_is_limited_per_visitor_and_in_total(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TOGETHER", 2)
     queue = made()
     first = ended(queue, queue.submit(tfidf(0), visitor="a", disk=2**20), "finished")
     (Path(first.folder) / "large").write_bytes(bytes(2**20))
     with pytest.raises(ValueError, match="1"):
         queue.submit(tfidf(0), visitor="a", disk=2**20)
-    ended(queue, queue.submit(tfidf(0), visitor="b", disk=2**20), "finished")  # of another visitor
-    ended(queue, queue.submit(tfidf(0), visitor="a"), "finished")  # the teacher has no limit
+    ended(queue, queue.submit(tfidf(0), visitor="b", disk=2**20), "finished")  # another visitor has space left
+    ended(queue, queue.submit(tfidf(0), visitor="a"), "finished")  # without a limit, as for the teacher
     (Path(first.folder) / "large").write_bytes(bytes(2**21))
     with pytest.raises(ValueError, match="2"):
         queue.submit(tfidf(0), visitor="b", disk=2**20)
@@ -211,7 +211,7 @@ def test_a_visitors_runs_take_so_much_disk_and_those_of_all(made: Made, monkeypa
     queue.submit(tfidf(0), visitor="a", disk=2**20)
 
 
-def test_only_a_run_that_was_trained_here_and_that_nobody_trains_is_deleted(made: Made, tmp_path: Path) -> None:
+def test_only_idle_runs_that_were_trained_here_are_deleted(made: Made, tmp_path: Path) -> None:
     queue = made()
     job = queue.submit(tfidf(9), visitor="a")
     until(lambda: queue.job(job.id).checkpoint)
@@ -219,7 +219,7 @@ def test_only_a_run_that_was_trained_here_and_that_nobody_trains_is_deleted(made
         queue.delete(Path(job.folder))
     queue.stop(job.id)
     ended(queue, job, "stopped")
-    with locked(job.folder), pytest.raises(ValueError, match=job.name):  # the command line resumes it
+    with locked(job.folder), pytest.raises(ValueError, match=job.name):  # the command line is resuming it
         queue.delete(Path(job.folder))
     (queue.runs / "by-hand").mkdir()  # made by the command line
     (tmp_path / "others" / "theirs").mkdir(parents=True)
@@ -233,7 +233,7 @@ def test_only_a_run_that_was_trained_here_and_that_nobody_trains_is_deleted(made
         with pytest.raises(ValueError, match=re.escape(folder.name)):
             queue.delete(folder)
         assert folder.is_dir()
-    theirs = ended(queue, queue.submit(tfidf(0)), "finished")  # no visitor's
+    theirs = ended(queue, queue.submit(tfidf(0)), "finished")  # without an owner
     for each in (job, theirs):
         queue.delete(Path(each.folder))
         assert not Path(each.folder).exists()
@@ -249,7 +249,7 @@ def test_only_a_run_that_was_trained_here_and_that_nobody_trains_is_deleted(made
         (Job("tfidf", "topics", 0, {"out": "x"}), "out"),
     ],
 )
-def test_what_cannot_be_does_not_enter_the_line(made: Made, job: Job, said: str) -> None:
+def test_an_invalid_job_does_not_enter_the_queue(made: Made, job: Job, said: str) -> None:
     queue = made()
     with pytest.raises(ValueError, match=said):
         queue.submit(job)
@@ -267,7 +267,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
     until(lambda: queue.job(job.id).state == "running")
     queue.stop(job.id)
     ended(queue, job, "stopped")
-    assert file.exists()  # to go on with
+    assert file.exists()  # needed to resume
     (queue.runs / "enough").touch()
     queue.resume(job.id)
     ended(queue, job, "finished")
@@ -287,7 +287,7 @@ def test_an_upload_is_private_and_gone_afterwards(made: Made) -> None:
         queue.submit(Job("tfidf", "x.exe", own=True))
 
 
-def test_closing_stops_what_runs_and_another_app_may_go_on(made: Made) -> None:
+def test_closing_stops_trainings_and_another_app_can_resume_them(made: Made) -> None:
     queue = made()
     first, second = queue.submit(tfidf(9)), queue.submit(tfidf(9))
     until(lambda: (Path(first.folder) / HISTORY).exists())
@@ -323,7 +323,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.whole
-def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
+def test_after_a_crash_nothing_keeps_running_and_jobs_can_be_resumed(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", CRASHES, str(tmp_path)], capture_output=True, text=True, check=False, timeout=HANG
     )
@@ -361,7 +361,7 @@ def test_after_a_crash_nothing_runs_on_and_the_rest_can(tmp_path: Path) -> None:
 
 
 @pytest.mark.whole
-def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_equal_to_one_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"epochs": 1, "size": 6, "dimension": 6, "encoder": "mean"}
     queue = Queue(tmp_path / "queue")
     try:
@@ -373,13 +373,13 @@ def test_what_it_makes_is_what_the_command_line_makes(tmp_path: Path, monkeypatc
             main()
         assert not left.value.code
         ended(queue, job, "finished")
-        assert read_record(job.folder) == read_record(tmp_path / "mine")  # the checksums of all files too
+        assert read_record(job.folder) == read_record(tmp_path / "mine")  # including the checksums of all files
         assert read_record(job.folder)["metrics"]["topics/test"]["knn_accuracy"] > 0
     finally:
         queue.close()
 
 
-def test_a_record_that_is_none_is_passed_over(tmp_path: Path) -> None:
+def test_an_invalid_record_is_skipped(tmp_path: Path) -> None:
     good = Job("tfidf", "topics", id="0001", folder=str(tmp_path / "a"), state="finished")
     write_job(tmp_path, good)
     (tmp_path / "0002.json").write_text('{"id": "0002"}')
@@ -396,7 +396,7 @@ BOUND_BY_ANOTHER = {
 }
 
 
-def test_choices_lie_within_what_the_method_takes() -> None:
+def test_choices_are_within_the_limits_of_the_method() -> None:
     for name in METHODS:
         settings = METHODS[name].Settings
         for entry in dataclasses.fields(settings):
@@ -414,8 +414,8 @@ def test_choices_lie_within_what_the_method_takes() -> None:
                     settings.of({entry.name: value})
 
 
-def test_a_worker_that_does_not_stop_is_ended_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its app is gone: it is told as by Ctrl-C, has its time, and then is not asked again."""
+def test_a_worker_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When its app is gone, it is interrupted as with Ctrl-C, given some time, and killed."""
     done: list[object] = []
     monkeypatch.setattr(os, "read", lambda where, most: b"")
     monkeypatch.setattr(os, "kill", lambda process, sign: done.append((process, sign)))
@@ -446,7 +446,7 @@ def test_the_name_of_an_upload_stays_in_its_folder(name: str, kept: str) -> None
 
 
 @pytest.mark.parametrize("content", ["", "[", "[1]", '{"done": 5}', '{"done": 5, "total": 0}'])
-def test_a_half_written_progress_is_none(tmp_path: Path, content: str) -> None:
+def test_half_written_progress_is_ignored(tmp_path: Path, content: str) -> None:
     (tmp_path / PROGRESS).write_text(content)
     job = Job("tfidf", "topics", folder=str(tmp_path / "run"), state="running")
     assert progress(job, tmp_path)[1:] == (None, None)
@@ -469,10 +469,10 @@ def test_why_it_ended(tmp_path: Path, said: bytes, status: int, why: str, notes:
     assert why in told
 
 
-# --- whose a run is ------------------------------------------------------------------------------------------------
+# --- owners of runs ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_noted_is_read_again_and_goes_with_the_run(tmp_path: Path) -> None:
+def test_an_owner_is_read_again_and_forgotten_with_the_run(tmp_path: Path) -> None:
     for name in ("one", "two", "three"):
         (tmp_path / name / "deep").mkdir(parents=True)
     (tmp_path / "one" / "deep" / "file").write_bytes(bytes(1_000))
@@ -485,7 +485,7 @@ def test_what_is_noted_is_read_again_and_goes_with_the_run(tmp_path: Path) -> No
     (tmp_path / "two" / "deep").rmdir()
     (tmp_path / "two").rmdir()
     assert all_owned(tmp_path) == [one]
-    (tmp_path / "two").mkdir()  # another run of this name is nobody's
+    (tmp_path / "two").mkdir()  # another run of this name has no owner
     assert owned(tmp_path / "two") is None
 
 

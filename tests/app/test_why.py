@@ -1,4 +1,4 @@
-"""The panel "Why alike?" on every page that shows a pair of sentences, for one model and for two beside each other."""
+"""The panel "Why alike?" on the pages that show a pair of sentences, for one model and for two side by side."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def sentences(page: AppTest) -> list[str]:
 
 
 def alikes(page: AppTest) -> list[dict[str, Any]]:
-    """The pictures of the panel."""
+    """The charts of the panel."""
     return [
         figure(page, at) for at, chart in enumerate(charts(page)) if "Which words make two sentences" in chart.proto.alt
     ]
 
 
 def values(page: AppTest, label: str = "similarity") -> list[str]:
-    """The similarities, or the gaps, of the headlines."""
+    """The similarities or the gaps in the headlines."""
     said = "\n".join(text.value for text in page.markdown if " the similarity is" in text.value)
     return re.findall(r"similarity is \*\*([−\d.]+)\*\*" if label == "similarity" else r"gap is ([−+\d.]+)\.", said)
 
 
 def words(page: AppTest) -> list[tuple[str, float]]:
-    """The marked words of all sentences of the panel, in order, with their parts."""
+    """The marked words of all sentences in the panel, in order, with their parts of the similarity."""
     html = "".join(each.proto.body for each in page.get("html") if "labkit-words" in each.proto.body)
     return [(word, float(part.replace("−", "-"))) for part, word in re.findall(r'title="([−+\d.]+)">([^<]+)<', html)]
 
@@ -79,10 +79,10 @@ def test_it_opens_from_every_page_with_the_similarity_of_the_method(opened: Open
         assert float(value) == pytest.approx(float(learned(method, corpus).similarity([a], [b])[0, 0]), abs=6e-4)
     assert len(alikes(page)) == len(said)
     fine(page.run())
-    assert not alikes(page)  # closed again, and nothing is left
+    assert not alikes(page)  # closed again
 
 
-def test_two_models_explain_the_same_pair_beside_each_other(opened: Opened, run_code: RunCode) -> None:
+def test_two_models_explain_the_same_pair_side_by_side(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **BOTH).run())
     fine(page.text_input(key="typed").set_value("a dog on the beach").run())
     asked(page, "why-left-typed-1")
@@ -108,18 +108,18 @@ def test_two_models_explain_the_same_pair_beside_each_other(opened: Opened, run_
     assert list(drawn.customdata[0]) == alikes(page)[0]["data"][0]["customdata"][0]
 
 
-def test_a_text_keeps_its_marks_and_repeated_words_and_what_is_no_word_follows(opened: Opened) -> None:
+def test_every_occurrence_of_a_word_is_marked_and_the_rest_comes_last(opened: Opened) -> None:
     opened("why_page")
     from why import marked
 
     html = marked("A <b>cat</b>, a cat & a dog.", ("a", "a", "a", "cat", "(rest)"), (0.1, -0.2, 0.3, 0.4, 0.25), 0.4)
     shown = re.findall(r'title="([^"]*)">([^<]*)<', html)
-    assert [word for _, word in shown] == ["A", "cat", "a", "cat", "a", "(rest)"]  # the word that is counted once, too
+    assert [word for _, word in shown] == ["A", "cat", "a", "cat", "a", "(rest)"]  # "cat" twice, though counted once
     assert [part for part, _ in shown] == ["+0.100", "+0.400", "−0.200", "+0.400", "+0.300", "+0.250"]
     assert "<b>" not in html
     assert "&lt;" in html
     assert "&amp;" in html
-    assert html.count("dotted") == 1  # no colour is needed to tell what makes them less similar
+    assert html.count("dotted") == 1  # negative parts are visible without colour
 
 
 @pytest.mark.whole
@@ -144,9 +144,7 @@ def test_another_way_is_chosen_and_a_gap_is_shown(opened: Opened, monkeypatch: p
 
 
 @pytest.mark.whole
-def test_what_cannot_be_worked_out_is_one_sentence_in_the_panel(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_explanation_is_one_sentence_in_the_panel(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_of: Any, **_way: Any) -> None:
         raise ValueError("it has no <b>words</b>")
 
@@ -157,13 +155,13 @@ def test_what_cannot_be_worked_out_is_one_sentence_in_the_panel(
     st.cache_resource.clear()
     assert not page.exception
     assert [error.value for error in page.error] == [r"it has no \<b\>words\</b\>"]
-    assert len(alikes(page)) == 1  # the other model still says what it has to say
+    assert len(alikes(page)) == 1  # the other model is still explained
 
 
 # --- why b is nearer than c --------------------------------------------------------------------------------------
 
 
-def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(opened: Opened) -> None:
+def test_a_neighbour_of_another_class_is_compared_with_the_nearest_of_the_same_class(opened: Opened) -> None:
     page = fine(opened("space_page", **CLUSTERS).run())
     lines = [text.value for text in page.markdown if re.match(r"\d\. \*\*", text.value)]
     wrong = next(number for number, line in enumerate(lines, 1) if "✓" not in line)
@@ -184,11 +182,11 @@ def test_a_neighbour_of_another_class_is_set_against_the_nearest_of_its_own(open
     assert difference == pytest.approx(near - far, abs=1e-9)
     nearer = "b" if found.difference > 0 else "c"
     assert f"**Why {nearer} is nearer**" in [text.value for text in page.markdown]
-    assert len(sentences(asked(page, f"why-left-read-{ticked}"))) == 2  # it is right
+    assert len(sentences(asked(page, f"why-left-read-{ticked}"))) == 2  # no c, because b has the right class
 
 
 @pytest.mark.whole
-def test_a_negative_of_a_batch_is_set_against_the_nearest_positive(opened: Opened) -> None:
+def test_a_negative_of_a_batch_is_compared_with_the_nearest_positive(opened: Opened) -> None:
     page = fine(opened("why_page", vectors="TF-IDF", anchor="3").run())
     table = page.dataframe[-1].value if "kind" in page.dataframe[-1].value else page.dataframe[0].value
     for kind, count in (("negative", 1), ("positive", 0)):

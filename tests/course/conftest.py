@@ -1,4 +1,4 @@
-"""The ablations keep their cells in the same store as the papers' tables; a class is in a folder."""
+"""Shared fixtures: the store of cells, the same as for the papers' tables, and the files of a class."""
 
 from tests.course.thirty import thirty as thirty
 from tests.papers.conftest import desk as desk

@@ -1,4 +1,4 @@
-"""Ablations: a cell is computed once, comes out the same when it is tried again, and its table is kept as measured."""
+"""Ablations: a cell is computed once and reproducible, and its table is stored as measured."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ CELLS = [("tfidf", 0), ("tfidf", 1), ("mean-vectors", 0), ("mean-vectors", 1)]
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """The method and seed of each cell that is computed; its first figure counts them."""
+    """The method and seed of each computed cell; its first metric is a tenth of their number."""
     cells: list[tuple[str, int]] = []
 
-    @wraps(scored)  # a recipe goes by its name
+    @wraps(scored)  # a recipe is identified by its name
     def counting(case: Case) -> Result:
         cells.append((case.method, case.seed))
         return Result({"spearman": 0.1 * len(cells), "pearson": 1 / 3})
@@ -61,7 +61,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return cells
 
 
-# --- what is computed --------------------------------------------------------------------------------------------
+# --- computed cells ----------------------------------------------------------------------------------------------
 
 
 def test_measured_kept_and_read_again(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_measured_kept_and_read_again(tmp_path: Path, store: Store, monkeypatch:
     write_table(measured, tmp_path)
     assert kept("small", tmp_path) == measured
     assert measured.values("TF-IDF", "spearman")[0] != measured.values("words", "spearman")[0]
-    for name in ("find", "keep"):  # trying again asks no store
+    for name in ("find", "keep"):  # `again` uses no store
         monkeypatch.setattr(Store, name, property(lambda _: pytest.fail("the store was asked")))
     assert again(SMALL, "words", 1) == measured.figures["words"][1]
 
@@ -85,7 +85,7 @@ def test_known_cells_are_computed_again_only_on_request(store: Store, computed: 
     second = measure_all(larger, Store(store.folder))
     assert computed == [*CELLS, ("lsa", 0), ("lsa", 1)]
     assert {name: second.figures[name] for name in first.figures} == first.figures
-    assert second.figures["same"] == first.figures["TF-IDF"]  # a cell goes by what decides its figures
+    assert second.figures["same"] == first.figures["TF-IDF"]  # a cell is identified by what determines its metrics
     third = measure_all(SMALL, store, again=True)
     assert computed[6:] == CELLS
     assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
@@ -99,9 +99,7 @@ def test_an_error_in_a_cell_is_raised(store: Store) -> None:
         measure_all(replace(SMALL, recipe=faulty), store)
 
 
-def test_a_cell_is_computed_by_one_thread_and_so_it_is_tried_again(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cell_is_computed_and_recomputed_in_one_thread(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
     @wraps(scored)
@@ -121,7 +119,7 @@ def test_a_cell_is_computed_by_one_thread_and_so_it_is_tried_again(
         torch.set_num_threads(before)
 
 
-def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_use_the_test_articles_and_the_seed_of_the_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[set[str], int]] = []
 
     def agreement(method: Method, part: Corpus, *, seed: int) -> SimpleNamespace:
@@ -136,7 +134,7 @@ def test_clusters_are_those_of_the_test_articles_and_of_the_cells_seed(monkeypat
 
 
 @pytest.mark.whole
-def test_a_tuned_variant_is_trained_with_what_its_trials_chose(
+def test_a_tuned_variant_is_trained_with_the_settings_that_its_trials_chose(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair, "WHOLE", {**fair.WHOLE, "trials": 2})
@@ -172,10 +170,10 @@ def test_variants_share_a_cell_of_their_own_recipe(store: Store) -> None:
     assert again(plan, "outside", 1) == {"hit": 0.2, "rank": 4.0}
 
 
-# --- what names a cell -------------------------------------------------------------------------------------------
+# --- keys of cells -----------------------------------------------------------------------------------------------
 
 
-def test_a_cell_is_that_of_a_papers_table_where_both_ask_for_the_same(desk: Desk) -> None:
+def test_an_equal_cell_of_a_papers_table_has_the_same_key(desk: Desk) -> None:
     row = Recipe(scored, "tfidf", {"max_ngram": 2})
     theirs = Cell(row, desk.open("stsb", published=False), {}, 1, row.settings)
     same = replace(SMALL, variants=(Variant("two words", "tfidf", {"max_ngram": 2}),))
@@ -184,8 +182,8 @@ def test_a_cell_is_that_of_a_papers_table_where_both_ask_for_the_same(desk: Desk
     assert SMALL.cell("TF-IDF", 1).key != theirs.key
 
 
-def test_no_two_recipes_have_one_name() -> None:
-    """A cell is known by the name of its recipe's function, in ablations and in the papers' tables."""
+def test_no_two_recipes_have_the_same_name() -> None:
+    """A cell is identified by the name of its recipe's function, in ablations and in the papers' tables."""
     functions = {row.recipe.run for each in tables("") for row in each.rows if row.recipe is not None}
     functions |= {plan.recipe for plan in PLANS.values() if plan.recipe is not None}
     functions |= {scored, scored_and_clustered}
@@ -197,7 +195,7 @@ def test_no_two_recipes_have_one_name() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the command writes tables, of which there is one."""
+    """The folder in which the command writes its only table."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(plans, "PLANS", {"small": SMALL})
     monkeypatch.setattr(plans, "write_table", lambda table: write_table(table, tmp_path / "tables"))
@@ -235,7 +233,7 @@ def table(**values: tuple[float, ...]) -> Figures:
 
 def test_rows_say_best_behind_and_open() -> None:
     found = table(a=(0.80, 0.82, 0.84), b=(0.81, 0.81, 0.82), c=(0.6, 0.62, 0.64))
-    found.figures["c"][2]["auc"] = 0.641  # seed by seed .2, .2 and .199 behind
+    found.figures["c"][2]["auc"] = 0.641  # behind a by .2, .2 and .199
     rows = {row["variant"]: row for row in found.rows(["auc"])}
     verdicts = {name: row["compared with the best"] for name, row in rows.items()}
     assert verdicts == {"a": "best", "b": "open", "c": "behind"}
@@ -255,10 +253,10 @@ def test_unknown_names_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=list(PLANS))
-def test_a_kept_table_is_its_plans(
+def test_a_stored_table_matches_its_plan(
     plan: Ablation, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    """Same variants with the same settings, every seed, every measure, of the corpus as it is now."""
+    """It has the variants, settings, seeds and measures of its plan, on the current corpus."""
     if CORPORA[plan.corpus].kind == "published":
         monkeypatch.setenv("LABKIT_DATA", str(request.getfixturevalue("published_data")))
     found = kept(plan.name, FOLDER)

@@ -1,4 +1,4 @@
-"""What a notebook calls: answers, hints, solutions, predictions, and the record of them beside the notebook."""
+"""The functions that a notebook calls: answers, hints, solutions and predictions, and the record of them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_solution_is_shown_run_and_kept_as_seen() -> None:
     assert "0 of 4" in answers.progress("09").text
 
 
-def test_a_prediction_is_shown_beside_the_truth() -> None:
+def test_a_prediction_is_shown_next_to_the_truth() -> None:
     said = answers.recall
     answers.predict("01.a", ...)
     nothing = said("01.a", "nearest negative").text
@@ -76,7 +76,7 @@ def test_a_prediction_is_shown_beside_the_truth() -> None:
     assert len({nothing, same, same.replace("nearest negative", "farthest positive"), other}) == 4
     answers.predict("01.b", 0.25)
     assert "0.25" in said("01.b", 0.5).text
-    answers.predict("01.b", 80)  # in per cent, where a share was asked for
+    answers.predict("01.b", 80)  # as a percentage instead of a share
     assert "0.8" in said("01.b", 0.5).text
     assert "0.8" not in said("01.b", 64).text
 
@@ -102,7 +102,7 @@ def test_an_unreadable_record_is_put_aside(empty: Path, content: str) -> None:
     assert open_record().of("09.3").right
 
 
-def test_without_a_place_to_write_the_lesson_goes_on(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_record_the_lesson_continues(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (empty / "file").touch()
     monkeypatch.setenv("LABKIT_ANSWERS", str(empty / "file" / "folder.json"))
     assert answers.answer("09.3", RIGHT).good

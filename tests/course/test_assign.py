@@ -1,4 +1,4 @@
-"""An assignment gives nothing away, and otter-grader gives points for what is answered and for nothing else."""
+"""An assignment contains no solutions, and otter-grader gives points for right answers only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(answers.VARIABLE, raising=False)
 
 
-# --- what is written ---------------------------------------------------------------------------------------------
+# --- written files -----------------------------------------------------------------------------------------------
 
 
 def squeezed(text: str) -> str:
@@ -50,7 +50,7 @@ def texts_of(value: object) -> Iterator[str]:
 
 
 def leaks(source: Path, folder: Path) -> list[str]:
-    """Lines of solutions in any text of any file: cells, outputs, metadata, names of files."""
+    """The lines of solutions in any text of any file: cells, outputs, metadata, file names."""
     got = ""
     for path in folder.rglob("*"):
         text = path.read_text("utf-8") if path.is_file() else ""
@@ -59,7 +59,7 @@ def leaks(source: Path, folder: Path) -> list[str]:
     lines = source.read_text("utf-8").split("\n")
     shown = squeezed("\n".join(line for line in lines if not MARK.search(line)))
     hidden = {squeezed(MARK.sub("", line)) for line in lines if MARK.search(line)}
-    secret = {line for line in hidden if len(line) > 12 and line not in shown}  # shorter: `return 1`, `x = 3`
+    secret = {line for line in hidden if len(line) > 12 and line not in shown}  # shorter ones may recur
     assert len(secret) >= 4
     return sorted(line for line in secret if line in got)
 
@@ -179,8 +179,8 @@ def half_solved(path: Path, student: Path, name: str) -> Path:
 
 
 @pytest.mark.weekly
-def test_otter_gives_points_for_what_is_answered(tmp_path: Path) -> None:
-    """For one notebook: each takes otter a minute and a half."""
+def test_otter_gives_points_for_answers(tmp_path: Path) -> None:
+    """For one notebook, because each takes otter 90 seconds."""
     pytest.importorskip("otter", reason="needs otter-grader: pip install otter-grader")
     written = assign("01", tmp_path / "out")
     keeps = tmp_path / "out" / "autograder"

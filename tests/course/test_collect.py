@@ -1,4 +1,4 @@
-"""Progress files of a class are counted as a plain loop counts them; files that are no such records are left out."""
+"""Counts of a class's progress files against a plain loop; invalid files are named and skipped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def begun(key: str = "01.1", **more: Any) -> dict[str, Any]:
     return {key: {"tries": 1, "right": True, "hints": 0, "seen": False} | more}
 
 
-def test_a_class_of_thirty_is_counted_as_a_plain_loop_counts_it(thirty: Path) -> None:
+def test_the_counts_of_a_class_of_thirty_are_those_of_a_plain_loop(thirty: Path) -> None:
     answered, read, stuck, here, tries = Counter(), Counter(), {}, {}, {}
     slips: dict[tuple[str, str], list[int]] = {}
     for name in NAMES:
@@ -51,7 +51,7 @@ def test_a_class_of_thirty_is_counted_as_a_plain_loop_counts_it(thirty: Path) ->
         assert set(each.here) == here.get(each.key, set())
         assert each.tries == median(tries[each.key])
         assert each.begun == len(tries[each.key])
-    several = {slip: counts for slip, counts in slips.items() if len(counts) > 1}  # one student's is not shown
+    several = {slip: counts for slip, counts in slips.items() if len(counts) > 1}  # a single student's is not shown
     assert 10 < len(several) < len(slips)
     assert {(each.key, each.says): (each.students, each.times) for each in progress.slips} == {
         slip: (len(counts), sum(counts)) for slip, counts in several.items()
@@ -68,11 +68,11 @@ def test_names_appear_only_on_request(thirty: Path) -> None:
     assert [each.name for each in progress.students] == [f"student {n}" for n in range(1, 31)]
     assert [each.name for each in named.students] == sorted(NAMES)
     alphabetical = [each.begun for each in named.students]
-    assert [each.begun for each in progress.students] != alphabetical  # a number is no place in a class list
+    assert [each.begun for each in progress.students] != alphabetical  # numbers do not follow the class list
     assert collect(thirty).students == progress.students
 
 
-def test_the_answers_of_a_notebook_are_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answers_of_a_notebook_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(answers.VARIABLE, raising=False)
     for name, given in (("ada", 0.0), ("bea", 0.0), ("cem", 0.2)):
         (tmp_path / name).mkdir()
@@ -113,7 +113,7 @@ HOSTILE = {
 }
 
 
-def test_files_that_are_no_records_are_named_and_left_out(tmp_path: Path) -> None:
+def test_invalid_files_are_named_and_skipped(tmp_path: Path) -> None:
     for name, data in HOSTILE.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "ada.json").write_text(record(begun()))
@@ -131,13 +131,13 @@ def test_links_devices_and_hidden_files_are_not_opened(tmp_path: Path) -> None:
     (folder / "ada.json").write_text(record(begun()))
     (folder / "bea.json").symlink_to(tmp_path / "secret")
     (folder / "round").symlink_to(folder)
-    os.mkfifo(folder / "cem.json")  # whoever opens it waits for ever
+    os.mkfifo(folder / "cem.json")  # opening it would block forever
     progress = collect(folder, names=True)
     assert [each.name for each in progress.students] == ["ada"]
     assert [said.split()[0] for said in progress.skipped] == ["bea.json", "cem.json"]
 
 
-def test_strangers_texts_are_printable(tmp_path: Path) -> None:
+def test_texts_of_files_become_printable(tmp_path: Path) -> None:
     says = "\x1b[2J\ud800\u202eown\nwords"
     for name in ("a\x1b[31m", "b\n"):
         (tmp_path / f"{name}.json").write_text(record(begun(slips={says: 1})))
@@ -149,7 +149,7 @@ def test_strangers_texts_are_printable(tmp_path: Path) -> None:
     assert {each.name for each in progress.students} == {"a�[31m", "b�"}
 
 
-def test_two_files_of_one_name_stay_two_students(tmp_path: Path) -> None:
+def test_two_files_with_the_same_name_are_two_students(tmp_path: Path) -> None:
     (tmp_path / "a" / "x").mkdir(parents=True)
     for where in ("x.json", "a/x/progress.json", "Kim_progress.json", "progress.json"):
         (tmp_path / where).write_text(record(begun()))

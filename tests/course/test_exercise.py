@@ -1,4 +1,4 @@
-"""How an answer is judged: what is right passes in every form, and a general mistake has a complaint of its own."""
+"""The judge of answers: right answers pass in every form, and each common mistake has its own message."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def seven(given, random):
 
 
 @pytest.mark.parametrize("given", [..., (..., 1), [1, [...]], {"a": ...}, lambda: ..., lambda: torch.ones(2) * ...])
-def test_an_open_answer_stops(given) -> None:
+def test_an_open_answer_raises(given) -> None:
     with pytest.raises(StillOpen, match=r"01\.1"):
         judge("01.1", given)
 
@@ -57,7 +57,7 @@ def test_a_forgotten_return_is_wrong_and_not_open() -> None:
 
 
 @pytest.mark.parametrize("wrong", [lambda: 1 / 0, lambda: len(3), lambda: np.ones(4) * np.ones((4, 3))])
-def test_an_error_in_an_answer_is_told_and_not_raised(wrong) -> None:
+def test_an_error_in_an_answer_is_reported_and_not_raised(wrong) -> None:
     with pytest.raises(Exception) as raised:
         wrong()
     verdict = judge("01.1", wrong)
@@ -66,7 +66,7 @@ def test_an_error_in_an_answer_is_told_and_not_raised(wrong) -> None:
 
 
 @pytest.mark.parametrize("rows", [np.ones, torch.ones])
-def test_shapes_that_do_not_fit_are_advised_on(rows) -> None:
+def test_mismatched_shapes_come_with_advice(rows) -> None:
     for stumbles in (lambda: rows(4) * rows((4, 3)), lambda: rows((2, 3)) @ rows((2, 3))):
         assert "[:, None]" in judge("01.1", stumbles).says
 
@@ -83,7 +83,7 @@ def test_shapes_that_do_not_fit_are_advised_on(rows) -> None:
         lambda x, w, times: torch.tensor(times * x @ w, dtype=torch.float32),
     ],
 )
-def test_every_form_of_the_right_answer_is_taken(form) -> None:
+def test_every_form_of_the_right_answer_is_accepted(form) -> None:
     assert complaint(form) is None
 
 
@@ -100,7 +100,7 @@ def test_readers() -> None:
             reader(wrong)
 
 
-# --- mistakes that all exercises share ---------------------------------------------------------------------------
+# --- mistakes common to all exercises ----------------------------------------------------------------------------
 
 
 def changes(x, w, times):
@@ -140,7 +140,7 @@ UNNAMED = {
 }
 
 
-def test_each_general_mistake_has_its_own_complaint() -> None:
+def test_each_common_mistake_has_its_own_message() -> None:
     says = {name: complaint(answer) for name, answer in (NAMED | UNNAMED).items()}
     assert None not in says.values()
     assert len(set(says.values())) == len(says)
@@ -152,7 +152,7 @@ def test_each_general_mistake_has_its_own_complaint() -> None:
         assert value in says[name]
 
 
-def test_exchanged_arguments_and_a_turned_matrix_are_named() -> None:
+def test_swapped_arguments_and_a_transposed_matrix_are_named() -> None:
     cases = [(1.0, 2.0, 3.0), (2.0, 0.5, 1.5), (4.0, 1.0, 2.5)]
     says = complaint(lambda a, b, c: b + 2 * a + c**2, lambda a, b, c: a + 2 * b + c**2, cases, ())
     assert {"a", "b"} < set(says.split())
@@ -168,7 +168,7 @@ def test_flags_are_not_numbers() -> None:
 
 
 def test_rows_of_different_lengths_are_compared() -> None:
-    """Numpy makes no array of them."""
+    """NumPy cannot make an array of them."""
     cases = [([np.ones(n), np.ones(n + 1)], [0, 1]) for n in (2, 3, 4)]
 
     def longest(rows, places):

@@ -1,8 +1,7 @@
-"""Every exercise: its solution passes, its untouched cell is open, and each mistake is told from the right answer.
+"""Every exercise: its solution passes, its untouched cell is open, and each mistake is recognized.
 
 Solutions and untouched cells come from the sources of the notebooks, mistakes from the tables of the checks. Below are
-right answers of another form, where a check leaves a choice, and wrong ones, where it does more than look into its
-table.
+right answers in other forms, and wrong answers that are in no table.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ KEYS = list(questions())
 SEEDS = range(3)
 
 
-# --- what the notebooks hold -------------------------------------------------------------------------------------
+# --- cells of the notebooks --------------------------------------------------------------------------------------
 
 
 def cells_of(number: str) -> list[str]:
@@ -72,7 +71,7 @@ def test_exercise(key: str) -> None:
         for given in ALSO_WRONG.get(key, []):
             assert not judge(key, given, seed).right
     asked: dict[int, list[Any]] = {0: [], 1: []}
-    if callable(solution(key)):  # a table of earlier cases does not pass: a check asks something else at every call
+    if callable(solution(key)):  # memorised cases do not pass: each seed asks for others
         for seed, cases in asked.items():
             judge(key, lambda *case, cases=cases: cases.append(case) or solution(key)(*case), seed)
         assert asked[0]
@@ -82,8 +81,8 @@ def test_exercise(key: str) -> None:
 @pytest.mark.whole
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each mistake in the table of a check is refused, with what its own row says."""
+def test_each_mistake_has_its_own_message(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each mistake in the table of a check is refused with the message of its row."""
     found, find = [], checking.find_mistake
 
     def every(answer, right, cases, mistakes, **how):
@@ -96,11 +95,11 @@ def test_mistakes_are_told_apart(key: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert [row for row in found if row[0] != row[1]] == []
 
 
-# --- right answers of another form -------------------------------------------------------------------------------
+# --- right answers in other forms --------------------------------------------------------------------------------
 
 
 def step_by_autograd(V, P, N, weights_of, rate):
-    """Down a loss that is linear in S and has these weights as its slopes."""
+    """A gradient step on a loss that is linear in S, with these weights as its slopes."""
     W = (weights_of(V @ V.T, P, N) * (N.double() - P.double())).detach()
     free = V.clone().requires_grad_()
     unit = F.normalize(free, dim=1)
@@ -131,7 +130,7 @@ def lost(net, batch, base):
 
 
 def in_order(*acts):
-    """A step that does these things, in this order."""
+    """A training step that performs these acts in this order."""
 
     def step(net, optimiser, batch, base):
         for act in acts:
@@ -281,7 +280,7 @@ def regrouped_by_the_best_move(S, labels, most=1000):
 
 
 def turned(W, p):
-    """The constant made dear, the p smallest taken, and turned: as orthonormal and as cheap."""
+    """The p smallest eigenvectors, with a penalty on the constant one, rotated: orthonormal at the same cost."""
     M = (np.eye(len(W)) - W).T @ (np.eye(len(W)) - W)
     Y = eigh(M + 9 / len(M), subset_by_index=[0, p - 1])[1] * np.sqrt(len(M))
     return Y @ np.linalg.qr(np.random.default_rng(1).normal(size=(p, p)))[0]
@@ -307,7 +306,7 @@ def generalised_closed_form(X, A, d, ridge):
 
 
 def paid_one_by_one(net, decoder, v, numbers, lengths):
-    """By a loop over sentences and words, with the gates of torch's own loss."""
+    """A loop over sentences and words, with torch's own cross-entropy."""
     costs = []
     for own, row, n in zip(v, numbers, lengths.tolist(), strict=True):
         state = own[None, None]
@@ -413,7 +412,7 @@ ALSO_RIGHT: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-# --- wrong answers that no table has -----------------------------------------------------------------------------
+# --- wrong answers in no table -----------------------------------------------------------------------------------
 
 
 def drawn_once(groups):
@@ -485,7 +484,7 @@ ALSO_WRONG: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-# --- what the checks take for granted ----------------------------------------------------------------------------
+# --- assumptions of the checks -----------------------------------------------------------------------------------
 
 
 def test_sentences_drawn_at_random_are_never_greedy() -> None:

@@ -1,4 +1,4 @@
-"""From a source to two notebooks: what a mark does, and nothing else."""
+"""The two notebooks made from a source, copies for students, and outputs kept without running."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HEAD = "# ---\n# jupyter:\n#   kernelspec: {display_name: Python 3, language: py
         ("x = '#!'", "x = '#!'"),
     ],
 )
-def test_a_solution_becomes_open(line: str, left: str) -> None:
+def test_a_solution_becomes_a_gap(line: str, left: str) -> None:
     assert with_gaps(line) == left
 
 
@@ -60,7 +60,7 @@ def test_both_notebooks_of_a_source(tmp_path: Path) -> None:
     assert [cell.source for cell in ours.cells] == ["Text with #!", "x = 1 + 1\nx", "print(x)"]
     assert [cell.metadata.get("tags") for cell in theirs.cells] == [None, ["exercise"], None]
     assert [cell["id"] for cell in read_source(source).cells] == [cell["id"] for cell in made.cells]
-    assert has_exercise(made.cells[1].source)  # the notebook that came in is as it was
+    assert has_exercise(made.cells[1].source)  # the source notebook is unchanged
 
 
 def test_copies_are_made_once_and_never_overwritten(tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ def test_copies_are_made_once_and_never_overwritten(tmp_path: Path) -> None:
     assert (folder / f"{names[3]}.ipynb").read_text("utf-8") == "no notebook"
 
 
-def test_jupyter_saves_sliders_and_asks_for_no_news(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Else a notebook that is opened again says "Error displaying widget" above each of them, and a question about
-    news from the network covers the first one that somebody opens."""
+def test_jupyter_saves_sliders_and_fetches_no_news(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Otherwise a reopened notebook shows "Error displaying widget" above each slider, and a question about news from
+    the network covers the first notebook opened."""
     from jupyterlab_server.settings_utils import _get_overrides
 
     assert "@jupyter-widgets/jupyterlab-manager:plugin" not in _get_overrides(str(tmp_path))[0]
@@ -98,10 +98,10 @@ def test_jupyter_saves_sliders_and_asks_for_no_news(monkeypatch: pytest.MonkeyPa
     assert news == {"fetchNews": "false", "checkForUpdates": False}
 
 
-# --- made again without being run -------------------------------------------------------------------------------
+# --- regenerated without running --------------------------------------------------------------------------------
 
 
-def test_where_only_text_has_changed_the_outputs_stay(tmp_path: Path) -> None:
+def test_outputs_stay_if_only_text_has_changed(tmp_path: Path) -> None:
     source, kept = tmp_path / "01_small.py", tmp_path / "kept.ipynb"
     source.write_text(HEAD + "# %% [markdown]\n# Text\n\n# %%\nx = 1  #!\nx\n")
     ran = solution(read_source(source))

@@ -1,4 +1,4 @@
-"""Fewer labels, of clusters, pairs and classes: the same sentences and words, and nothing known of the rest."""
+"""Training with fewer labels of clusters, pairs and classes: the sentences and words stay, other labels are unused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NONE = np.zeros((0, 2), np.int64)
 
 
 def source(count: int = 10) -> FilmSource:
-    """Clusters of three sentences; each first sentence is told apart from that of the next cluster."""
+    """Clusters of three sentences; each first sentence is marked as different from that of the next cluster."""
     of = np.repeat(np.arange(count), 3)
     apart = np.array([(3 * c, 3 * c + 3) for c in range(count - 1)])
     texts = [f"word{c} again{s}" for c in range(count) for s in range(3)]
@@ -45,7 +45,7 @@ def test_a_share_of_the_clusters_keeps_its_labels() -> None:
     assert found.texts == full.texts
     sizes = np.bincount(found.clusters.of)
     assert (sizes == 3).sum() == 3
-    assert (sizes == 1).sum() == 21  # the rest, alone
+    assert (sizes == 1).sum() == 21  # the rest, each alone
     labelled = np.flatnonzero(sizes[found.clusters.of] == 3)
     assert set(found.triplets(Recipe(), seed=0)[:, 0]) == set(labelled)
     assert np.isin(found.clusters.apart, labelled).all()
@@ -56,7 +56,7 @@ def test_a_share_of_the_clusters_keeps_its_labels() -> None:
 def test_a_cluster_of_one_has_no_label_to_lose() -> None:
     of = np.array([0, 0, 1, 1, 2, 2, 3])
     found = fewer_labels(FilmSource(list("abcdefg"), Clusters(of, NONE)), 0.67, 0)
-    assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep theirs
+    assert sorted(np.bincount(found.clusters.of)) == [1, 1, 1, 2, 2]  # two of three keep their label
     of, apart = np.array([0, 0, 1, 2, 2]), np.array([(0, 2), (3, 2)])
     found = fewer_labels(FilmSource(list("abcde"), Clusters(of, apart)), 1.0, 0)
     assert found.clusters.apart.tolist() == apart.tolist()
@@ -77,7 +77,7 @@ def test_partly_labelled_film_knows_every_word() -> None:
     assert not np.allclose(part.L.T @ part.L, whole.L.T @ whole.L)
 
 
-# --- the sentences of test, embedded together --------------------------------------------------------------------
+# --- all test sentences embedded together ------------------------------------------------------------------------
 
 
 def test_every_sentence_of_test_is_embedded_and_the_base_learns_from_train() -> None:
@@ -102,7 +102,7 @@ def rows_of(corpus: Corpus, share: float, seed: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["questions", "places", "relatedness"])
-def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) -> None:
+def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_only(name: str) -> None:
     corpus = load(name)
     train = [*corpus.part("train").rows()]
     quarter = rows_of(corpus, 0.25, 0)
@@ -110,10 +110,10 @@ def test_a_share_of_the_labels_is_drawn_by_the_seed_from_train_alone(name: str) 
     assert all(row in train for row in quarter[:50])
     assert rows_of(corpus, 0.25, 0) == quarter != rows_of(corpus, 0.25, 1)
     assert rows_of(corpus, 1.0, 3) == train
-    half = rows_of(corpus, 0.5, 0)  # a larger share has all that a smaller one has
+    half = rows_of(corpus, 0.5, 0)  # a larger share contains the smaller one
     assert len(half) > len(quarter)
     assert all(row in half for row in quarter)
-    if isinstance(corpus, Labelled):  # classes are drawn whole
+    if isinstance(corpus, Labelled):  # whole classes are drawn
         whole, drawn = (Counter(row["label"] for row in rows) for rows in (train, quarter))
         assert all(drawn[place] == whole[place] for place in drawn)
         assert len(drawn) == round(len(whole) / 4)
@@ -126,12 +126,12 @@ def taught(corpus: Corpus, seed: int = 0, **settings: Any) -> PartlyTaught:
 
 
 def fewer(name: str, every: int = 5) -> Corpus:
-    """The corpus with every so many rows of train."""
+    """The corpus with one in `every` rows of train."""
     whole = load(name)
     return whole.take([row for row in range(len(whole)) if whole.splits[row] != "train" or row % every == 0])
 
 
-def test_labels_that_are_not_drawn_change_nothing_and_their_texts_are_read() -> None:
+def test_undrawn_labels_change_nothing_but_their_texts_are_read() -> None:
     corpus = fewer("questions")
     drawn = {(row["text_a"], row["text_b"]) for row in rows_of(corpus, 0.25, 1)}
     turned = replace(
@@ -150,7 +150,7 @@ def test_labels_that_are_not_drawn_change_nothing_and_their_texts_are_read() -> 
     assert not np.allclose(plain.encode(texts), some.encode(texts))
 
 
-def test_trials_are_judged_by_the_figure_that_the_method_is_chosen_by() -> None:
+def test_trials_are_judged_by_the_selection_metric_of_the_method() -> None:
     settings = {"epochs": 1, "dimension": 4, "patience": 0, "dropout": 0.0}
     corpus = fewer("topics")
     found = tune(Experiment("bag, partly taught", corpus, settings, methods=COURSE), trials=1)

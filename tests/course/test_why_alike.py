@@ -1,4 +1,4 @@
-"""What notebook 12 measures: the truth is where it was planted, and judges tell a good explanation from a bad one."""
+"""The measurements of notebook 12: planted words, explanations, and the judges that rate explanations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def posts() -> Labelled:
 
 @pytest.fixture(scope="module")
 def network(posts: Labelled) -> SentPWNet:
-    """A network after one epoch, on some posts."""
+    """A network trained for one epoch on some posts."""
     method = METHODS["sentpwnet"](**{**EXPLAINED, "size": 12, "dimension": 8, "epochs": 1})
     method.fit(posts)
     return method
@@ -97,10 +97,10 @@ def test_explanations_have_the_properties_that_they_promise(network: SentPWNet) 
     assert ways["attention"](a, B) == pytest.approx(ways["attention"](a, OTHER))
     assert ways["integrated"](a, B) != pytest.approx(ways["integrated"](a, OTHER), abs=1e-3)
     rarest = ways["rarest"](a, B)
-    assert (a[rarest.argmax()], a[rarest.argmin()]) == ("bird", "the")  # no sentence of train has a bird
+    assert (a[rarest.argmax()], a[rarest.argmin()]) == ("bird", "the")  # the counts contain no bird
 
 
-def test_a_slope_is_what_a_small_step_brings(network: SentPWNet) -> None:
+def test_a_slope_is_a_finite_difference(network: SentPWNet) -> None:
     x = word_vectors(network, words(A))
     step = np.zeros_like(x)
     step[2, 3] = 0.01
@@ -110,7 +110,7 @@ def test_a_slope_is_what_a_small_step_brings(network: SentPWNet) -> None:
     assert slopes(network, x[None], B)[0, 2, 3] == pytest.approx((up - down) / 0.02, abs=1e-3)
 
 
-def test_a_shuffled_network_has_the_same_numbers_and_knows_nothing(network: SentPWNet) -> None:
+def test_a_shuffled_network_has_the_same_numbers_but_other_similarities(network: SentPWNet) -> None:
     other = shuffled(network, 0)
     for mine, theirs in zip(network.network.parameters(), other.network.parameters(), strict=True):
         assert mine.detach().flatten().sort()[0].equal(theirs.detach().flatten().sort()[0])
@@ -120,7 +120,7 @@ def test_a_shuffled_network_has_the_same_numbers_and_knows_nothing(network: Sent
 # --- judges ------------------------------------------------------------------------------------------------------
 
 
-def test_words_go_in_order_and_the_last_stays() -> None:
+def test_words_are_removed_in_order_and_the_last_stays() -> None:
     a, order = ["one", "two", "three", "two"], np.array([3, 0, 2, 1])
     assert fewer(a, order) == ["one two three two", "one two three", "two three", "two"]
     filled = ["one two three two", "one two three D", "A two three D", "A two C D"]
@@ -130,8 +130,8 @@ def test_words_go_in_order_and_the_last_stays() -> None:
 WORTH = {word: value for value, word in enumerate(["the", "dog", "sees", "a", "bird", "in", "park"], -2)}
 
 
-def test_taking_words_out_tells_a_good_order_from_a_bad_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Explanations of a similarity that is a sum of the worth of words."""
+def test_removing_words_tells_a_good_order_from_a_bad_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The similarity is a sum of word values, so the true explanation is known."""
 
     def summed(network: Any, texts: Sequence[str], b: str) -> np.ndarray:
         return np.array([sum(WORTH.get(word, 0) for word in text.split()) for text in texts], float)
@@ -166,7 +166,7 @@ def test_planted_words_are_hits_and_a_false_alarm_where_the_other_sentence_has_n
     assert rates == {"pair": (1, 1, 0), "text": (1, 1, 1), "alone": (1, 0, 1)}
 
 
-def test_every_variant_of_the_table_has_its_figures(posts: Labelled) -> None:
+def test_every_variant_of_the_table_has_its_metrics(posts: Labelled) -> None:
     plan = PLANS["why-alike"]
     case = Case("sentpwnet", posts, {**EXPLAINED, "epochs": 1, "size": 6, "dimension": 4}, 0, quick=True)
     figures = explanations_judged(case).figures

@@ -1,4 +1,4 @@
-"""Thirty students' progress files, made by a seed as a class would leave them: some fast, some stuck, some given up."""
+"""Progress files of thirty students, drawn from a seed: some are fast, some are stuck, some have given up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def thirty(tmp_path: Path) -> Path:
 
 
 def write_class(folder: Path, seed: int = 0) -> None:
-    """Thirty files, half of them as anna.json and half as anna/progress.json."""
+    """Write thirty files, half of them as anna.json and half as anna/progress.json."""
     draw = random.Random(seed)
     for place, name in enumerate(NAMES):
         answers = {}
@@ -46,8 +46,8 @@ def write_class(folder: Path, seed: int = 0) -> None:
             seen = failed and draw.random() < 0.4
             hints = draw.randint(1 if failed else 0, 3)
             answers[key] = {"tries": tries, "right": not failed, "hints": hints, "seen": seen, "slips": slips}
-        if place % 7 == 0:
-            answers = {key: {k: v for k, v in each.items() if k != "slips"} for key, each in answers.items()}  # of old
+        if place % 7 == 0:  # as in files of earlier versions
+            answers = {key: {k: v for k, v in each.items() if k != "slips"} for key, each in answers.items()}
         path = folder / (f"{name}.json" if place % 2 else f"{name}/progress.json")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"answers": answers, "predictions": {"00.a": draw.random()}}), "utf-8")

@@ -1,4 +1,4 @@
-"""The book: what its glue makes of a cell, a formula and a term; and the whole of it, built, opened and asked."""
+"""The book: how its configuration converts cells, formulas and terms; and the built book in a browser."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def chapter(solved: list[dict[str, Any]], student: list[dict[str, Any]], folder:
     return cells
 
 
-def test_an_exercise_stands_open_and_its_solution_is_folded_with_what_it_printed(tmp_path: Path) -> None:
+def test_an_exercise_is_open_and_its_solution_is_folded_with_its_output(tmp_path: Path) -> None:
     says = {"output_type": "stream", "name": "stdout", "text": "right"}
     solved = [code("x = 1", says, tags=("exercise",)), code('predict("a", 1)', tags=("exercise",))]
     first, second, third, fourth = chapter(solved, [code("x = ..."), code('predict("a", ...)')], tmp_path)
@@ -69,7 +69,7 @@ def test_an_exercise_stands_open_and_its_solution_is_folded_with_what_it_printed
     assert len({cell["id"] for cell in (first, second)}) == 2
 
 
-def test_imports_and_what_draws_are_folded_and_other_code_is_not(tmp_path: Path) -> None:
+def test_imports_and_drawing_code_are_folded_and_other_code_is_not(tmp_path: Path) -> None:
     cells = [code("import ast\nfrom os import path"), code("show(figure)", DRAWN), code("import ast\nx = 1")]
     imports, draws, works = chapter(cells, cells, tmp_path)
     assert imports["metadata"]["tags"] == draws["metadata"]["tags"] == ["hide-input"]
@@ -81,14 +81,14 @@ def test_a_comment_in_a_notebook_is_not_shown(tmp_path: Path) -> None:
     assert chapter([text], [text], tmp_path)[0]["source"] == "0.7\n\nend"
 
 
-def test_a_picture_is_still_first_and_says_what_it_shows(tmp_path: Path) -> None:
+def test_a_picture_is_static_first_and_has_alternative_text(tmp_path: Path) -> None:
     (cell,) = chapter([code("show(figure)", WIDGET, DRAWN)], [code("")], tmp_path / "new")
     (out,) = cell["outputs"]
     html = out["data"]["text/html"]
     (name,) = re.findall(r'src="\.\./_images/(\w+\.png)"', html)
     assert (tmp_path / "new" / name).read_bytes() == STILL
     assert 'alt="a &quot;line&quot;"' in html
-    assert html.count("</script>") == 1  # what a sentence says ends no script
+    assert html.count("</script>") == 1  # text cannot end the script
     parts = json.loads(html.partition('json">')[2].partition("</script>")[0])
     assert parts == {"data": [{"name": "</script>"}], "layout": {"height": 3}}
     assert "sliders" in html
@@ -100,7 +100,7 @@ def test_a_picture_is_still_first_and_says_what_it_shows(tmp_path: Path) -> None
 
 
 def linked(page: str, *parts: Any) -> list[tuple[str, str]]:
-    """What is linked on a page of these parts, and to which terms."""
+    """The linked words on a page of these parts, with their terms."""
     from docutils.utils import new_document
 
     document = new_document(page)
@@ -109,7 +109,7 @@ def linked(page: str, *parts: Any) -> list[tuple[str, str]]:
     return [(link.astext(), link["reftarget"]) for link in document.findall(CONF["pending_xref"])]
 
 
-def test_the_first_use_of_a_term_is_linked_in_prose_alone() -> None:
+def test_the_first_use_of_a_term_is_linked_only_in_prose() -> None:
     heading, quoted = nodes.title("", "Anchors"), nodes.paragraph("", "", nodes.literal("", "anchor"))
     prose = nodes.paragraph("", "An anchored boat. Two Anchors, an anchor, a cosine.")
     assert linked("notebooks/solutions/01", heading, quoted, prose) == [("Anchors", "anchor"), ("cosine", "cosine")]
@@ -133,7 +133,7 @@ def test_every_formula_of_the_course_is_drawn() -> None:
 
 
 class Page(HTMLParser):
-    """The names and the links of a page."""
+    """The ids and the links of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def broken(book: Path) -> list[tuple[str, str]]:
-    """The links of all pages that lead nowhere inside of the book."""
+    """The broken links within the book, on all pages."""
     pages = {path: Page(path) for path in book.rglob("*.html")}
     wrong = []
     for path, page in pages.items():
@@ -177,20 +177,18 @@ SERIOUS = """enabled => axe.run({resultTypes: ['violations'], rules: {'color-con
     .then(found => found.violations
     .filter(each => ['serious', 'critical'].includes(each.impact))
     .map(each => [each.id, each.nodes.map(node => node.html.slice(0, 200))]))"""
-COLOURS = ("00_tour", "who-leads", "index")  # pages with all colours that there are; to look at all takes minutes
+COLOURS = ("00_tour", "who-leads", "index")  # pages that have all colours; checking every page takes minutes
 SHOWN = """() => [...document.querySelectorAll('.picture')].map(picture => [
     picture.querySelector('img').checkVisibility() && picture.querySelector('img').naturalWidth > 300,
     !!picture.querySelector('.main-svg')])"""
 
 
 @pytest.mark.whole
-def test_the_book_leads_nowhere_wrong_asks_nobody_and_can_be_read_by_all(book: Path) -> None:
+def test_the_book_has_no_broken_links_makes_no_requests_and_is_accessible(book: Path) -> None:
     assert broken(book) == []
     axe = pytest.importorskip("axe_playwright_python", reason="needs the extra 'dev'")
     pages = sorted(path for path in book.rglob("*.html") if "_static" not in path.parts)
-    pages = [
-        page for page in pages if 'http-equiv="refresh"' not in page.read_text("utf-8").lower()
-    ]  # leads to another
+    pages = [page for page in pages if 'http-equiv="refresh"' not in page.read_text("utf-8").lower()]
     assert {source.stem for source in sources()} <= {page.stem for page in pages}
     asked: list[str] = []
     complaints: dict[str, list[str]] = defaultdict(list)
@@ -206,7 +204,7 @@ def test_the_book_leads_nowhere_wrong_asks_nobody_and_can_be_read_by_all(book: P
                 view.evaluate((files(axe) / "axe.min.js").read_text("utf-8"))
                 for found in view.evaluate(SERIOUS, page.stem in COLOURS):
                     complaints[f"{page.name}, {scheme}"].append(found)
-                assert view.locator("details.hide[open]").count() == 0  # nothing is given away
+                assert view.locator("details.hide[open]").count() == 0  # no solution is open
                 assert view.evaluate("document.documentElement.scrollWidth") <= width
 
         view = browser.new_page(java_script_enabled=False)
@@ -221,11 +219,11 @@ def test_the_book_leads_nowhere_wrong_asks_nobody_and_can_be_read_by_all(book: P
 
 
 @pytest.mark.whole
-def test_a_picture_comes_alive_where_it_is_looked_at_and_search_finds(book: Path) -> None:
+def test_a_picture_becomes_interactive_in_view_and_search_works(book: Path) -> None:
     with chromium() as browser:
         view = browser.new_page()
         view.goto((book / "notebooks" / "solutions" / "01_pairs_and_weights.html").as_uri())
-        assert {tuple(each) for each in view.evaluate(SHOWN)} == {(True, False)}  # far below, and still
+        assert {tuple(each) for each in view.evaluate(SHOWN)} == {(True, False)}  # far below, and static
         view.locator(".picture").nth(3).scroll_into_view_if_needed()
         view.wait_for_selector(".picture.live .main-svg")
         assert len({tuple(each) for each in view.evaluate(SHOWN)}) == 2  # not all of them

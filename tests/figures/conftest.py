@@ -1,4 +1,4 @@
-"""A small batch of pairs, examined; and a class of thirty."""
+"""Shared by the tests of figures: a small examined batch, and a class of thirty."""
 
 from __future__ import annotations
 

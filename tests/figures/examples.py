@@ -1,4 +1,4 @@
-"""Records that figures are drawn of, with a sentence in each that must not become markup; and the texts of a figure."""
+"""Records for figures, each with a sentence that must not become markup, and the texts of a figure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ ALL = {
 
 
 def texts_of(value: object) -> Iterator[str]:
-    """Every text of a figure, wherever it stands."""
+    """All texts of a figure, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

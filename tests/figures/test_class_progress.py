@@ -1,4 +1,4 @@
-"""The class on the projector: each number is that of what was collected, and no file's name or text becomes markup."""
+"""The figure of a class's progress: its numbers are those collected, and no name or text becomes markup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_bars_are_the_counts(thirty: Path, notebook: str | None) -> None:
     assert list(figure.data[3].x) == [each.students for each in slips]
 
 
-def test_names_are_shown_on_request_alone(thirty: Path) -> None:
+def test_names_are_shown_only_on_request(thirty: Path) -> None:
     progress = collect(thirty, names=True)
     shown = " ".join(texts_of(class_progress(progress, "00", names=True).to_plotly_json()))
     stuck = {name for each in progress.exercises if each.key[:2] == "00" for name in each.stuck[:4]}

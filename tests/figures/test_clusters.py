@@ -1,4 +1,4 @@
-"""The picture of clusters: what is chosen, ringed and typed is where its points are; many points stay few bytes."""
+"""The picture of clusters: colours, names and marked points, and few bytes for many points."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def some(n: int, dimensions: int = 2, classes: int = 3) -> tuple[Projection, Lab
     )
 
 
-def test_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
+def test_the_most_frequent_classes_have_colours_and_the_rest_shares_one() -> None:
     shown = Labelled([str(row) for row in range(10)], list("aabbbcdeeb"))
     found = colouring(shown, most=2)
     assert found.names == ("a", "b", "3 others")
@@ -34,7 +34,7 @@ def test_most_frequent_have_a_colour_and_the_rest_is_one() -> None:
     assert found.rest == 2
     assert colouring(shown, most=5).rest is None
     picture = Projection("PCA", np.zeros((10, 2), np.float32))
-    assert [trace.name for trace in clusters(picture, shown, most=2).data] == ["3 others", "a", "b"]  # the rest below
+    assert [trace.name for trace in clusters(picture, shown, most=2).data] == ["3 others", "a", "b"]  # drawn first
 
 
 def test_class_keeps_its_colour_whatever_else_is_shown() -> None:
@@ -44,16 +44,16 @@ def test_class_keeps_its_colour_whatever_else_is_shown() -> None:
         found = colouring(Labelled([str(row) for row in range(len(names))], names), most=12, order=order)
         coloured = dict(zip(found.names, found.styles, strict=True))
         rest = coloured.pop(found.names[found.rest], None) if found.rest is not None else None
-        assert len(set(coloured.values())) == len(coloured)  # no two of a picture look alike
+        assert len(set(coloured.values())) == len(coloured)  # no two in a picture look alike
         assert (rest is None) == (len(coloured) == len(names))
         assert all(seen.setdefault(name, number) == number for name, number in coloured.items())
-    assert coloured == {"c3": 3, "not in it": 10}  # the 4th and the 40th have one colour: the first keeps it
+    assert coloured == {"c3": 3, "not in it": 10}  # the 4th and the 40th share a style, which the 4th keeps
 
 
-def test_the_classes_that_are_seen_most_have_colours() -> None:
+def test_with_an_order_the_most_frequent_classes_have_colours() -> None:
     shown = Labelled([str(row) for row in range(7)], list("abbcccd"))
     found = colouring(shown, most=2, order=tuple("abcd"))
-    assert (found.names, found.styles[:2]) == (("b", "c", "2 others"), (1, 2))  # the numbers are those of the order
+    assert (found.names, found.styles[:2]) == (("b", "c", "2 others"), (1, 2))  # numbered by the order
 
 
 def test_chosen_ringed_and_typed() -> None:
@@ -69,7 +69,7 @@ def test_chosen_ringed_and_typed() -> None:
 
 
 @pytest.mark.parametrize(("n", "kind"), [(READABLE, "scatter"), (READABLE + 1, "scatter"), (DRAWN + 1, "scattergl")])
-def test_sentences_travel_with_few_points_only(n: int, kind: str) -> None:
+def test_sentences_are_sent_only_with_few_points(n: int, kind: str) -> None:
     figure = clusters(*some(n))
     assert {trace.type for trace in figure.data} == {kind}
     text = figure.to_json()
@@ -111,16 +111,16 @@ def test_lines_of_who_moved_differ_in_colour_and_in_dash_and_mark() -> None:
 
 def test_scale_of_a_measured_column() -> None:
     picture, shown = some(12)
-    trusted = with_column(shown, TRUST, np.arange(12) % 3 / 2)  # few numbers, and yet no names
+    trusted = with_column(shown, TRUST, np.arange(12) % 3 / 2)  # few distinct numbers, but a scale
     assert (trusted.texts, trusted.labels) == (shown.texts, shown.labels)
     (points,) = clusters(picture, trusted, by=TRUST).data
     assert (points.marker.cmin, points.marker.cmax) == (0, 1)
     np.testing.assert_array_equal(points.marker.color, (np.arange(12) % 3 / 2).astype(np.float32))
     assert "0.5" in points.text[1]
-    other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # of a corpus' own
+    other = clusters(picture, with_column(shown, TRUST, np.arange(12)), by=TRUST).data[0]  # the corpus's own
     assert other.marker.cmax is None
     moved = clusters(picture, with_column(shown, MOVED, [0.1, 1.0, *[0.8, 0.9] * 5]), by=MOVED).data[0]
-    assert 0.1 < moved.marker.cmin < 0.8 < 0.9 < moved.marker.cmax < 1  # the scale is that of most sentences
+    assert 0.1 < moved.marker.cmin < 0.8 < 0.9 < moved.marker.cmax < 1  # the scale covers most sentences
 
 
 def test_every_column_can_colour() -> None:
@@ -139,7 +139,7 @@ def test_every_column_can_colour() -> None:
 
 def test_every_class_has_its_name_at_its_own_points_and_none_covers_a_point() -> None:
     random = np.random.default_rng(0)
-    centres = np.repeat([[-3, 0], [3, 0], [0, 0]], [10, 30, 40], axis=0)  # "a" has two clusters, with "b" between them
+    centres = np.repeat([[-3, 0], [3, 0], [0, 0]], [10, 30, 40], axis=0)  # "a" has two clusters, with others between
     points = (centres + random.normal(0, 0.05, (80, 2))).astype(np.float32)
     shown = Labelled([f"text {row}" for row in range(80)], ["a"] * 40 + ["b"] * 20 + ["c"] * 20)
     picture = Projection("PCA", points)
@@ -149,8 +149,8 @@ def test_every_class_has_its_name_at_its_own_points_and_none_covers_a_point() ->
         return {note.text: (note.x, note.y) for note in notes}
 
     named = places()
-    assert set(named) == {"a", "b", "c"}  # two of them among each other
-    assert named["a"] == pytest.approx((3, 0), abs=0.1)  # the denser one, and not the middle of both
+    assert set(named) == {"a", "b", "c"}  # "b" and "c" are mixed
+    assert named["a"] == pytest.approx((3, 0), abs=0.1)  # the denser one, not the middle of both
     for name, rows in (("b", range(40, 60)), ("c", range(60, 80))):
         assert np.abs(points[list(rows)] - named[name]).sum(axis=1).min() < 0.1
     assert set(places(most=2)) == {"a", "b", "1 other"}
@@ -164,7 +164,7 @@ def test_every_class_has_its_name_at_its_own_points_and_none_covers_a_point() ->
     assert all(abs(note.yshift) > 10 for note in notes)
     points = random.normal(0, 1, (24, 2))
     shown = Labelled([f"text {row}" for row in range(24)], ["cycling"] * 8 + ["astronomy"] * 8 + ["guitar"] * 8)
-    pixels = float((np.array([500, 300]) / (1.1 * np.ptp(points, axis=0))).min())  # of a picture of 450: 300 for axes
+    pixels = float((np.array([500, 300]) / (1.1 * np.ptp(points, axis=0))).min())  # the axes are 300 of 450 high
     notes = clusters(Projection("PCA", points), shown, named=True).layout.annotations
     assert len(notes) == 3
     for note in notes:
@@ -172,10 +172,10 @@ def test_every_class_has_its_name_at_its_own_points_and_none_covers_a_point() ->
         assert not ((x < 3.5 * len(note.text)) & (y < 10)).any()
 
 
-def test_classes_look_different_and_colours_stay_apart_for_eyes_that_do_not_tell_red_from_green() -> None:
+def test_classes_look_different_and_colours_differ_under_deuteranopia() -> None:
     assert len({style(number) for number in range(36)}) == 36
     assert style(36) == style(0)
-    # deuteranopia as Machado, Oliveira and Fernandes (2009) simulate it, on linear RGB
+    # deuteranopia as simulated by Machado, Oliveira and Fernandes (2009), on linear RGB
     seen = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
     rgb = np.array([[int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)] for colour in COLOURS])
     shown = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ seen.T

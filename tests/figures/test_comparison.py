@@ -1,4 +1,4 @@
-"""Figures of comparisons carry their records' numbers, and no name becomes markup."""
+"""Figures of comparisons show the numbers of their records, and no name becomes markup."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
     assert (best.x[0], tie.x[0], behind.x[0]) == pytest.approx((0.91, 0.89, 0.4))
     assert (best.y[0], tie.y[0], behind.y[0]) == (0, 1, 2)
     named = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
-    assert [named[place].partition(" <b>")[0] for place in (0, 1, 2)] == ["a", "c", "b"]  # each beside its mark
+    assert [named[place].partition(" <b>")[0] for place in (0, 1, 2)] == ["a", "c", "b"]  # each next to its mark
     low, high = lines[1].lead.interval()
     reach = tie.x[0] - tie.error_x.arrayminus[0], tie.x[0] + tie.error_x.array[0]
     assert reach == pytest.approx((0.91 - high, 0.91 - low))
@@ -51,14 +51,14 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
     assert [list(trace.x) for trace in described.data] == [[0.5, 0.5]]  # larger is neither better nor worse
     judged_and_not = [*lines, *leaderboard([result("sbert-lp", 0, 90, embedded="all")])]
     apart = leader_dots(judged_and_not)
-    assert "test" in apart.layout.yaxis.ticktext[-1]  # which it has seen
+    assert "test" in apart.layout.yaxis.ticktext[-1]  # it has seen the test sentences
     assert [(rule.y0, rule.y1) for rule in apart.layout.shapes[1:]] == [(2.5, 2.5)]
     for wrong in (lambda: leader_dots(leaderboard([result("a", 0, 9)], "none")), lambda: leader_dots([])):
         with pytest.raises(ValueError, match="lines"):
             wrong()
 
 
-def test_names_that_differ_at_their_end_are_whole_and_have_room() -> None:
+def test_long_names_are_not_truncated_and_have_room() -> None:
     long = {name: f"{name}-{'very_' * 4}long loss=contrastive encoder=bilstm" for name in "ab"}
     lines = leaderboard([result(long[name], 0, right, size=right) for name, right in (("a", 90), ("b", 80))])
     figure, plain = leader_dots(lines), leader_dots(leaderboard([result("a", 0, 90), result("b", 0, 80)]))
@@ -67,7 +67,7 @@ def test_names_that_differ_at_their_end_are_whole_and_have_room() -> None:
     assert figure.layout.height > plain.layout.height
 
 
-def test_lines_that_all_tie_are_called_so_on_an_axis_that_ends_at_one() -> None:
+def test_lines_that_all_tie_are_called_ties_on_an_axis_that_ends_at_one() -> None:
     lines = leaderboard([result(name, 0, 400, 400) for name in "abc"])
     assert {line.verdict for line in lines} == {"tie"}
     figure = leader_dots(lines)
@@ -105,13 +105,13 @@ def test_our_scores_and_the_papers_have_different_marks() -> None:
         Figure("three", "f1", None, (0.5,), (0,), "seen in <b>training</b>"),
     )
     made = [Row(figure.row, (figure.published,), why_not="not run here") for figure in figures]
-    rows = tuple(replace(row, counted=row.name == "neighbours") for row in made)  # a count is no score: it is not drawn
+    rows = tuple(replace(row, counted=row.name == "neighbours") for row in made)  # a count is not a score and not drawn
     table = TableResult(Table("film", "1", "", (Column("f1", "f1", "questions"),), rows), figures)
     printed, ours = ours_beside_paper(table, "f1").data
     assert (list(printed.x), list(printed.y)) == ([0.7, 0.8], [0, 1])
     assert (list(ours.y), list(ours.x)) == ([0, 2], pytest.approx([0.72, 0.5]))
     assert list(ours.error_x.array) == pytest.approx([0.01, 0.0])
-    assert list(ours.marker.symbol) == ["circle", "circle-open"]  # and the paper's is a diamond
+    assert list(ours.marker.symbol) == ["circle", "circle-open"]  # the paper's is a diamond
     assert list(ours.text) == ["", "<br>* seen in &lt;b&gt;training&lt;/b&gt;"]
     assert printed.marker.symbol == "diamond-open"
     ticks = ours_beside_paper(table, "f1").layout.yaxis.ticktext
@@ -135,7 +135,7 @@ def test_seed_dots_show_every_seed_the_means_and_what_is_behind() -> None:
     assert list(means.error_x.array) == pytest.approx([0.02, 3**0.5 / 100, 0.0])
     assert list(means.marker.symbol) == ["diamond", "diamond-open", "diamond-open"]  # two is .10, .12, .11 behind
     assert list(figure.layout.yaxis.ticktext)[:2] == ["one", "two"]
-    assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, no markup
+    assert "<b>" not in figure.layout.yaxis.ticktext[2]  # a name is text, not markup
 
 
 def test_label_curve_starts_at_no_labels() -> None:

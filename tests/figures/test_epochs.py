@@ -1,4 +1,4 @@
-"""Figures of trainings carry their histories' numbers."""
+"""Figures of trainings show the numbers of their histories."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test_curves_are_the_histories_and_shares_end_at_one() -> None:
         training_curves({"tfidf": History()})
     layout = training_curves({"a": History(({"epoch": 1, "loss": 2.0, "dev_accuracy": 1.0},))}).layout
     assert layout.yaxis2.autorangeoptions.clipmax == pytest.approx(1, abs=0.05)
-    assert layout.yaxis.autorangeoptions.clipmax is None  # a loss has no such end
+    assert layout.yaxis.autorangeoptions.clipmax is None  # a loss has no upper limit
 
 
-def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> None:
+def test_lines_have_their_names_at_their_ends_and_labels_do_not_overlap() -> None:
     ends = {"high": 0.9, "near": 0.899, "low": 0.1}
     histories = {
         name: History(({"epoch": 1, "dev_auc": 0.0}, {"epoch": 2, "dev_auc": end})) for name, end in ends.items()
@@ -50,7 +50,7 @@ def test_lines_have_their_names_at_their_ends_and_no_label_lies_on_another() -> 
     assert [label.y for label in labels] == [0.9, 0.899, 0.1]
     assert labels[1].yshift < -10 < labels[0].yshift == labels[2].yshift == 0
     many = training_curves({f"run {number}": histories["low"] for number in range(30)}, ["dev_auc"], height=390)
-    assert not [label for label in many.layout.annotations if label.x == 2]  # 30 names would run out of the picture
+    assert not [label for label in many.layout.annotations if label.x == 2]  # 30 names would not fit into the picture
     assert all(line.showlegend for line in many.data)
     runs = [f"{name}-questions-of-mine-seed{seed}" for name in ("siamese", "sentpwnet") for seed in (1, 2)]
     alike = training_curves(dict.fromkeys(runs, histories["low"]), ["dev_auc"], height=390)

@@ -1,4 +1,4 @@
-"""Figures of SBERT-LP, P-thought and the thematic network carry their records' numbers; no figure has markup."""
+"""Figures of SBERT-LP, P-thought and the thematic network show their records' numbers; no figure has markup."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_method_has_a_panel_and_every_panel_the_colours_of_the_line() -> No
     for trace in panels:
         np.testing.assert_allclose(trace.x, shares)
         assert (min(trace.y), max(trace.y)) == pytest.approx((0, 1))
-    for trace in panels[:2]:  # neither a sign nor a size is told
+    for trace in panels[:2]:  # regardless of sign and scale
         np.testing.assert_allclose(trace.y, shares, atol=1e-12)
     assert (np.diff(panels[2].y) < 0).any()
 
@@ -82,7 +82,7 @@ def test_attention_bars_are_the_shares() -> None:
     np.testing.assert_array_equal(bars[1].y, attended().weights)
 
 
-# --- no sentence becomes markup, in whatever figure it stands --------------------------------------------------------
+# --- no sentence becomes markup in any figure ------------------------------------------------------------------------
 
 
 def all_figures(found: Examined) -> dict[str, go.Figure]:
@@ -108,21 +108,21 @@ def all_figures(found: Examined) -> dict[str, go.Figure]:
 def test_no_sentence_becomes_markup(found: Examined) -> None:
     seen = 0
     for name, figure in all_figures(found).items():
-        assert figure.layout.paper_bgcolor == "rgba(0, 0, 0, 0)", name  # fits light and dark
+        assert figure.layout.paper_bgcolor == "rgba(0, 0, 0, 0)", name  # for light and dark pages
         for text in texts_of(figure.to_plotly_json()):
             assert "<b " not in text, name
             assert "<img" not in text, name
             seen += "&lt;" in text
-    assert seen >= 12  # the evil sentence did come through, as text
+    assert seen >= 12  # the hostile sentence is there, as text
 
 
 @pytest.mark.parametrize("ends", [(0.9, 0.52), (0.9, 0.5), (0.55, 0.1), (0.95, 0.9)])
-def test_names_of_rates_that_end_side_by_side_are_apart(ends: tuple[float, float]) -> None:
-    """The names of TPR, FPR, TNR and FNR at the last k, in pixels of a panel that is about 280 high."""
+def test_names_of_rates_that_end_close_together_do_not_overlap(ends: tuple[float, float]) -> None:
+    """The heights of the names TPR, FPR, TNR and FNR at the last k, in a panel of about 280 pixels."""
     same, others = (round(100 * share) for share in ends)
     ranks = np.array([1] * same + [9] * (100 - same) + [1] * others + [9] * (100 - others))
     rule = Rule(curves(ranks, np.array([1] * 100 + [0] * 100), most=3), np.ones(3), np.ones(3), 2, 4, False)
     names = [note for note in figures.mutual_rule_curves(rule).layout.annotations if len(note.text) == 3]
     heights = sorted(280 * note.y + note.yshift for note in names)
     assert len(heights) == 4
-    assert min(np.diff(heights)) >= 14  # the size of their type
+    assert min(np.diff(heights)) >= 14  # their font size

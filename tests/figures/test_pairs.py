@@ -1,4 +1,4 @@
-"""Figures of pairs and of triplets carry their records' numbers."""
+"""Figures of pairs and triplets show the numbers of their records."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def test_bars_of_an_anchor_are_its_row(found: Examined) -> None:
     lines = sorted(trace.y[0] for trace in figure.data if trace.type == "scatter")
     assert lines == pytest.approx(sorted([found.floor(0), found.ceiling(0)]))
     bars = [trace for trace in figures.anchor_bars(found, 0).data if trace.type == "bar"]
-    assert {trace.width for trace in bars} == {0.85}  # else plotly widens the bars of a kind that leaves gaps
+    assert {trace.width for trace in bars} == {0.85}  # otherwise plotly widens the bars of a kind with gaps
 
 
-def test_the_weight_of_the_other_is_written_and_pinned_ones_are_outlines(found: Examined) -> None:
+def test_the_weight_of_the_other_is_labelled_and_pinned_weights_are_outlines(found: Examined) -> None:
     figure = figures.anchor_bars(found, 0, other=2, before=2 * found.weight[0])
     assert figure.layout.annotations[1].text == f"{found.weight[0, 2]:.3f}"
     tiny = replace(found, weight=1e-9 * found.weight)
@@ -56,32 +56,32 @@ def test_the_weight_of_the_other_is_written_and_pinned_ones_are_outlines(found: 
 
 
 def pushes(figure: Any) -> str:
-    """The name of the kept negatives."""
+    """The name of the kept negatives in the legend."""
     (name,) = {trace.name for trace in figure.data if "pushes" in (trace.name or "")}
     return str(name)
 
 
-def test_the_legend_names_a_vanished_kind_and_the_label_of_a_weight_stands_on_no_neighbour(found: Examined) -> None:
+def test_the_legend_names_a_vanished_kind_and_the_label_of_a_weight_covers_no_neighbour(found: Examined) -> None:
     weight = np.where(found.batch.negative, 1e-7, 0.5) * found.kept
     figure = figures.anchor_bars(replace(found, weight=weight), 0, other=int(found.kept_negative[0].argmax()))
     (label,) = figure.layout.annotations[1:]
-    assert label.y == 0.5  # above the bars beside its own
+    assert label.y == 0.5  # above the neighbouring bars
     assert {trace.name for trace in figure.data if "1 %" in (trace.name or "")} == {pushes(figure)}
     assert "%" not in pushes(figures.anchor_bars(replace(found, weight=0.5 * found.kept), 0, other=2))
 
 
-def test_a_weight_over_a_setting_marks_the_value_of_now_and_the_pinned_one() -> None:
+def test_a_weight_over_a_setting_marks_the_current_and_the_pinned_value() -> None:
     values, weights = [1.0, 10.0, 100.0], np.array([0.1, 0.3, 0.0])
     figure = figures.weight_over(values, weights, 10.0, sign="β", pinned=1.0)
     assert [(trace.x[0], trace.y[0]) for trace in figure.data[1:]] == [(1.0, 0.1), (10.0, 0.3)]
     (note,) = figure.layout.annotations
     assert re.findall(r"[\d.]+", note.text) == ["0.300", "0.100"]
-    assert (note.yref, note.y, note.yanchor) == ("y domain", 1, "bottom")  # above the axes, where no mark is
+    assert (note.yref, note.y, note.yanchor) == ("y domain", 1, "bottom")  # above the axes, away from all marks
     assert figure.layout.yaxis.range[1] > max(weights)
     assert len(figures.weight_over(values, weights, 10.0, sign="β").data) == 2
 
 
-def test_the_axes_of_an_anchor_stay_where_they_are_when_a_setting_moves(found: Examined) -> None:
+def test_the_axes_of_an_anchor_stay_when_a_setting_changes(found: Examined) -> None:
     other = examine(found.batch, found.similarity, replace(found.settings, alpha=9.0, beta=1.0))
     first, second = (figures.anchor_bars(each, 0, heaviest=2.0).layout for each in (found, other))
     assert first.yaxis.range == second.yaxis.range
@@ -113,9 +113,7 @@ def test_arrows_are_as_long_as_the_weights_and_their_part_along_the_circle() -> 
             assert (straight.x, straight.y) == pytest.approx((start[0], start[1] + up * 0.75 * weight))
             assert start @ (end - start) == pytest.approx(0)  # along the circle
             rest = np.array([straight.x, straight.y]) - start
-            assert (end - start) @ (end - start) == pytest.approx(
-                (end - start) @ rest
-            )  # the part of it that lies there
+            assert (end - start) @ (end - start) == pytest.approx((end - start) @ rest)  # a projection
         assert (pull_along.ax, push_along.ax) == pytest.approx((-0.96, 0.8))
 
 
@@ -128,6 +126,6 @@ def test_losses_and_slopes_are_those_of_the_package() -> None:
     for name in LOSSES:
         x, y = drawn[name, "x"]
         slope = drawn[name, "x2"][1]
-        away = np.abs(x + 1) > 0.1  # the hinge has its corner there
+        away = np.abs(x + 1) > 0.1  # the hinge has a kink there
         np.testing.assert_allclose(np.gradient(y, x)[away], slope[away], atol=0.02)
     assert len({trace.line.dash for trace in figure.data}) == 3

@@ -1,4 +1,4 @@
-"""Figures of similarity carry their numbers: those of labelled pairs, and the parts of one pair."""
+"""Figures of similarity show the numbers of their records: labelled pairs, and the parts of one pair."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.figures.examples import some_companions
 
 
 def explained(names_a: str, names_b: str, *, rest: bool = False, seed: int = 0, way: str = "exact") -> Explanation:
-    """Two sentences of a method that gives each word a row at random, and where it is asked for also a rest."""
+    """The explanation of two sentences with a random vector for each word and, if asked for, for the rest."""
     random = np.random.default_rng(seed)
     a, b = (
         Parts.of_sum(names.split(), random.normal(size=(len(names.split()), 4)), 0.1 * rest * random.normal(size=4))
@@ -28,7 +28,7 @@ def explained(names_a: str, names_b: str, *, rest: bool = False, seed: int = 0, 
 
 
 def heat(figure: go.Figure) -> Any:
-    """The square of a figure."""
+    """The heatmap of a figure."""
     return next(trace for trace in figure.data if trace.type == "heatmap")
 
 
@@ -49,12 +49,12 @@ def test_hills_are_shares_of_the_pairs_and_lines_mark_the_means() -> None:
     assert within == pytest.approx(np.sort(measured.within), abs=figure.data[0].width)
 
 
-def test_named_curves_end_where_the_whole_does() -> None:
+def test_named_curves_end_at_the_whole() -> None:
     (line,) = figures.named_curves({"a": [1, 2, 3]}, across="x", upwards="y", whole=4.0).data
     assert list(line.x) == [0, 2, 4]
 
 
-# --- a similarity taken apart ------------------------------------------------------------------------------------
+# --- the parts of a similarity -----------------------------------------------------------------------------------
 
 
 def test_staircases_end_at_the_similarity() -> None:
@@ -72,7 +72,7 @@ def test_staircases_end_at_the_similarity() -> None:
     assert rows + shared == pytest.approx(pairs) == pytest.approx(told.similarity)
 
 
-def test_parts_that_do_not_add_up_lead_to_no_total() -> None:
+def test_parts_that_do_not_add_up_have_no_total() -> None:
     told = replace(explained("red car", "blue car"), way="left-out", own_a=(0.5, 0.3), own_b=(-0.4, 0.2), gap=0.4)
     figure = figures.explained_words(told)
     assert figure.data[0].type == "bar"
@@ -89,7 +89,7 @@ def test_repeated_word_has_two_places_in_sentence_order() -> None:
     assert list(figure.layout.yaxis.ticktext) == list(told.names_a)
     assert list(figure.layout.xaxis.ticktext) == list(told.names_b)
     lines = {(shape.x0, shape.y0) for shape in figure.layout.shapes}
-    assert lines == {(2.5, 0), (0, 3.5)}  # before the rest of either
+    assert lines == {(2.5, 0), (0, 3.5)}  # before the rest of each sentence
     assert not figures.word_pairs(explained("the cat", "dog")).layout.shapes
 
 
@@ -102,13 +102,13 @@ def test_long_sentences_show_their_strongest_words_in_order() -> None:
     np.testing.assert_array_equal(heat(figure).z, np.array(told.parts)[np.ix_(rows, columns)])
 
 
-def test_cells_have_numbers_where_they_can_be_read() -> None:
+def test_cells_have_numbers_where_there_is_room() -> None:
     a, b = (Parts.of_sum("vw", sparse.csr_array(np.diag(x))) for x in ([0.8, 0.6], [0.6, -0.8]))
     (square,) = figures.word_pairs(film_explanation(("v", "w"), a, b, np.eye(2), 0.5)).data
     assert np.array(square.text).tolist() == [[".48", ""], ["", "-.48"]]
     assert square.z[0][0] == pytest.approx(0.48)
     small = figures.word_pairs(replace(explained("v", "w"), parts=((0.0123,),)))
-    assert np.array(small.data[0].text).tolist() == [[".012"]]  # two digits would say too little
+    assert np.array(small.data[0].text).tolist() == [[".012"]]  # two digits would be too few
     many = explained(" ".join(["v"] * 15), " ".join(["w"] * 14))
     assert len(many.names_a) * len(many.names_b) > READABLE
     assert figures.word_pairs(many).data[0].text is None

@@ -1,4 +1,4 @@
-"""What the tests of the playground share: its modules in Node, and the page in a browser."""
+"""Shared by the tests of the playground: its modules in Node, and the page in a browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Run = Callable[[str, Any], Any]
 
 
 def node() -> str:
-    """Node of this machine, else the one that playwright brings along."""
+    """The path of Node, or else of the copy bundled with playwright."""
     if found := shutil.which("node"):
         return found
     driver = pytest.importorskip("playwright._impl._driver")
@@ -32,7 +32,7 @@ def node() -> str:
 
 @pytest.fixture(scope="session")
 def in_node() -> Run:
-    """Runs a script, which finds the modules under `play` and its input as `job`, and gives what it returns."""
+    """A function that runs a script, which imports modules with `play` and finds its input in `job`."""
 
     def run(script: str, job: Any) -> Any:
         source = (
@@ -59,7 +59,7 @@ def data() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page as a file."""
+    """The address of the page, saved as a file."""
     return playground().save(tmp_path_factory.mktemp("play") / "play.html").as_uri()
 
 
@@ -72,11 +72,11 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Callable[..., Seen]]:
-    """Opens an address in a page of its own."""
+    """A function that opens an address in a new page."""
     pages = []
 
     def open_page(address: str, **options: Any) -> Seen:
-        # the page's own policy forbids the strings of code that playwright waits by
+        # the page's content policy forbids the strings of code that playwright waits with
         view = browser.new_page(**{"viewport": {"width": 1280, "height": 800}, "bypass_csp": True} | options)
         pages.append(view)
         found = Seen(view)

@@ -1,6 +1,6 @@
-// Runs given trainings step by step, for the test that holds them to torch: in Node and in a page.
+// Runs given trainings step by step in Node or in a page, to compare them with torch.
 
-/** `job`: {sentences, labels, batches, cases: [{settings, start, random}]} -> [{weights, kept, vectors}] of each case. */
+/** `job`: {sentences, labels, batches, cases: [{settings, start, random}]} -> [{weights, kept, vectors}] per case. */
 export function runCases(Training, job) {
   const rows = job.sentences.map((ids, i) => ({ ids, label: job.labels[i], unseen: false }));
   return job.cases.map(({ settings, start, random }) => {

@@ -1,4 +1,4 @@
-"""Trainings in torch that the page must repeat: a mean of word vectors under each loss and miner, in float64."""
+"""Trainings in torch that the page must reproduce: mean word vectors with every loss and miner, in float64."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Masks = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Expected:
-    """What torch says: weights (m, m) of step 1, masks of every step, and vectors (n, d) after the last one."""
+    """The results of torch: weights (m, m) of step 1, masks of every step, and vectors (n, d) after the last one."""
 
     weights: np.ndarray
     kept: list[Masks]
@@ -38,7 +38,7 @@ class Expected:
 
 @cache
 def setting() -> dict[str, Any]:
-    """Sentences of known words, labels and batches, drawn once for all cases."""
+    """Sentences as numbers of words, labels and batches, drawn once for all cases."""
     random = np.random.default_rng(3)
     sentences = [random.integers(0, WORDS, size=int(random.integers(3, 9))).tolist() for _ in range(SENTENCES)]
     labels = [row % CLASSES for row in range(SENTENCES)]
@@ -52,7 +52,7 @@ def start() -> np.ndarray:
 
 
 def drawn() -> list[Masks]:
-    """For each step the pairs of the random miner."""
+    """The pairs of the random miner at each step."""
     generator = torch.Generator().manual_seed(5)
     found = []
     for batch in setting()["batches"]:
@@ -63,7 +63,7 @@ def drawn() -> list[Masks]:
 
 
 def train(loss_name: str, miner: str) -> Expected:
-    """Train by autograd and torch's Adam."""
+    """Train with autograd and torch's Adam."""
     names = OF_LOSS.get(loss_name, ("temperature",))
     loss = partial(pairs.LOSSES[loss_name].function, **{name: SETTINGS[name] for name in names})
     mean = torch.zeros(SENTENCES, WORDS, dtype=torch.float64)
@@ -97,7 +97,7 @@ def _mined(miner: str, S: Tensor, known: Masks, random: Masks) -> Masks:
 
 
 def job() -> dict[str, Any]:
-    """All cases, as `parity.mjs` takes them."""
+    """All cases, in the format of `parity.mjs`."""
     random = [dict(zip("PN", map(_lists, masks), strict=True)) for masks in drawn()]
     cases = [
         {
@@ -121,7 +121,7 @@ def _lists(mask: Tensor) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far the page is from torch: weights at step 1, vectors at step 50, and pairs kept by one of the two only."""
+    """The largest differences of weights at step 1 and of vectors at step 50, and the number of pairs only one kept."""
 
     weights: float
     vectors: float

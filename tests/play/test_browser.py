@@ -1,4 +1,4 @@
-"""The page in a real browser: it opens moving, answers hands and keys, and asks nothing of the world."""
+"""The page in a real browser: it opens in motion, responds to mouse and keys, and makes no requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SENTENCES = "text,label\n" + "".join(
 
 
 def point(view: Any) -> tuple[int, float, float]:
-    """The row that is nearest to the eye, and where it is on the screen."""
+    """The row nearest to the viewer, and its position on the screen."""
     script = """() => {
         const { spots, canvas } = play.stages[0].space;
         const box = canvas.getBoundingClientRect();
@@ -28,7 +28,7 @@ def point(view: Any) -> tuple[int, float, float]:
     return int(row), float(x), float(y)
 
 
-def test_it_opens_moving_and_answers_the_slider(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_it_opens_in_motion_and_responds_to_the_slider(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     seen = opened(address)
     seen.view.wait_for_function(f"{STEPS} > 3")
     before = seen.view.inner_text("#readout")
@@ -41,7 +41,7 @@ def test_it_opens_moving_and_answers_the_slider(address: str, opened) -> None:  
     assert seen.complaints == []
 
 
-def test_a_slider_that_begins_again_can_be_dragged(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_a_slider_that_restarts_the_training_can_be_dragged(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(f"{address}#scene=by-heart").view
     box = view.locator("#dial input").bounding_box()
     y = box["y"] + box["height"] / 2
@@ -57,13 +57,13 @@ def test_both_sliders_of_a_hyperparameter_show_one_value(address: str, opened) -
     view = opened(address).view
     view.click("#more")
     values = view.locator(".control:has([type=range][id^=temperature]) .value")
-    assert values.count() == 1  # what is next to the picture is not under More as well
+    assert values.count() == 1  # the slider next to the picture is not under More as well
     view.click("text=Compare two losses")
     view.evaluate("play.change('loss', 'infonce', 1)")  # the right side has the left one's temperature
     view.locator("#dial input").fill("0")
     assert values.all_inner_texts() == ["0.02", "0.02"]
     assert view.input_value("#panel [data-keep=temperature-1]") == "0"
-    view.evaluate("play.open(play.lab.scenes[1])")  # of a margin: the temperature is not in sight
+    view.evaluate("play.open(play.lab.scenes[1])")  # the slider is now the margin
     assert view.locator("#panel [data-keep=margin-0]").count() == 0
     assert view.locator("#panel [data-keep=loss-0]").count() == 1
 
@@ -82,7 +82,7 @@ def test_the_weights_of_a_card_are_in_the_unit_of_the_curve(address: str, opened
         play.choose({ row: rows[i] }, 0);
         return [G[i * m + j], G[j * m + i]].map(Math.abs);
     }"""
-    of_both = view.evaluate(script)  # with either sentence as the anchor, as the curve has them
+    of_both = view.evaluate(script)  # with each sentence as the anchor, as in the curve
     heaviest = float(view.locator("#card ol button span").first.inner_text().split()[1].replace("−", "-"))
     assert heaviest == pytest.approx(sum(of_both) / 2, abs=0.0051)
 
@@ -100,7 +100,7 @@ def test_a_link_opens_with_the_clicked_dot(address: str, opened) -> None:  # typ
     assert opened(f"{address}#scene=margin&row=99999").view.locator("#card").is_hidden()
 
 
-def test_a_few_lines_are_held_while_it_trains(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_the_lines_shown_change_every_25_steps(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     view.wait_for_function(f"{STEPS} > 60")
     held = view.evaluate("""() => {
@@ -159,7 +159,7 @@ def test_a_menu_names_the_scenes_and_the_address_keeps_the_open_one(address: str
     assert view.evaluate("document.querySelector('#scenes').selectedIndex") == 0
 
 
-def test_a_term_is_explained_where_it_is_met(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_a_term_is_explained_where_it_occurs(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     for scene in (1, 3, 4, 7, 9):
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
@@ -210,22 +210,22 @@ def test_a_presented_scene_keeps_its_text_beside_the_space(size: tuple[int, int]
         assert down <= size[1]
 
 
-def test_in_the_frame_of_the_app_the_curve_has_room_and_what_opens_is_seen(address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    view = opened(address, viewport={"width": 1216, "height": 667}).view  # of a window of 1280 by 800
+def test_in_the_frame_of_the_app_the_curve_has_room_and_panels_are_visible(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    view = opened(address, viewport={"width": 1216, "height": 667}).view  # in a window of 1280 by 800
     for scene in range(10):
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
-        assert view.locator(".curve canvas").first.bounding_box()["height"] > 100  # 50 of them for its axes
+        assert view.locator(".curve canvas").first.bounding_box()["height"] > 100  # the axes take 50 of them
         view.click("#more")
         panel = view.locator("#panel").bounding_box()
         assert 0 <= panel["y"] < 467
         view.evaluate("document.querySelector('#side').scrollTop = 1e4")
         charts, side = (view.locator(part).bounding_box() for part in (".charts", "#side"))
         assert side["y"] <= charts["y"] <= charts["y"] + charts["height"] <= side["y"] + side["height"]  # in view
-        assert charts["height"] + 100 < side["height"]  # with room for what is scrolled
+        assert charts["height"] + 100 < side["height"]  # with room for the scrolled part
         view.click("#more")
 
 
-def test_keys_lead_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_keys_step_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     titles = []
     for _ in range(10):
@@ -245,7 +245,7 @@ def test_keys_lead_through_the_scenes(address: str, opened) -> None:  # type: ig
     view.keyboard.press("Escape")
     view.wait_for_function("!document.documentElement.classList.contains('present')")
     view.keyboard.press("m")
-    view.select_option("#all-sentences", "3")  # what a click on a point does
+    view.select_option("#all-sentences", "3")  # as a click on a point does
     assert view.locator("#card").is_visible()
 
 
@@ -260,7 +260,7 @@ def test_a_click_explains_a_sentence_and_a_held_point_springs_back(address: str,
     view.mouse.click(x, y)
     text = view.evaluate("row => play.lab.sides[0].training.corpus.rows[row].text", row)
     assert view.locator("#card p").first.inner_text() == text
-    assert view.locator(".space").first.bounding_box() == place  # a second click hits what it aims at
+    assert view.locator(".space").first.bounding_box() == place  # a second click hits the same point
     view.mouse.move(x, y)
     view.mouse.down()
     view.mouse.move(x + 40, y + 40, steps=4)
@@ -295,7 +295,7 @@ def test_labels_sentences_and_a_second_side_change_the_training(address: str, op
     assert seen.complaints == []
 
 
-def test_a_pasted_csv_is_trained_on_and_never_obeyed(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_a_pasted_csv_is_trained_on_and_stays_text(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     seen = opened(address)
     view = seen.view
     view.click("#more")
@@ -319,14 +319,14 @@ def test_a_link_and_reduced_motion(address: str, opened) -> None:  # type: ignor
     assert view.inner_text("#dial .value") == "2.00"
     assert view.evaluate("play.lab.sides[1].training.settings.loss") == "cosent"
     turn = view.evaluate("play.camera.turn")
-    view.wait_for_function(f"{STEPS} >= 40")  # in leaps, not in frames
+    view.wait_for_function(f"{STEPS} >= 40")  # in jumps of 20 steps
     assert view.evaluate(f"{STEPS} % 20") == 0
     assert view.evaluate("play.camera.turn") == turn
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_out_of_reach(scheme: str, address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    """No violation that axe knows of, and nothing wider than a telephone."""
+def test_the_page_is_accessible_and_fits_a_phone(scheme: str, address: str, opened) -> None:  # type: ignore[no-untyped-def]
+    """No violations according to axe, and nothing wider than a phone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     view = opened(address, color_scheme=scheme).view
     view.click("#more")
@@ -335,14 +335,14 @@ def test_nothing_is_out_of_reach(scheme: str, address: str, opened) -> None:  # 
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
         found = axe.Axe().run(view)
         assert found.violations_count == 0, found.generate_report()
-    view.set_viewport_size({"width": 326, "height": 716})  # the frame that the app has on a telephone
+    view.set_viewport_size({"width": 326, "height": 716})  # the frame of the app on a phone
     left, right = (view.locator(".stage").nth(side).bounding_box() for side in (0, 1))
-    assert right["y"] >= left["y"] + left["height"]  # two spaces are below each other there
-    assert view.locator("#first").bounding_box()["y"] < left["y"]  # what to do is said before the space
+    assert right["y"] >= left["y"] + left["height"]  # the two spaces are stacked
+    assert view.locator("#first").bounding_box()["y"] < left["y"]  # the instructions come before the space
     view.evaluate("play.openPanel(false)")
     for scene in range(10):
         view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
         view.wait_for_function("!play.dirty || play.playing")
         assert view.evaluate("document.documentElement.scrollWidth") <= 326
         slider = view.locator("#dial input[type=range], #dial .segments").first.bounding_box()
-        assert slider["y"] + slider["height"] <= 716  # without scrolling, below the space
+        assert slider["y"] + slider["height"] <= 716  # visible without scrolling

@@ -1,5 +1,4 @@
-"""The page's training against torch, its metrics against `labkit.evaluation`, its CSV against hostile files, its links,
-its explanations."""
+"""Training against torch, metrics against `labkit.evaluation`, and CSV files, links and explanations."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ def test_metrics_are_those_of_the_library(in_node) -> None:  # type: ignore[no-u
     random = np.random.default_rng(1)
     V = random.normal(size=(40, 3)) + 1.5 * np.eye(3)[np.arange(40) % 3]
     V /= np.linalg.norm(V, axis=1, keepdims=True)
-    labels = [*(np.arange(40) % 3).tolist(), 7]  # the last is alone in its class: it does not ask
+    labels = [*(np.arange(40) % 3).tolist(), 7]  # the last is alone in its class and is not a query
     V = np.vstack([V, V[:1]])
     script = """
         const { hitAt1, interIntra } = await play("metrics");
@@ -43,9 +42,9 @@ def test_no_two_classes_look_alike(in_node) -> None:  # type: ignore[no-untyped-
 @pytest.mark.parametrize(
     "text",
     ["", "text\nonly", "text,label\na b,x\n", "a,b\n1,2\n", "text,label\n" + "x" * 1_000_001],
-    ids=["empty", "one column", "one class", "no text", "too large"],  # pytest hands the name of a test to node
+    ids=["empty", "one column", "one class", "no text", "too large"],  # pytest passes test names to Node
 )
-def test_a_csv_that_cannot_be_used_is_refused_in_a_sentence(text: str, in_node) -> None:  # type: ignore[no-untyped-def]
+def test_an_unusable_csv_is_refused_in_one_sentence(text: str, in_node) -> None:  # type: ignore[no-untyped-def]
     script = """
         const { fromCsv } = await play("corpus");
         try { return fromCsv(job); } catch (mistake) { return mistake.message; }
@@ -65,7 +64,7 @@ def test_a_csv_is_read_with_its_quotes_and_within_limits(in_node) -> None:  # ty
     assert sum(unseen for *_, unseen in found["rows"]) == pytest.approx(len(found["rows"]) / 5, abs=12)
 
 
-def test_a_link_opens_the_state_that_it_was_made_of(in_node, data: dict[str, Any]) -> None:  # type: ignore[no-untyped-def]
+def test_a_link_restores_its_state(in_node, data: dict[str, Any]) -> None:  # type: ignore[no-untyped-def]
     script = """
         const { Lab } = await play("lab");
         const { SCENES } = await play("scenes");
@@ -84,7 +83,7 @@ def test_a_link_opens_the_state_that_it_was_made_of(in_node, data: dict[str, Any
     assert one == other
 
 
-def test_a_broken_link_opens_something_that_trains(in_node, data: dict[str, Any]) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_link_still_opens_a_training(in_node, data: dict[str, Any]) -> None:  # type: ignore[no-untyped-def]
     script = """
         const { Lab } = await play("lab"); const { fromHash } = await play("link");
         return job.hashes.map((hash) => {
@@ -105,7 +104,7 @@ def test_a_broken_link_opens_something_that_trains(in_node, data: dict[str, Any]
 
 
 def test_the_numbers_in_an_explanation_make_its_weight(in_node, data: dict[str, Any]) -> None:  # type: ignore[no-untyped-def]
-    """The formula of each loss, written with the numbers of a pair: worked out, they are the weight."""
+    """Each loss's formula, evaluated with the numbers of a pair, gives the weight."""
     script = """
         const { Lab } = await play("lab"); const { explainPair } = await play("explain");
         const lab = new Lab(job);
@@ -128,7 +127,7 @@ def test_the_numbers_in_an_explanation_make_its_weight(in_node, data: dict[str, 
             assert value == pytest.approx(pair["weight"], abs=0.02, rel=0.1)
 
 
-# --- training by `labkit.pairs`, autograd and Adam, in float64 -------------------------------------------------------
+# --- training with `labkit.pairs`, autograd and Adam, in float64 -----------------------------------------------------
 
 SCRIPT = 'return (await here("parity")).runCases((await play("training")).Training, job);'
 
@@ -139,7 +138,7 @@ def answers(in_node) -> dict[tuple[str, str], Any]:  # type: ignore[no-untyped-d
 
 
 @pytest.mark.parametrize(("loss", "miner"), parity.all_cases())
-def test_training_repeats_torch(loss: str, miner: str, answers: dict[tuple[str, str], Any]) -> None:
+def test_training_reproduces_torch(loss: str, miner: str, answers: dict[tuple[str, str], Any]) -> None:
     found = parity.difference(parity.train(loss, miner), answers[loss, miner])
     assert found.weights < 1e-9
     assert found.vectors < 1e-5
@@ -147,7 +146,7 @@ def test_training_repeats_torch(loss: str, miner: str, answers: dict[tuple[str, 
 
 
 @pytest.mark.whole
-def test_training_in_the_browser_repeats_torch(address: str, opened) -> None:  # type: ignore[no-untyped-def]
+def test_training_in_the_browser_reproduces_torch(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     seen = opened(address)
     source = (HERE / "parity.mjs").read_text("utf-8").replace("export function", "function")
     script = f"job => {{ {source} return runCases(play.lab.sides[0].training.constructor, job); }}"

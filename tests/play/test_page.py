@@ -1,4 +1,4 @@
-"""The page as Python makes it: self-contained, safe with any sentence, from any labelled corpus, and in a notebook."""
+"""The page made by Python: self-contained, safe with any sentence, for any labelled corpus, and in a notebook."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def data_of(html: str) -> dict[str, Any]:
     return json.loads(found[1])
 
 
-def test_the_page_is_one_small_file_that_asks_for_nothing(tmp_path: Path) -> None:
+def test_the_page_is_one_small_file_without_requests(tmp_path: Path) -> None:
     path = labkit.playground().save(tmp_path / "play.html")
     html = path.read_text("utf-8")
     assert path.stat().st_size < 1_000_000
@@ -34,7 +34,7 @@ def test_the_page_is_one_small_file_that_asks_for_nothing(tmp_path: Path) -> Non
     assert {unseen for *_, unseen in data["rows"]} == {True, False}
 
 
-def test_a_hostile_sentence_stays_a_sentence(tmp_path: Path) -> None:
+def test_a_hostile_sentence_stays_text(tmp_path: Path) -> None:
     corpus = from_classes([f"{EVIL} {i}" for i in range(8)], [EVIL, "b"] * 4)
     html = labkit.playground(corpus).html
     assert html.count("<script") == labkit.playground().html.count("<script")

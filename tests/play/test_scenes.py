@@ -1,4 +1,4 @@
-"""Every sentence of every scene is true of what is then seen, for three seeds: the scenes run as the page runs them."""
+"""Every statement of every scene is true of what the page shows, for three seeds."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ Watch = Callable[..., Seen]
 
 @pytest.fixture(params=SEEDS)
 def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watch:  # type: ignore[no-untyped-def]
-    """What is seen of a scene at its start and after so many steps, or after every one. A control is moved when the
-    scene has come to rest, as people do."""
+    """A function that returns what a scene shows at its start and after `at` steps, or after every step. Controls are
+    moved when the scene has come to rest, or at once with `early`."""
 
     def run(scene: str, *at: int, every: bool = False, early: bool = False, **moved: Any) -> Seen:
         job = {"data": data, "scene": scene, "seed": request.param, "set": moved, "at": at, "every": every}
@@ -61,10 +61,10 @@ def watch(request: pytest.FixtureRequest, in_node, data: dict[str, Any]) -> Watc
 
 def test_temperature_decides_how_many_pairs_count(watch: Watch) -> None:
     for seen in watch("temperature", 100, 400):
-        assert 0.7 < seen["carrying"] < 0.8  # "three quarters"; if all were alike it would be nine in ten
+        assert 0.7 < seen["carrying"] < 0.8  # "three quarters"; with equal weights it would be nine in ten
     for seen in watch("temperature", 100, 400, temperature=0.02):
         assert seen["carrying"] < 0.1  # "hardly any"
-    early = watch("temperature", 400, every=True, early=True, temperature=0.02)  # or at once: then at every step
+    early = watch("temperature", 400, every=True, early=True, temperature=0.02)  # moved at once, it holds at every step
     shares = [int(re.search(r"\((\d+) %\)", seen["text"])[1]) for seen in early]  # type: ignore[index]
     assert max(shares) < 25  # "less than a quarter"
     assert len(shares) == 401
@@ -87,11 +87,11 @@ def test_pulling_alone_collapses_all_sentences_into_one_spot(watch: Watch) -> No
 
 
 def share_of_wrong(seen: Seen) -> float:
-    """The weight of pairs with a wrong label, as it is read when the scene has come to rest."""
+    """The share of the weight on pairs with a wrong label, as shown when the scene has come to rest."""
     return int(seen[-1]["text"].split()[-2]) / 100
 
 
-def test_hard_pairs_are_more_often_wrong_ones(watch: Watch) -> None:
+def test_hard_pairs_more_often_have_wrong_labels(watch: Watch) -> None:
     hardest = share_of_wrong(watch("wrong-labels", 60, every=True))
     informative = share_of_wrong(watch("wrong-labels", 60, every=True, miner="informative"))
     everything = share_of_wrong(watch("wrong-labels", 60, every=True, miner="all"))
@@ -134,7 +134,7 @@ def test_few_sentences_are_learned_by_heart(watch: Watch) -> None:
     assert 0.6 < watch("by-heart", 200, sentences=32)[-1]["unseen"] < 0.7  # "about 0.65"
 
 
-def test_beta_hardly_matters_with_one_negative_an_anchor(watch: Watch) -> None:
+def test_beta_hardly_matters_with_one_negative_per_anchor(watch: Watch) -> None:
     for seen in watch("beta", 50, 100, 200):
         assert seen["agree"] > 0.985
     assert watch("beta", 50, miner="all")[-1]["agree"] < 0.96
@@ -150,7 +150,7 @@ def test_the_first_steps_are_measured_one_by_one(in_node, data: dict[str, Any]) 
     assert in_node(script, data) == [*range(41), 50, 60]
 
 
-def test_the_number_below_the_slider_is_what_is_counted(watch: Watch) -> None:
+def test_the_number_below_the_slider_is_the_measured_share(watch: Watch) -> None:
     (start,) = watch("temperature")
     count, _, pairs = start["text"].split()[:3]
     assert int(count) / int(pairs) == pytest.approx(start["carrying"])

@@ -1,4 +1,4 @@
-"""The runs and pictures that come with the lab: intact, what training gives, and worth what is said of them."""
+"""The bundled runs and pictures are intact and reproducible, and have the scores that are claimed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fitted(name: str, corpus: str) -> Method:
 
 
 @pytest.mark.parametrize("shipped", DEMONSTRATIONS.values(), ids=DEMONSTRATIONS.keys())
-def test_a_run_is_intact_and_that_of_the_table(shipped: table.Demonstration) -> None:
+def test_a_run_is_intact_and_matches_the_table(shipped: table.Demonstration) -> None:
     """`read_run` checks every file against its checksum."""
     record, run = read_record(shipped.folder), read_run(shipped.folder)
     assert record["method"] == shipped.method
@@ -57,19 +57,19 @@ def test_a_run_is_intact_and_that_of_the_table(shipped: table.Demonstration) -> 
     assert np.isfinite(method.encode(texts)).all()
     written, settings = kind.renamed(record["settings"]), method.settings.values()
     assert {name: settings[name] for name in written} == written
-    if "miner" in written and "temperature" not in written:  # before losses had a usual one
+    if "miner" in written and "temperature" not in written:  # from before losses had a default temperature
         assert settings["temperature"] == 1.0
     metrics = {metric for each in run.metrics.values() for metric in each} | set(run.history.columns)
     assert len({spoken(metric) for metric in metrics}) == len(metrics)
     if "loss" in run.history.columns and len(run.snapshots.texts):
-        assert len(run.snapshots.epochs) == len(run.history) + 1 >= 5  # something to play
+        assert len(run.snapshots.epochs) == len(run.history) + 1 >= 5  # epochs to play
     found = standing(shipped.name)
     assert found is not None
     assert found.figure == pytest.approx(record["metrics"][f"{shipped.corpus}/test"][found.measure], abs=1e-9)
     assert found.margin == pytest.approx(found.lead.lead, abs=1e-9)
 
 
-def test_runs_and_pictures_are_small_and_nothing_else_lies_there() -> None:
+def test_runs_and_pictures_are_small_and_there_are_no_other_files() -> None:
     files = [path for folder in (RUNS, PICTURES) for path in folder.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 7_800_000
     assert {path.name for path in RUNS.iterdir()} == {*DEMONSTRATIONS, "README.md", "standings.json"}
@@ -88,9 +88,9 @@ def test_training_again_gives_the_same_arrays(name: str) -> None:
     assert again.arrays.keys() == run.arrays.keys()
     for array, found in again.arrays.items():
         wanted = run.arrays[array]
-        if array == "L":  # FILM's: another machine may turn a row round, or two of equal strength; the metric is LᵀL
+        if array == "L":  # another machine may flip rows of FILM's L, or rotate equally strong ones; the metric is LᵀL
             found, wanted = found.T @ found, wanted.T @ wanted
-        # bit for bit on one kind of machine, not on another
+        # equal bit by bit only on the same kind of machine
         np.testing.assert_allclose(found, wanted, atol=0.02 * float(np.abs(wanted).max(initial=1e-6)))
     for column in run.history.columns:
         np.testing.assert_allclose(again.history.column(column), run.history.column(column), rtol=0.05, atol=1e-6)
@@ -98,7 +98,7 @@ def test_training_again_gives_the_same_arrays(name: str) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of one run and the standings, which may be spoilt."""
+    """A copy of one run and of the standings, which a test may change."""
     monkeypatch.setattr(table, "RUNS", tmp_path)
     monkeypatch.setattr(table, "STANDINGS", tmp_path / "standings.json")
     shutil.copy(table.DATA / "runs" / "standings.json", tmp_path)
@@ -113,11 +113,11 @@ def test_a_standing_measured_again_is_the_same(name: str) -> None:
     assert found is not None
     assert (again.measure, again.verdict) == (found.measure, found.verdict)
     assert again.margin == pytest.approx(again.lead.lead, abs=1e-9)
-    near = 2 / len(corpus.part("test"))  # two items may fall to the other side elsewhere
+    near = 2 / len(corpus.part("test"))  # on another machine, two items may change sides
     assert (again.figure, again.baseline) == pytest.approx((found.figure, found.baseline), abs=near)
     assert again.baseline == score(fitted("mean-vectors", corpus.name), corpus).headline
     assert (found.base is None) == (again.base is None) == (name != "sbert-lp-topics")
-    if again.base:  # what stands on the vectors of another is compared with these, too
+    if again.base:  # a method based on other vectors is compared with these, too
         assert again.base.baseline == score(fitted("sif", corpus.name), corpus).headline
 
 
@@ -142,7 +142,7 @@ def test_another_model_has_no_standing(elsewhere: Path) -> None:
 
 
 def same_picture(origin: Origin, method: Method, corpus: str) -> None:
-    """PCA depends on every vector, and is the same on every machine."""
+    """Check the stored PCA against these vectors; PCA depends on every vector and is the same on every machine."""
     texts = pictured(corpus_of(corpus)).texts
     found = picture(origin, texts, "pca")
     assert found is not None
@@ -167,7 +167,7 @@ def test_every_corpus_has_its_plain_vectors_in_every_shape(corpus: str) -> None:
             assert np.isfinite(found.points).all()
 
 
-def test_pictures_are_of_the_vectors_as_they_are_now() -> None:
+def test_pictures_are_of_the_current_vectors() -> None:
     for name in ("mean-vectors", "sif"):
         same_picture(Origin.unfitted(name, corpus_of("topics")), fitted(name, "topics"), "topics")
     for name in ("sentpwnet-topics", "pthought-captions"):
@@ -195,7 +195,7 @@ def test_a_picture_that_was_written_is_read(tmp_path: Path, monkeypatch: pytest.
     texts = ["half a character \ud800", *map(str, range(29))]
     made = [project(rows, "pca"), project(rows, "pca", 3, measure=False), project(rows, "tsne")]
     origin = Origin("mine", {"size": 5}, "f" * 64, 7)
-    assert picture(origin, texts, "pca") is None  # and that is not remembered
+    assert picture(origin, texts, "pca") is None  # a missing picture is not cached
     write_pictures(origin, texts, made, tmp_path)
     for each in made:
         found = picture(origin, texts, each.method, each.points.shape[1])
