@@ -187,7 +187,7 @@ def test_changed_words(kind: str, one: str, other: str, exchanged: str, new_one:
         ("detail", "A child with a cat and a cat.", "A child with a cow and a cow.", ""),  # the word occurs twice
         ("synonym", "Learn the front crawl.", "Learn the crawl stroke.", ""),  # at another position
         ("synonym", "A duck is asleep.", "A mallard is asleep.", ""),  # not a synonym
-        ("synonym", "Two backs hit a ball.", "Two backs strike a ball.", ""),  # an uncommon synonym
+        ("synonym", "Two backs hit a ball.", "Two backs strike a ball.", ""),  # an uncommon name
         ("synonym", "A dog eats.", "A big dog eats.", ""),  # a word is added
         ("order", "A dog chases a cat.", "A cat chases a dog.", "dog"),  # only one of the two is named
         ("order", "My dog chases a cat.", "A cat chases my dog.", "my dog cat"),  # "my" moved too
