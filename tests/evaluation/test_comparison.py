@@ -86,4 +86,4 @@ def test_the_lead_over_a_multiple() -> None:
     assert lead_of(first, second, times=1.1).lead == pytest.approx(0)
     units = np.random.default_rng(0).normal(size=400)
     twice, once = Parts(2 * units, np.ones(400)), Parts(units, np.ones(400))
-    assert lead_of([twice], [once], times=2.0).error == pytest.approx(0, abs=1e-6)  # so does the error
+    assert lead_of([twice], [once], times=2.0).error == pytest.approx(0, abs=1e-6)  # the error uses `times`, too
