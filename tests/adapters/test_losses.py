@@ -1,4 +1,4 @@
-"""Losses for other libraries, against the same losses there or, failing that, against our own training."""
+"""Losses for other libraries: equal to their own where they have them, otherwise to our own training."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_simcse_without_dropout() -> None:
     their = theirs("MultipleNegativesRankingLoss", model, **BOTH_WAYS)
     ours = sentence_transformers_loss(model, "simcse")
     assert_same(ours(features([A])), their(features([A, A]), None), model)
-    assert_same(ours(features([[*A, 0, 1]])), their(features([A, A]), None), model)  # a sentence counts once
+    assert_same(ours(features([[*A, 0, 1]])), their(features([A, A]), None), model)  # repeats count once
     assert_same(ours(features([A[:4], A[2:6]]), torch.ones(4)), their(features([A[:6], A[:6]]), None), model)
     views = [model.weight[A], model.weight[B]]  # as if dropout had encoded each sentence twice
     assert_same(ours.compute_loss_from_embeddings(views, None), their(features([A, B]), None), model)
@@ -189,7 +189,7 @@ AS_TRAINED = [
 
 @pytest.mark.parametrize(("name", "kind", "miner"), dict.fromkeys(AS_TRAINED))
 def test_equals_our_own_training(name: str, kind: str, miner: str) -> None:
-    """Equal up to the number of sentences that a loss by anchor divides by: here only those with a pair count."""
+    """Our training divides losses by anchor by all sentences, including those without a pair, so it is rescaled."""
     model = Rows()
     corpus, columns, labels = corpus_of("triplets" if kind == "in batch" else kind)
     needs = LOSSES[name].needs

@@ -62,7 +62,7 @@ def test_scores_equal_our_own_evaluation() -> None:
 
 
 def test_revisions_differ_between_trainings(tmp_path: Path) -> None:
-    """In settings, weights or vocabulary; a run opened from disk keeps its revision."""
+    """The trainings differ in settings, weights or vocabulary; a run opened from disk keeps its revision."""
     first = trained("sentpwnet", **SMALL)
     first.save(tmp_path / "run")
     assert revision(load_run(tmp_path / "run").run("finished")) == revision(first.run("finished"))

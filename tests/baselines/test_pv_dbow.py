@@ -17,7 +17,7 @@ TOPICS = {"sea": ["ship", "wave", "harbour", "sail", "tide"], "wood": ["tree", "
 
 
 def sentences(seed: int, count: int) -> Iterator[tuple[str, str]]:
-    """Sentences of four words, in turn from two topics, with the topic."""
+    """Sentences of four words from two alternating topics, each with its topic."""
     random = np.random.default_rng(seed)
     for number in range(count):
         topic = ("sea", "wood")[number % 2]
@@ -30,13 +30,13 @@ def corpus() -> Labelled:
 
 
 def objective(d: np.ndarray, u: np.ndarray, shares: np.ndarray, row: list[int], noise: int, penalty: float) -> float:
-    """f of the module's docstring, in plain loops."""
+    """f as defined in the module, in plain loops."""
     near = sum(np.log1p(np.exp(-d @ u[word])) for word in row) / len(row)
     far = sum(shares[word] * np.log1p(np.exp(d @ u[word])) for word in range(len(u)))
     return near + noise * far + penalty / 2 * d @ d
 
 
-def test_shares_by_hand() -> None:
+def test_worked_example_of_noise_shares() -> None:
     # word 2 occurs 16 times, word 3 once: 8 and 1 after the power 3/4
     np.testing.assert_allclose(noise_shares([[2] * 16, [3]], 4), [0, 0, 8 / 9, 1 / 9])
 

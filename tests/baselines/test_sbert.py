@@ -48,7 +48,7 @@ class TestPackaged:
         assert sum(file.stat().st_size for file in (tmp_path / "run").iterdir()) < 20_000
         np.testing.assert_array_equal(load_run(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
 
-    def test_a_name_with_or_without_organization_or_in_the_models_folder(
+    def test_names_of_the_packaged_model_and_of_models_in_a_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert model_source(PACKAGED) == model_source(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())

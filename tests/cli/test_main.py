@@ -215,7 +215,7 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_while_python_runs_a_string_is_130_too(tmp_path: Path) -> None:
-    """Dataclasses run strings on import. Python would remember the interrupt and end by SIGINT."""
+    """Dataclasses execute strings on import. Python would remember the interrupt and end by SIGINT."""
     (tmp_path / "stopped.py").write_text(
         "import labkit.cli.main as program\nprogram.app = lambda **_: exec('raise KeyboardInterrupt')\nprogram.main()\n"
     )

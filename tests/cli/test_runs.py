@@ -35,7 +35,7 @@ def evaluated(labkit: Labkit) -> str:
     return "r"
 
 
-def test_evaluate_prints_every_figure_of_the_runs_own_corpus(labkit: Labkit, evaluated: str) -> None:
+def test_evaluate_prints_every_score_of_the_runs_own_corpus(labkit: Labkit, evaluated: str) -> None:
     figures = score(load_run(evaluated), load_corpus("mine.csv")).figures
     done = labkit("evaluate", evaluated)
     assert (done.status, done.err) == (0, "")
@@ -80,7 +80,7 @@ def test_runs_that_are_not_finished(labkit: Labkit, evaluated: str) -> None:
     assert "--resume" in labkit("evaluate", "young").mistake()
 
 
-def test_figures_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     def scored(*inputs: Any, **options: Any) -> Any:
         scores = score(*inputs, **options)
         return replace(scores, figures={**scores.figures, "auc": float("nan"), "f1": float("-inf")})
@@ -244,7 +244,7 @@ def test_runs_searches_and_sorts(some: Labkit) -> None:
     assert "zzz" in some("runs", "zzz").mistake()
 
 
-def test_runs_shows_the_figure_of_the_runs_own_corpus(some: Labkit) -> None:
+def test_runs_shows_the_score_of_the_runs_own_corpus(some: Labkit) -> None:
     folder = "runs/tfidf-mine-seed0"
     own = read_record(folder)["metrics"]["mine.csv/test"]
     write_run(load_run(folder).run("finished"), folder)  # without scores

@@ -1,4 +1,4 @@
-"""Splits of rows without one: correct shares, stable, without leaks; shares of the training rows."""
+"""Automatic splits: correct shares, stable, without leaks; a share of the training rows."""
 
 from __future__ import annotations
 

@@ -334,7 +334,7 @@ def test_alignment_is_that_of_the_positive_pairs() -> None:
     first, second = list("acabab"), list("bdefcc")
     paired = Pairs(first, second, [1, 0, 1, 0, 1, 0], splits=test + dev)
     assert score(method, paired).figures["alignment"] == pytest.approx((aligned["ab"] + aligned["ae"]) / 2)
-    graded = Pairs(first[:4], second[:4], [4.0, 5.0, 3.9, 0.0], graded=True, splits=test)  # positive from 4 of 5
+    graded = Pairs(first[:4], second[:4], [4.0, 5.0, 3.9, 0.0], graded=True, splits=test)  # positive from grade 4 of 5
     assert score(method, graded).figures["alignment"] == pytest.approx((aligned["ab"] + aligned["cd"]) / 2)
     told = Triplets(["a", "b"], ["b", "f"], ["c", "a"], splits=["test"] * 2)
     assert score(method, told).figures["alignment"] == pytest.approx((aligned["ab"] + aligned["bf"]) / 2)

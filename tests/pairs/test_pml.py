@@ -78,7 +78,7 @@ def test_multi_similarity_with_and_without_its_miner(dtype: torch.dtype, epsilon
         assert_same(lambda X: streaming(X, labels), lambda X: peer(X, labels, mine(X, labels)), X)
 
 
-# ------------------------------------------------------------------ inside its wrappers
+# ------------------------------------------------------------------ inside the library's wrappers
 
 
 def test_memory_of_earlier_batches() -> None:

@@ -99,7 +99,7 @@ def test_an_unexpected_number_of_rows_is_refused() -> None:
 
 @pytest.fixture
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, str | None]]:
-    """The calls of `fetch`, which is replaced: it writes a small file."""
+    """The calls of `fetch`, replaced by a function that writes a small file."""
     asked: list[tuple[str, Path, str | None]] = []
 
     def fetch(address: str, target: Path, *, sha256: Any = None, progress: Any = None) -> Path:
