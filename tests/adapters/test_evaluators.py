@@ -1,4 +1,4 @@
-"""sentence-transformers' evaluators on our methods say what our own evaluation says."""
+"""sentence-transformers' evaluators against labkit's own evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {"sentpwnet": {"epochs": 1, "size": 12, "d
 
 
 class Walk(Tfidf):
-    """A sentence is a point, "3 0"; the similarity of two is minus the way between them, along the streets."""
+    """A sentence is a point such as "3 0"; the similarity is the negative Manhattan distance."""
 
     name = "walk"
     similarity_name = "manhattan"
@@ -55,7 +55,7 @@ def test_embedding_similarity(method: Method) -> None:
     test: Any = load("relatedness").part("test")
     found = evaluation.EmbeddingSimilarityEvaluator(test.text_a, test.text_b, test.values)(AsModel(method))
     expected = correlation(method.similarity_pairwise(list(test.text_a), list(test.text_b)), test.scores)
-    assert found["spearman_cosine"] == pytest.approx(expected.spearman, abs=1e-3)  # rounding parts or joins ties
+    assert found["spearman_cosine"] == pytest.approx(expected.spearman, abs=1e-3)  # rounding splits or creates ties
     assert found["pearson_cosine"] == pytest.approx(expected.pearson, abs=1e-4)
 
 
@@ -83,7 +83,7 @@ def test_encode_returns_the_requested_type(method: Method) -> None:
 
 
 def test_evaluators_use_the_similarity_of_the_method() -> None:
-    """Distances 1, 2 (alike) and 3, 8 (not) separate the labels; by the angle all pairs are the same."""
+    """Distances 1, 2 (label 1) and 3, 8 (label 0) separate the labels; every cosine is 1."""
     walk = Walk().fit(load("questions").take(range(9)))
     a, b, labels = ["1 0", "2 0", "1 0", "9 0"], ["2 0", "4 0", "4 0", "1 0"], [1, 1, 0, 0]
     found = evaluation.BinaryClassificationEvaluator(a, b, labels)(AsModel(walk))

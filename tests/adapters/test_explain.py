@@ -1,4 +1,4 @@
-"""labkit.explain: the parts add up to what the model's own `encode` gives, whatever the model is made of."""
+"""`explain`: for every kind of model, the parts add up to the cosine that its own `encode` gives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ A, B = "the cat sleeps on the sofa", "a dog looks at the lakes"
 
 
 def opened(folder: Path, family: str, pooling: str = "mean", after: Callable[[Any], list[Any]] = lambda m: []) -> Any:
-    """A model with random weights: its transformer, a pooling, and the modules of `after`."""
+    """A model with random weights: a transformer, a pooling layer and the modules from `after`."""
     from sentence_transformers.sentence_transformer import modules
 
     path = make_tiny_sbert(folder, seed=1, layers=2, family=family)
@@ -70,21 +70,21 @@ def test_parts_of_every_architecture_add_up(family: str, pooling: str, after: st
     assert_adds_up(found, model)
 
 
-def test_the_gap_of_few_steps_is_stated(tmp_path: Path) -> None:
-    """The largest state of each number has kinks, on which few steps are too few."""
+def test_the_gap_of_few_steps_is_reported(tmp_path: Path) -> None:
+    """Max pooling has kinks, so a single step leaves a larger gap."""
     model = opened(tmp_path, "bert", "max")
     few, many = explain(model, A, B, steps=1), explain(model, A, B, steps=200)
     assert abs(few.gap) > 2 * abs(many.gap)
     assert_adds_up(few, model)
 
 
-def test_a_prompt_and_what_is_cut_off_belong_to_no_word(tmp_path: Path) -> None:
+def test_a_prompt_and_truncated_dimensions_belong_to_no_word(tmp_path: Path) -> None:
     model = opened(tmp_path, "bert")
     model.prompts, model.default_prompt_name, model.truncate_dim = {"query": "a dog jumps "}, "query", 5
     assert_adds_up(explain(model, A, B), model)
 
 
-def test_what_encode_does_beyond_the_modules_is_in_the_gap(tmp_path: Path) -> None:
+def test_what_encode_adds_to_the_modules_is_in_the_gap(tmp_path: Path) -> None:
     model = opened(tmp_path, "bert")
     of_modules = model.encode
     model.encode = lambda *texts, **how: of_modules(*texts, **how) + 0.5
@@ -110,7 +110,7 @@ def test_a_static_model_is_exact() -> None:
     assert explain(model, "", B).cosine == 0
 
 
-def test_a_model_of_another_kind_is_asked_without_each_word() -> None:
+def test_other_models_are_explained_by_leaving_words_out() -> None:
     from sentence_transformers.sentence_transformer.modules import BoW
 
     model = sentence_transformers.SentenceTransformer(modules=[BoW([*A.split(), *B.split()])], device="cpu")
@@ -122,7 +122,7 @@ def test_a_model_of_another_kind_is_asked_without_each_word() -> None:
     )
 
 
-def test_folders_of_runs_and_models_and_methods(tmp_path: Path) -> None:
+def test_runs_models_and_methods_are_explained(tmp_path: Path) -> None:
     method = METHODS["bag"](epochs=1, dimension=8)
     method.fit(load("questions").take(range(300)))
     method.save(tmp_path / "run")
@@ -136,7 +136,7 @@ def test_folders_of_runs_and_models_and_methods(tmp_path: Path) -> None:
         explain(method, A, B, way="attention")
 
 
-def test_an_explanation_shows_itself_in_a_notebook(tmp_path: Path) -> None:
+def test_an_explanation_renders_in_a_notebook(tmp_path: Path) -> None:
     found = explain(opened(tmp_path, "bert"), "the <b>cat</b> sleeps", B)
     page = found._repr_html_()
     assert f"{found.cosine:+.3f}" in page
@@ -156,7 +156,7 @@ def test_the_parts_of_minilm_add_up() -> None:
     assert max(words, key=lambda pair: pair[2])[:2] == ("bike", "bicycle")
 
 
-def test_the_shares_of_our_tests_are_those_of_the_tables() -> None:
+def test_the_quoted_shares_equal_the_stored_tables() -> None:
     from labkit.papers.bundled_report import stored
     from labkit.papers.published.why import of_way
 

@@ -1,4 +1,4 @@
-"""A folder that others open gives the method's own vectors, in a process that cannot import labkit."""
+"""Exported folders give the method's own vectors, in a process that cannot import labkit."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from tests.tiny_sbert import tiny_sbert
 pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
 pytest.importorskip("onnxruntime", reason="needs the extra 'export'")
 
-NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: the CNN's widths have unlike shares
+NETWORK = {"epochs": 1, "size": 31, "dimension": 10, "device": "cpu"}  # 31: unequal shares for the CNN's widths
 TUNED = {"epochs": 1, "encoder": "transformer", "layer_rate": 0.01, "max_length": 20, "device": "cpu"}
 ALL, GRAPH, NO_MEAN = tuple(FORMS), ("onnx",), ("sentence-transformers", "onnx")
 HAS_MODEL2VEC = find_spec("model2vec") is not None
-#: name -> method, corpus, settings, and the forms in which it can go
+#: name -> method, corpus, settings, possible forms
 CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "max_length": 12}, ALL),
     "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
@@ -76,7 +76,7 @@ def fitted(case: str) -> Method:
     return method
 
 
-#: runs the code of a folder's README on other sentences, and has never heard of labkit
+#: runs the code of each README on these sentences, without labkit
 ALONE = """
 import json, re, sys
 import numpy as np
@@ -95,7 +95,7 @@ assert [name for name in sys.modules if name.startswith("labkit")] == ["labkit"]
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All cases in all their forms, with what a process of the other libraries alone made of the sentences."""
+    """All cases in all their forms, each with the vectors from a process without labkit."""
     place = tmp_path_factory.mktemp("exported")
     for case, (*_, forms) in CASES.items():
         for form in forms:
@@ -128,7 +128,7 @@ def test_a_process_without_labkit_reproduces_the_vectors(exported: Path, case: s
 
 @pytest.mark.whole
 @pytest.mark.parametrize("case", CASES)
-def test_empty_texts_are_exact_in_onnx_and_a_stated_limit_elsewhere(exported: Path, case: str) -> None:
+def test_empty_texts_are_exact_in_onnx_and_a_documented_limit_elsewhere(exported: Path, case: str) -> None:
     own, folder = fitted(case).encode([""]), exported / f"{case}, onnx"
     np.testing.assert_allclose(FORMS["onnx"].read(folder, [""]), own, atol=1e-5)
     np.testing.assert_allclose(FORMS["onnx"].read(folder, ["", "the cat"])[:1], own, atol=1e-5)
@@ -145,8 +145,8 @@ def test_an_impossible_form_is_refused_and_leaves_nothing(tmp_path: Path, case: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_attention_as_a_mean_by_hand() -> None:
-    """Scores 0 and log 3 weigh two words 1 : 3."""
+def test_attention_as_a_mean() -> None:
+    """Scores 0 and log 3 give two words the weights 1 : 3."""
     body = WordAttention(1, 2)
     with torch.no_grad():
         body.key.weight.zero_(), body.key.bias.zero_(), body.query.weight.zero_()
@@ -216,4 +216,4 @@ def test_the_card_names_data_settings_and_scores(tmp_path: Path) -> None:
     assert front["model-index"][0]["results"][0]["metrics"] == [
         {"type": "accuracy", "value": 0.75, "name": "accuracy (95 % interval 0.710 to 0.790)"}
     ]
-    assert "MiniLM" not in card  # a setting of transformers alone
+    assert "MiniLM" not in card  # only transformers have the setting `model`

@@ -1,4 +1,4 @@
-"""Our losses in other people's call shapes: as theirs where they have the same, else as our own training's."""
+"""Losses for other libraries: equal to their own where they have them, otherwise to our own training."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Columns = Sequence[Sequence[int]]
 
 
 class Rows(nn.Module):
-    """A model of sentences by number: token n is sentence n, and its vector is row n of a table."""
+    """A lookup model: sentence n is the single token n, and its vector is row n of a table."""
 
     def __init__(self, rows: int = 40, seed: int = 0) -> None:
         super().__init__()
@@ -110,9 +110,9 @@ def test_simcse_without_dropout() -> None:
     their = theirs("MultipleNegativesRankingLoss", model, **BOTH_WAYS)
     ours = sentence_transformers_loss(model, "simcse")
     assert_same(ours(features([A])), their(features([A, A]), None), model)
-    assert_same(ours(features([[*A, 0, 1]])), their(features([A, A]), None), model)  # a sentence counts once
+    assert_same(ours(features([[*A, 0, 1]])), their(features([A, A]), None), model)  # repeats count once
     assert_same(ours(features([A[:4], A[2:6]]), torch.ones(4)), their(features([A[:6], A[:6]]), None), model)
-    views = [model.weight[A], model.weight[B]]  # as dropout makes two of a sentence
+    views = [model.weight[A], model.weight[B]]  # as if dropout had encoded each sentence twice
     assert_same(ours.compute_loss_from_embeddings(views, None), their(features([A, B]), None), model)
 
 
@@ -121,8 +121,8 @@ def steps(loss: SentenceLoss, columns: Columns, labels: Tensor, count: int) -> N
         loss(features(columns), labels).backward()
 
 
-def test_steps_without_a_pair_that_counts_are_refused() -> None:
-    """Each sentence is in one labelled pair, so that none has both a positive and a negative, which the miner needs."""
+def test_steps_without_a_usable_pair_are_refused() -> None:
+    """Each sentence is in one labelled pair, so none has both a positive and a negative, as the miner requires."""
     labels = torch.tensor([0, 1] * 4)
     loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True)
     steps(loss, [A, B], labels, 9)
@@ -139,15 +139,15 @@ def test_a_gradient_in_the_first_steps_is_enough() -> None:
     steps(loss, [A[:2], B[:2]], torch.tensor([0, 1]), 10)
 
 
-def test_first_steps_that_keep_few_pairs_say_so() -> None:
+def test_first_steps_that_keep_few_pairs_warn() -> None:
     loss = sentence_transformers_loss(Rows(), "locality", miner="informative", labelled=True, epsilon=2.0)
-    columns = [[*A, 0], [*B, 20]]  # of eight pairs' sentences only the first has a positive and a negative
+    columns = [[*A, 0], [*B, 20]]  # only sentence 0 has a positive and a negative
     with pytest.warns(UserWarning, match="labelled=no"):
         steps(loss, columns, torch.tensor([1] * 8 + [0]), 10)
 
 
 class Task(PairTask):
-    """A step of our training, with the vectors of that model."""
+    """A step of our own training, with the vectors of a `Rows` model."""
 
     def __init__(self, model: Rows, texts: list[str], settings: PairSettings) -> None:
         self.model, self.texts, self._settings = model, texts, settings
@@ -164,7 +164,7 @@ NAMED = [(0, 3), (1, 3), (2, 7), (4, 7), (5, 7), (0, 3), (6, 9)]
 
 
 def corpus_of(kind: str) -> tuple[Corpus, Columns, list[float] | None]:
-    """A corpus, and the same as columns of a dataset."""
+    """A corpus, and the same data as columns and labels of a dataset."""
     rows: Sequence[tuple[Any, ...]] = {"graded": GRADED, "triplets": TRIPLETS, "classes": NAMED}.get(kind, PAIRS)
     columns = list(zip(*rows, strict=True))
     texts: list[list[str]] = [list(map(str, column)) for column in columns]
@@ -188,8 +188,8 @@ AS_TRAINED = [
 
 
 @pytest.mark.parametrize(("name", "kind", "miner"), dict.fromkeys(AS_TRAINED))
-def test_as_our_own_training(name: str, kind: str, miner: str) -> None:
-    """The same sentences, the same pairs, and but for triplets, of which only the anchors count, the same number."""
+def test_equals_our_own_training(name: str, kind: str, miner: str) -> None:
+    """Our training divides losses by anchor by all sentences, including those without a pair, so it is rescaled."""
     model = Rows()
     corpus, columns, labels = corpus_of("triplets" if kind == "in batch" else kind)
     needs = LOSSES[name].needs
@@ -209,11 +209,11 @@ def test_as_our_own_training(name: str, kind: str, miner: str) -> None:
     assert value == pytest.approx(expected.item(), rel=1e-6, abs=1e-9)
     torch.testing.assert_close(found, slope(expected, model)[1], rtol=1e-5, atol=1e-8)
     if LOSSES[name].by_anchor and kind in ("pairs", "graded", "classes"):
-        assert (P | N).any(1).all()  # where each sentence has a pair, there is no other factor
+        assert (P | N).any(1).all()  # every sentence has a pair, so the values are equal
 
 
-def test_pairs_by_hand() -> None:
-    """Cosines 0.8 (labelled 1) and 0.6 (0), and 0.48, 0, 0.6, 0.8 across: contrastive with margin 0.5 by its labels."""
+def test_worked_example_of_pairs() -> None:
+    """Cosines 0.8 (label 1) and 0.6 (label 0), and 0, 0, 0.6, 0.36 across the pairs; the margin is 0.5."""
     model = Rows()
     with torch.no_grad():
         model.weight[:4, :] = torch.tensor([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0.0, 0.6, 0.8]]).repeat(1, 2)
@@ -221,7 +221,7 @@ def test_pairs_by_hand() -> None:
     alone = sentence_transformers_loss(model, "contrastive", labelled=True)
     assert alone(features([[0, 2], [1, 3]]), labels).item() == pytest.approx((-0.8 - 0.8 + 0.1 + 0.1) / 4, abs=1e-6)
     everything = sentence_transformers_loss(model, "contrastive")
-    rows = (-0.8, -0.8 + 0.1, 0.1 + 0.1, 0.1)  # across, 1 and 2 have 0.6, all others less than the margin
+    rows = (-0.8, -0.8 + 0.1, 0.1 + 0.1, 0.1)  # across, only 1 and 2 exceed the margin, with 0.6
     assert everything(features([[0, 2], [1, 3]]), labels).item() == pytest.approx(sum(rows) / 4, abs=1e-6)
 
 
@@ -269,7 +269,7 @@ def test_metric_learning_losses() -> None:
         ),
         (metric_learning_loss("supcon", temperature=0.2), lambda X: losses.SupConLoss(0.2, reducer=mean)(X, labels)),
         (metric_learning_loss("infonce", temperature=0.2), lambda X: losses.NTXentLoss(0.2, reducer=mean)(X, labels)),
-        # theirs has 1 - S for each of the 24 positives, ours -S; they sum over pairs
+        # for each of the 24 positives theirs has 1 - S, ours -S; theirs is a sum over pairs
         (metric_learning_loss("contrastive", margin=0.3), lambda X: (contrastive(X, labels) - 24) / 12),
     ]
     for ours, their in cases:
@@ -283,8 +283,8 @@ def test_metric_learning_losses() -> None:
         torch.testing.assert_close(found, slopes, rtol=1e-5, atol=1e-8)
 
 
-def test_the_same_tokens_are_the_same_sentence() -> None:
-    """However much a column is padded, of however many tokens a static model reads all columns in one row."""
+def test_equal_tokens_are_the_same_sentence() -> None:
+    """Whatever the padding, and also for a static model, which gets all tokens of a column in one row."""
     transformer = pytest.importorskip("sentence_transformers").SentenceTransformer(tiny_sbert(), device="cpu").eval()
     static = pytest.importorskip("sentence_transformers.sentence_transformer.modules").StaticEmbedding(
         copy.deepcopy(transformer.tokenizer.backend_tokenizer), embedding_dim=8
@@ -295,7 +295,7 @@ def test_the_same_tokens_are_the_same_sentence() -> None:
         loss = sentence_transformers_loss(model, "infonce")
         values = [loss([model.preprocess(list(column)) for column in columns]) for columns in (once, twice)]
         assert values[0] != values[1]
-        cut = [column[:4] for column in twice]  # the fourth row is the first, turned round
+        cut = [column[:4] for column in twice]  # the fourth pair is the first one reversed
         torch.testing.assert_close(loss([model.preprocess(column) for column in cut]), values[0])
 
 
@@ -328,10 +328,10 @@ def test_bad_arguments_are_refused(call: Callable[[], Any], argument: str) -> No
 
 
 @pytest.mark.whole
-def test_the_lines_of_the_guide_train_a_model(
+def test_the_example_in_the_guide_trains_a_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`tiny_sbert` is opened under the name of the guide's model, and learns from fewer questions."""
+    """With `tiny_sbert` under the name of the guide's model, and a tenth of the questions."""
     pytest.importorskip("accelerate", reason="needs sentence-transformers[train]")
     pytest.importorskip("datasets")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL)

@@ -1,4 +1,4 @@
-"""MTEB 2 takes our methods: its own mock tasks, which need no network, all pass."""
+"""MTEB 2: its mock tasks, which need no network, accept our methods, and its scores equal ours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def trained(name: str, *, seed: int = 0, **settings: Any) -> Any:
 
 
 SMALL = {"encoder": "mean", "epochs": 1, "size": 12, "dimension": 10}
-LETTERS = {"unit": "characters", "max_ngram": 3}  # the mock sentences have few words that our questions have
+LETTERS = {"unit": "characters", "max_ngram": 3}  # the mock sentences share few words with our questions
 
 
 @pytest.mark.weekly
@@ -36,12 +36,12 @@ def test_mock_run() -> None:
     found = mteb.mock_run(encoder)
     ran = [result for _, result in found.items() if result is not None]
     assert all(isinstance(result, mteb.TaskResult) for result in ran), found.to_markdown()
-    assert len(ran) > 20  # the tasks on text; those on images and sounds are left out
+    assert len(ran) > 20  # the text tasks; image and audio tasks are skipped
 
 
 @pytest.mark.whole
 def test_scores_equal_our_own_evaluation() -> None:
-    """A task of MTEB's on our sentences: its correlations are ours."""
+    """An MTEB task with our sentences gives our correlations."""
     mteb = pytest.importorskip("mteb", reason=NEEDS)
     from datasets import Dataset
     from mteb.mocks.mock_tasks import MockSTSTask
@@ -57,12 +57,12 @@ def test_scores_equal_our_own_evaluation() -> None:
     found = mteb.evaluate(AsEncoder(method), OurTask(), cache=None, show_progress_bar=False)
     figures = found.task_results[0].scores["test"][0]
     expected = correlation(method.similarity_pairwise(list(test.text_a), list(test.text_b)), test.scores)
-    assert figures["spearman"] == pytest.approx(expected.spearman, abs=1e-3)  # rounding parts or joins ties
+    assert figures["spearman"] == pytest.approx(expected.spearman, abs=1e-3)  # rounding splits or creates ties
     assert figures["pearson"] == pytest.approx(expected.pearson, abs=1e-4)
 
 
 def test_revisions_differ_between_trainings(tmp_path: Path) -> None:
-    """By settings, by weights, by vocabulary; a run opened from disk keeps its revision."""
+    """The trainings differ in settings, weights or vocabulary; a run opened from disk keeps its revision."""
     first = trained("sentpwnet", **SMALL)
     first.save(tmp_path / "run")
     assert revision(load_run(tmp_path / "run").run("finished")) == revision(first.run("finished"))

@@ -1,4 +1,4 @@
-"""The recorder: the run it leaves, what it measures, the alarm, and that a trainer does not notice it."""
+"""`Recorder`: the run it writes, its scores and its alarm; a trainer gives the same model with it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def vectors(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((12, 5)).astype(np.float32)
 
 
-def test_a_recorded_run_has_the_vectors_and_what_is_measured_of_them(tmp_path: Path) -> None:
+def test_a_recorded_run_has_the_vectors_and_their_scores(tmp_path: Path) -> None:
     recorder = Recorder(TEXTS, LABELS, folder=tmp_path / "run")
     for step in (0, 10, 20):
         row = recorder.record(step, lambda texts, step=step: vectors(step), loss=1 / (step + 1))
@@ -49,12 +49,12 @@ def test_a_recorded_run_has_the_vectors_and_what_is_measured_of_them(tmp_path: P
 
 
 @pytest.mark.parametrize("labels", [LABELS, None])
-def test_its_sentences_are_a_corpus_that_the_run_belongs_to(labels: list[str] | None, tmp_path: Path) -> None:
+def test_the_sentences_are_saved_as_the_corpus_of_the_run(labels: list[str] | None, tmp_path: Path) -> None:
     Recorder(TEXTS, labels, folder=tmp_path).record(0, lambda texts: vectors(0))
     assert read_run(tmp_path).fingerprint == load(tmp_path / "sentences.csv").fingerprint
 
 
-def test_a_corpus_is_followed_by_some_of_its_sentences(tmp_path: Path) -> None:
+def test_a_sample_of_a_corpus_is_followed(tmp_path: Path) -> None:
     corpus = load("topics")
     Recorder(corpus, folder=tmp_path).record(0, lambda texts: np.array([[len(text), 1.0] for text in texts]))
     run = load_run(tmp_path)
@@ -63,7 +63,7 @@ def test_a_corpus_is_followed_by_some_of_its_sentences(tmp_path: Path) -> None:
     assert run.snapshots.labels == tuple(classes[text] for text in run.snapshots.texts)
 
 
-def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
+def test_bad_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="sentences"):
         Recorder(["one"], folder=tmp_path / "one")
     with pytest.raises(ValueError, match="label"):
@@ -74,21 +74,21 @@ def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
 
 
 def drawn(spread: float, seed: int, classes: bool) -> np.ndarray:
-    """Vectors around one point; with `classes`, those of a class lie together."""
+    """Random vectors around one point or, with `classes`, around one point per class."""
     random = np.random.default_rng(seed)
     centres = random.standard_normal((3, 5)) if classes else np.zeros((3, 5))
     around = centres[np.arange(12) % 3] + random.standard_normal((12, 5))
     return np.array([10.0, 0, 0, 0, 0]) + spread * around
 
 
-def test_vectors_that_become_one_are_said_once(tmp_path: Path) -> None:
+def test_a_collapse_is_reported_once(tmp_path: Path) -> None:
     recorder = Recorder(TEXTS, folder=tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         recorder.record(0, lambda texts: drawn(3.0, 0, False))
         recorder.record(3, lambda texts: drawn(1.0, 0, False))
     with pytest.warns(UserWarning, match="after 5 steps the vectors .*learning rate"):
-        recorder.record(5, lambda texts: drawn(0.4, 1, False))  # crowded next to the start, not next to step 3
+        recorder.record(5, lambda texts: drawn(0.4, 1, False))  # crowded compared with step 0, not with step 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         recorder.record(10, lambda texts: drawn(0.05, 2, False))
@@ -111,7 +111,7 @@ def test_crowded_vectors_in_a_worse_order_are_a_collapse(tmp_path: Path) -> None
 
 def test_without_classes_a_twentieth_of_the_room_is_a_collapse() -> None:
     start = {"probe_mean_cosine": 0.6}
-    assert not collapsed(start, {"probe_mean_cosine": 0.97})  # of 0.4, 0.03 is left
+    assert not collapsed(start, {"probe_mean_cosine": 0.97})  # 0.03 of 0.4 is left
     assert collapsed(start, {"probe_mean_cosine": 0.985})
 
 
@@ -120,8 +120,8 @@ def test_no_alarm_on_a_bundled_run(name: str) -> None:
     assert not alarms(load_run(Path("data/runs") / name))
 
 
-def test_an_alarm_on_a_training_that_breaks() -> None:
-    """That of notebook 9: it breaks in its first epoch, of eight."""
+def test_an_alarm_on_a_broken_training() -> None:
+    """The settings of notebook 9, which collapse in the first epoch."""
     from labkit.course.plans import BROKEN
 
     method = SentPWNet(**{**BROKEN, "epochs": 2})
@@ -132,13 +132,13 @@ def test_an_alarm_on_a_training_that_breaks() -> None:
 
 
 def alarms(method: Any) -> list[int]:
-    """The epochs of a run whose figures say that it collapsed."""
+    """The epochs of a run that count as collapsed."""
     kept = method.snapshots
     start, *later = (probe_figures(kept.labels, rows) for rows in kept.vectors)
     return [int(epoch) for epoch, row in zip(kept.epochs[1:], later, strict=True) if collapsed(start, row)]
 
 
-def test_a_trainer_is_recorded_for_a_fortieth_of_its_steps_and_by_its_first_process(tmp_path: Path) -> None:
+def test_recording_takes_a_fortieth_of_the_training_and_only_in_the_first_process(tmp_path: Path) -> None:
     def begun(**differs: Any) -> Recorder:
         recorder = Recorder(TEXTS, folder=tmp_path / "-".join(map(str, differs.values())))
         usual = {"max_steps": 1000, "global_step": 0, "is_world_process_zero": True}
@@ -148,15 +148,15 @@ def test_a_trainer_is_recorded_for_a_fortieth_of_its_steps_and_by_its_first_proc
         return recorder
 
     recorder = begun(max_steps=1000)
-    cost = len(TEXTS) / 8  # of a record, in steps of one pair
+    cost = len(TEXTS) / 8  # per record, in steps of one pair
     assert 0.02 < (1000 / (recorder.every or 1) + 1) * cost / 1000 <= 0.025
     assert [row["loss"] for row in recorder.rows] == [2.0]
-    assert begun(max_steps=1_000_000).every == 25_642  # 40 records and no more
+    assert begun(max_steps=1_000_000).every == 25_642  # at most 40 records
     assert begun(is_world_process_zero=False).rows == []
 
 
 class Modes(nn.Module):
-    """A model of which one part stays in evaluation while it trains."""
+    """A model with a frozen part, which stays in evaluation mode during training."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,7 +169,7 @@ class Modes(nn.Module):
         return weight * torch.ones(len(texts), 2) + torch.arange(len(texts))[:, None] * torch.tensor([1.0, 0])
 
 
-def test_a_model_goes_on_in_its_modes(tmp_path: Path) -> None:
+def test_recording_restores_the_training_modes(tmp_path: Path) -> None:
     model = Modes()
     Recorder(TEXTS, folder=tmp_path).record(0, model)
     assert (model.training, model.learning.training, model.frozen.training) == (True, True, False)

@@ -1,4 +1,4 @@
-"""Methods as scikit-learn's transformers: the same bits as by themselves, in its pipelines, searches and own checks."""
+"""`Embedder`: bitwise the method's own vectors, a grid search against plain loops, scikit-learn's estimator checks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NEED_MORE = {"pthought", "thematic"}
 
 
 def embedder(name: str, **settings: Any) -> Embedder:
-    """The method at the small settings of the contract's tests."""
+    """An embedder with the small settings of the contract tests."""
     known = small(name).settings.values()
     changed = {each.name: known[each.name] for each in fields(small(name).settings) if known[each.name] != each.default}
     return Embedder(name, random_state=3, **changed | settings)
@@ -93,7 +93,7 @@ def test_pairs_become_differences_and_products(name: str) -> None:
         np.testing.assert_array_equal(rows, np.array(expected, np.float32))
         np.testing.assert_allclose(rows[:, u.shape[1] :].sum(1), other.similarity_pairwise(a, b), atol=1e-6)
         assert len(made.get_feature_names_out()) == rows.shape[1]
-        assert equal(made.transform(list(a)), other.encode(list(a)))  # texts are given as texts
+        assert equal(made.transform(list(a)), other.encode(list(a)))  # single texts are encoded as texts
 
 
 def test_fit_on_a_corpus() -> None:
@@ -117,7 +117,7 @@ def test_grid_search_equals_plain_loops(topics: tuple[list[str], list[str]]) -> 
     grid = {"embedder__dimension": [3, 20], "linear__C": [0.1, 10.0]}
     search = GridSearchCV(pipeline, grid, cv=folds, error_score="raise").fit(texts, classes)
     expected = []
-    for C in (0.1, 10.0):  # with plain loops
+    for C in (0.1, 10.0):
         for dimension in (3, 20):
             scores = []
             for train, test in folds.split(texts, classes):
@@ -151,7 +151,7 @@ OWN_CHECKS: list[Callable[[str, Any], None]] = [
         "check_estimator_tags_renamed",
         "check_estimators_unfitted",
     )
-    if hasattr(checks, name)  # some came later than the oldest version that we take
+    if hasattr(checks, name)  # some are newer than the oldest supported version
 ]
 
 

@@ -1,4 +1,4 @@
-"""The tokenizers that others read: the same tokens as the Reader's, over all that Unicode has."""
+"""Exported tokenizers against `Reader`, on every assigned Unicode character."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TRICKY = "aAbBzZ'’-.,:0123٣²½Ⅷ_ \t\n\u00a0\x1c\x85书店アー゠・éé�
 CHARACTERS = [
     sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) not in ("Cn", "Co", "Cs")
 ]
-NEWER = 100  # of these that Python and the library normalise by two versions of Unicode, at most
+NEWER = 100  # maximum number of these that differ because Python and the library use different versions of Unicode
 
 
 @cache
 def both(unit: str) -> tuple[Reader, Tokenizer, list[int]]:
-    """A reader, its tokenizer as it comes back from a file, and the reader's number of each token."""
+    """A reader, its tokenizer after a round trip through JSON, and the reader's number for each token."""
     texts = [*load("questions").sentences()[:150], *load("places").sentences()[:50], " ".join(TRICKY), TRICKY]
     known = learned_pieces(texts, 800) if unit == "pieces" else Vocabulary.of(map(UNITS[unit], texts))
     reader = Reader(Vocabulary(known.words), unit, max_length=50)
@@ -39,7 +39,7 @@ def read(unit: str, text: str) -> list[int]:
     return [numbers[token] for token in tokenizer.encode(text).ids]
 
 
-def test_words_characters_and_pieces_by_hand() -> None:
+def test_words_characters_and_pieces() -> None:
     known = Vocabulary((PAD, UNKNOWN, "the", "cat", "c", "a", "t", "##a", "##t"))
     texts = {
         "words": {"The cat, the bird!": [2, 3, 2, 1], "...": [1], "THE": [2], "a-t": [1], "<UNK> <PAD>": [1, 1]},
@@ -54,7 +54,7 @@ def test_words_characters_and_pieces_by_hand() -> None:
         assert tokenizer.get_vocab_size() == len(numbers)
 
 
-def test_words_that_do_not_count_are_no_token() -> None:
+def test_unknown_words_give_no_token_if_not_counted() -> None:
     tokenizer, _ = tokenizer_of(Vocabulary((PAD, UNKNOWN, "the", "cat")), "words", counted=False)
     assert [tokenizer.encode(text).ids for text in ("the bird", "a bird", "...")] == [[2], [], []]
 
@@ -71,7 +71,7 @@ def test_any_text(unit: str, text: str) -> None:
 @pytest.mark.whole
 @pytest.mark.parametrize("unit", UNITS)
 def test_all_characters(unit: str) -> None:
-    """Each that Unicode has assigned, beside letters and alone; the others differ as these do, but take minutes."""
+    """Every assigned character, after a letter and alone; unassigned ones behave alike, but take minutes."""
     reader, tokenizer, numbers = both(unit)
     texts = [f"a{sign}b {sign}" for sign in CHARACTERS if sign != "Σ"]
     found = (each.ids for each in tokenizer.encode_batch_fast(texts))

@@ -1,4 +1,4 @@
-"""Means of word vectors: by hand from a file, and from PPMI vectors made outside."""
+"""Mean word vectors and SIF against worked examples, PPMI vectors and plain loops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> str:
     return str(tmp_path / "vectors.txt")
 
 
-def test_by_hand_from_a_file_that_the_run_needs_no_more(file: str, tmp_path: Path) -> None:
+def test_vectors_from_a_file_that_the_run_no_longer_needs(file: str, tmp_path: Path) -> None:
     method = METHODS["mean-vectors"](vectors=file)
     method.fit(CORPUS)
     rows = method.encode(["cat", "The cat, the dog.", "cat cat dog", "dog Paris", "zyx", "", "unused"])
@@ -58,25 +58,23 @@ def test_missing_files_and_too_few_words_are_refused() -> None:
 
 
 # --- sif -----------------------------------------------------------------------------------------------------------
-# SIF: weights and the common direction by hand, and both by plain loops and numpy's singular value decomposition.
-
 
 SIF_CORPUS = Groups(["cat cat dog", "dog bird", "zyx"], ["g"] * 3, splits=("train", "train", "test"))
 
 
-def test_weights_by_hand(file: str) -> None:
+def test_worked_example_of_weights(file: str) -> None:
     Path(file).write_text("cat 1 0 0\ndog 0 1 0\nzyx 0 0 1\n")
     method = METHODS["sif"](vectors=file, a=0.2, components=0)
     method.fit(SIF_CORPUS)
-    # of five training words, two are cat and two dog (bird has no vector, but is a word); zyx is in test alone
+    # two of five training words are cat, two dog (bird has no vector, but counts); zyx is only in test
     cat, dog, zyx = 0.2 / (0.2 + 0.4), 0.2 / (0.2 + 0.4), 1.0
     rows = method.encode(["cat", "cat dog bird", "zyx", "bird", ""])
     np.testing.assert_allclose(rows, [[cat, 0, 0], [cat / 2, dog / 2, 0], [0, 0, zyx], [0, 0, 0], [0, 0, 0]], rtol=1e-6)
     with pytest.raises(ValueError, match="setting components"):
-        METHODS["sif"](vectors=file, components=3).fit(SIF_CORPUS)  # takes everything away
+        METHODS["sif"](vectors=file, components=3).fit(SIF_CORPUS)  # would remove everything
 
 
-def test_the_common_direction_by_hand() -> None:
+def test_worked_example_of_the_common_direction() -> None:
     rows = np.array([[3.0, 4.0, 0.0], [6.0, 8.0, 0.1], [3.0, 4.0, -0.2]])
     u = principal_directions(rows, 1)
     np.testing.assert_allclose(np.abs(u), [[0.6, 0.8, 0.0]], atol=1e-3)

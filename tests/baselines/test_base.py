@@ -1,4 +1,4 @@
-"""What a method can stand on: another method, a run, a model by name, the user's own matrix; and what it cannot."""
+"""The base of a method: another method, a run, a model by name, the user's own matrix; bad bases are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fitted(name: str) -> np.ndarray:
     return base_rows(base_of(name, CORPUS, seed=0, progress=silent), TEXTS, 32, silent)
 
 
-def test_a_method_by_name_is_fitted_and_a_run_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_method_is_fitted_and_a_run_is_used_unchanged(tmp_path: Path) -> None:
     method = METHODS["lsa"]()
     method.fit(CORPUS)
     np.testing.assert_array_equal(fitted("lsa"), method.encode(TEXTS))
@@ -35,7 +35,7 @@ def test_a_method_by_name_is_fitted_and_a_run_is_taken_as_it_is(tmp_path: Path) 
     np.testing.assert_array_equal(fitted(str(tmp_path / "run")), method.encode(TEXTS))
 
 
-def test_sparse_rows_are_filled_up_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_rows_become_dense_if_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     method = METHODS["tfidf"]()
     method.fit(CORPUS)
     np.testing.assert_array_equal(fitted("tfidf"), method.encode(TEXTS).toarray())
@@ -48,7 +48,7 @@ def test_a_sentence_transformers_model_by_folder() -> None:
     assert fitted(f"sbert:{tiny_sbert()}").shape == (6, 16)
 
 
-def test_a_method_on_a_method_on_a_method_stands_on_its_own(tmp_path: Path) -> None:
+def test_a_run_contains_its_base(tmp_path: Path) -> None:
     below = METHODS["all-but-the-top"](base="lsa")
     below.fit(CORPUS)
     below.save(tmp_path / "below")
@@ -60,7 +60,7 @@ def test_a_method_on_a_method_on_a_method_stands_on_its_own(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["pca", "sbert-lp"])
-def test_the_base_of_an_opened_run_can_be_asked_like_any_method(name: str, tmp_path: Path) -> None:
+def test_the_base_of_an_opened_run_encodes_like_any_method(name: str, tmp_path: Path) -> None:
     method = METHODS[name](base="lsa", dimension=2)
     method.fit(CORPUS, seed=3)
     method.save(tmp_path / "run")
@@ -75,7 +75,7 @@ def test_the_base_of_an_opened_run_can_be_asked_like_any_method(name: str, tmp_p
 @pytest.mark.parametrize("ending", ["npz", "npy", "parquet"])
 def test_a_matrix_of_the_user(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"mine.{ending}"
-    turned = [3, 1, 0, 2, 5, 4]  # with sentences the order is free
+    turned = [3, 1, 0, 2, 5, 4]  # with sentences, any order will do
     if ending == "npz":
         np.savez(file, sentences=np.array(TEXTS)[turned], vectors=ROWS[turned])
     elif ending == "npy":

@@ -1,4 +1,4 @@
-"""TF-IDF: weights by hand, and scikit-learn's own vectorizer for an oracle."""
+"""TF-IDF and LSA against worked examples, scikit-learn's vectorizer and the full singular value decomposition."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def groups(*texts: str, splits: tuple[str, ...] = ()) -> Groups:
     return Groups(texts, ["g"] * len(texts), splits=splits)
 
 
-def test_by_hand() -> None:
+def test_worked_example() -> None:
     method = METHODS["tfidf"]()
     method.fit(groups("red cat", "red dog"))
-    # columns cat, dog, red; of two sentences one has cat, both have red
+    # columns cat, dog, red; one of two sentences has cat, both have red
     cat, red = math.log(3 / 2) + 1, math.log(3 / 3) + 1
     length = math.hypot(2 * cat, red)
     np.testing.assert_allclose(method.encode(["Cat cat red bird"]).toarray(), [[2 * cat / length, 0, red / length]])
@@ -41,7 +41,7 @@ def test_by_hand() -> None:
         ({"min_count": 3}, {"min_df": 3}),
     ],
 )
-def test_is_scikit_learns(settings: dict[str, Any], theirs: dict[str, Any]) -> None:
+def test_equals_scikit_learn(settings: dict[str, Any], theirs: dict[str, Any]) -> None:
     method = METHODS["tfidf"](**settings)
     method.fit(QUESTIONS)
     oracle = TfidfVectorizer(dtype=np.float32, **theirs).fit(QUESTIONS.part("train").sentences())
@@ -52,7 +52,7 @@ def test_is_scikit_learns(settings: dict[str, Any], theirs: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("settings", [{"max_ngram": 3}, {"unit": "characters", "min_ngram": 2, "max_ngram": 4}])
-def test_parts_add_up_to_what_the_vectorizer_gives(settings: dict[str, Any]) -> None:
+def test_parts_add_up_to_the_vector(settings: dict[str, Any]) -> None:
     fitted = METHODS["tfidf"](**settings)
     fitted.fit(load("questions"))
     for text in ("How is the cat the cat's way to the door?", "zzz", "", "the qwxz the"):
@@ -61,7 +61,7 @@ def test_parts_add_up_to_what_the_vectorizer_gives(settings: dict[str, Any]) -> 
         assert ("qwxz" in parts.unknown) == ("qwxz" in text)
 
 
-def test_learns_from_the_training_split_alone() -> None:
+def test_only_the_training_split_is_used() -> None:
     one, two = METHODS["tfidf"](), METHODS["tfidf"]()
     one.fit(groups("red cat", "red dog", "blue sky", splits=("train", "train", "test")))
     two.fit(groups("red cat", "red dog"))
@@ -87,19 +87,17 @@ def test_lengths_in_the_wrong_order() -> None:
 
 
 # --- lsa -----------------------------------------------------------------------------------------------------------
-# LSA: by hand, and against the full singular value decomposition.
-
 
 TEXTS = load("questions").part("test").sentences()[:120]
 
 
-def test_by_hand_words_of_the_same_sentences_share_a_direction() -> None:
-    # two topics that share no word: two directions are enough, one for each
+def test_words_of_the_same_sentences_share_a_direction() -> None:
+    # two topics without a common word need one direction each
     method = METHODS["lsa"](dimension=2)
     method.fit(Groups(["red cat", "red cat", "red cat", "blue sky", "blue sky"], ["g"] * 5))
     similarity = method.similarity(["red", "cat", "blue", "zyx"], ["red", "cat", "sky"])
     np.testing.assert_allclose(similarity, [[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]], atol=1e-6)
-    # a small corpus has fewer directions than are asked for
+    # a small corpus has fewer directions than requested
     method = METHODS["lsa"](dimension=100)
     method.fit(Groups(["red cat", "red dog", "blue cat"], ["g"] * 3))
     assert method.encode(["red"]).shape == (1, 3)
@@ -114,10 +112,10 @@ def test_is_the_truncated_svd_of_tfidf() -> None:
     u, sigma, _ = np.linalg.svd(X, full_matrices=False)
     rows = method.encode(TEXTS)
     assert rows.shape == (120, 30)
-    # up to a turn within the kept directions: their inner products
+    # inner products, which no rotation of the kept directions changes
     np.testing.assert_allclose(rows @ rows.T, (u[:, :30] * sigma[:30] ** 2) @ u[:, :30].T, atol=0.01)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=0), sigma[:30], rtol=0.002)
     V = method._state()[0]["directions"]
     np.testing.assert_allclose(V.T @ V, np.eye(30), atol=1e-5)
     kept = np.linalg.norm(X @ V) ** 2 / (sigma[:30] ** 2).sum()
-    assert 0.9995 < kept < 1.000001  # of what the best 30 directions keep
+    assert 0.9995 < kept < 1.000001  # share of what the best 30 directions keep

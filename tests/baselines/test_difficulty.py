@@ -1,4 +1,4 @@
-"""Difficulty: the measure follows the shape, an easy corpus scores high, a hopeless one stays at chance."""
+"""Difficulty: an easy corpus of any shape scores high, random sentences stay near chance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def sentence(random: np.random.Generator, words: list[str]) -> str:
 
 
 def corpora(easy: bool) -> list[Corpus]:
-    """Every shape; where it is easy, sentences that belong together share words that others do not have."""
+    """A corpus of each shape; if it is easy, only related sentences share words."""
     random = np.random.default_rng(1)
     splits = (["train"] * 6 + ["dev"] * 2 + ["test"] * 2) * 30
     about = [WORDS[6 * k : 6 * k + 6] if easy else WORDS for k in range(5)]
@@ -48,7 +48,7 @@ def test_easy_is_solved_and_noise_is_not(number: int) -> None:
 
 @pytest.mark.parametrize(("sections", "measure"), [(3, "triplet accuracy, openings"), (6, "triplet accuracy")])
 def test_articles_are_scored_by_their_triplets(sections: int, measure: str) -> None:
-    """Below five sections there are none by the rule, and what stands in has a name of its own."""
+    """With fewer than five sections the rule gives no triplets; the substitute measure has another name."""
     random = np.random.default_rng(0)
     themes = [WORDS[:10], WORDS[10:20], WORDS[20:]] * 2
 

@@ -1,4 +1,4 @@
-"""PV-DBOW: shares and the objective by hand; inference against scipy's minimiser; training brings words' company in."""
+"""PV-DBOW: inference against scipy's minimiser; training and its products against the objective in plain loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOPICS = {"sea": ["ship", "wave", "harbour", "sail", "tide"], "wood": ["tree", "
 
 
 def sentences(seed: int, count: int) -> Iterator[tuple[str, str]]:
-    """Four words of one of two topics."""
+    """Sentences of four words from two alternating topics, each with its topic."""
     random = np.random.default_rng(seed)
     for number in range(count):
         topic = ("sea", "wood")[number % 2]
@@ -30,21 +30,20 @@ def corpus() -> Labelled:
 
 
 def objective(d: np.ndarray, u: np.ndarray, shares: np.ndarray, row: list[int], noise: int, penalty: float) -> float:
-    """f as the docstring has it, by loops."""
+    """f as defined in the module, in plain loops."""
     near = sum(np.log1p(np.exp(-d @ u[word])) for word in row) / len(row)
     far = sum(shares[word] * np.log1p(np.exp(d @ u[word])) for word in range(len(u)))
     return near + noise * far + penalty / 2 * d @ d
 
 
-def test_shares_by_hand() -> None:
+def test_worked_example_of_noise_shares() -> None:
     # word 2 occurs 16 times, word 3 once: 8 and 1 after the power 3/4
     np.testing.assert_allclose(noise_shares([[2] * 16, [3]], 4), [0, 0, 8 / 9, 1 / 9])
 
 
 @pytest.mark.parametrize(("penalty", "length"), [(0.1, 1.0), (0.5, 1.0), (0.02, 5.0)])
 def test_inference_finds_the_minimum(penalty: float, length: float) -> None:
-    """Also where words' vectors are long and little keeps a sentence's short: f is bent along some axes, flat along
-    others."""
+    """Also for an ill-conditioned f: long word vectors and a small penalty."""
     random = np.random.default_rng(1)
     u, shares = length * random.standard_normal((12, 5)), random.dirichlet(np.ones(12))
     rows = [[2, 3, 3], [7], [4, 5, 6, 8, 9, 10, 11]]
@@ -52,12 +51,12 @@ def test_inference_finds_the_minimum(penalty: float, length: float) -> None:
     for d, row in zip(found, rows, strict=True):
         oracle = minimize(objective, np.zeros(5), (u, shares, row, 4, penalty), tol=1e-12)
         assert np.linalg.norm(d - oracle.x) <= 0.01 * np.linalg.norm(oracle.x)
-        above = 0.01**2 * penalty / 2 * (d @ d)  # |∇f|² / 2ρ, which bounds how far f is above its least
+        above = 0.01**2 * penalty / 2 * (d @ d)  # |∇f|² / 2ρ, an upper bound on f minus its minimum
         assert objective(d, u, shares, row, 4, penalty) <= oracle.fun + above + 1e-9
 
 
 def test_training_minimises_the_same_objective() -> None:
-    """Noise is drawn there: over many draws the loss has the mean of f for its expectation."""
+    """Training draws the noise, and the expected loss is the mean of f."""
     method = PvDbow(PvDbow.Settings(noise=2, size=3, penalty=0.3, device="cpu"))
     random = np.random.default_rng(2)
     method.shares = np.append([0, 0], random.dirichlet(np.ones(4)))
@@ -74,13 +73,13 @@ def test_training_minimises_the_same_objective() -> None:
     assert np.std(losses) < 0.1 * expected
 
 
-@pytest.mark.parametrize("size", [1, 5])  # word by word, and by one product with each distinct word
+@pytest.mark.parametrize("size", [1, 5])  # word by word, and by one product with all distinct words
 def test_products_are_the_same_however_they_are_computed(size: int) -> None:
     network = Paragraphs(4, 9, size)
     method = PvDbow()
     method.shares = np.full(9, 1 / 9)
     task = WordsTask(network, [[2]] * 4, method, 0)
-    drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven words, two for each sentence
+    drawn = torch.tensor([[[2, 3]], [[4, 5]], [[6, 7]], [[8, 2]]])  # seven distinct words, two per sentence
     d = torch.randn(4, size, generator=torch.Generator().manual_seed(0)).requires_grad_()
     found = task._products(d, drawn)
     found.square().sum().backward()

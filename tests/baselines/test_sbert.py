@@ -1,4 +1,4 @@
-"""Frozen models: the packaged one against what is known of it, damage, and what is missing."""
+"""Frozen models: the packaged one against transformers; changed weights and missing models."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TestPackaged:
         assert sum(file.stat().st_size for file in (tmp_path / "run").iterdir()) < 20_000
         np.testing.assert_array_equal(load_run(tmp_path / "run").encode(["a cat"]), method.encode(["a cat"]))
 
-    def test_both_names_of_it_are_known_and_a_folder_of_models_is_looked_in(
+    def test_names_of_the_packaged_model_and_of_models_in_a_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert model_source(PACKAGED) == model_source(f"sentence-transformers/{PACKAGED}") == str(packaged_folder())
@@ -77,7 +77,7 @@ def test_another_model_under_the_same_name_is_refused(tmp_path: Path) -> None:
         load_run(tmp_path / "run")
 
 
-def test_the_same_weights_that_make_other_vectors_are_refused(tmp_path: Path) -> None:
+def test_the_same_weights_with_other_vectors_are_refused(tmp_path: Path) -> None:
     method = METHODS["sbert"](model=tiny_sbert(), device="cpu")
     method.fit(CORPUS)
     method.save(tmp_path / "run")
@@ -101,7 +101,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         METHODS["sbert"](model="any").fit(CORPUS)
 
 
-def test_each_vector_is_in_its_own_place_and_only_progress_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_vectors_keep_the_order_and_only_progress_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     seen: list[tuple[int, int | None, str]] = []
     method = METHODS["sbert"](model=tiny_sbert(), device="cpu")
     capfd.readouterr()
@@ -111,11 +111,11 @@ def test_each_vector_is_in_its_own_place_and_only_progress_is_told(capfd: pytest
     rows = method._encode(texts, 1, lambda *what: seen.append(what))
     assert [done for done, _, _ in seen] == [32, 64, 96, 100]
     np.testing.assert_allclose(rows, method.encode(texts), atol=1e-5)
-    assert capfd.readouterr() == ("", "")  # no bar of the library's own
+    assert capfd.readouterr() == ("", "")  # without the library's own progress bar
 
 
-def test_a_model_whose_weights_are_no_numbers_is_refused(tmp_path: Path) -> None:
-    """At once, by whoever stands on it: SBERT-LP would have looked for weights among NaN without end."""
+def test_a_model_with_nan_weights_is_refused(tmp_path: Path) -> None:
+    """At once: otherwise SBERT-LP would search among NaN forever."""
     from safetensors.torch import load_file, save_file
 
     folder = make_tiny_sbert(tmp_path, seed=5)

@@ -1,4 +1,4 @@
-"""PCA, whitening, all-but-the-top: by hand, against scikit-learn, and what they promise."""
+"""PCA, whitening and all-but-the-top against worked examples, scikit-learn and their properties."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from labkit.baselines.transforms import Affine, all_but_the_top, pca, principal_
 from labkit.corpora import Labelled, load
 from labkit.methods import METHODS
 
-# two directions: spread 3 along (1, 1)/√2, spread 1 across it, about the mean (2, 0)
+# mean (2, 0), spread 3 along (1, 1)/√2, spread 1 across it
 CROSS = np.array([[3.0, 3.0], [-3.0, -3.0], [1.0, -1.0], [-1.0, 1.0]]) / np.sqrt(2) + [2.0, 0.0]
 ROWS = np.random.default_rng(0).standard_normal((200, 12)) @ np.random.default_rng(1).standard_normal((12, 12)) + 3
 
 
-def test_by_hand() -> None:
+def test_worked_example() -> None:
     centre, variances, _ = principal_axes(CROSS)
     np.testing.assert_allclose(centre, [2, 0], atol=1e-12)
     np.testing.assert_allclose(variances, [9 / 2, 1 / 2])
@@ -40,7 +40,7 @@ def test_against_scikit_learn(whiten: bool) -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6))
-def test_what_they_promise(seed: int, size: int) -> None:
+def test_properties(seed: int, size: int) -> None:
     random = np.random.default_rng(seed)
     rows = random.standard_normal((60, 7)) * random.uniform(0.5, 3, 7) + random.standard_normal(7)
     white = whitening(rows, size)(rows).astype(np.float64)
@@ -48,7 +48,7 @@ def test_what_they_promise(seed: int, size: int) -> None:
     np.testing.assert_allclose(white.T @ white / 60, np.eye(size), atol=1e-4)
     kept, left = pca(rows, size)(rows), all_but_the_top(rows, size)(rows)
     np.testing.assert_allclose(left.mean(axis=0), 0, atol=1e-5)
-    # what one keeps the other takes away
+    # what PCA keeps, all-but-the-top removes
     total = ((rows - rows.mean(axis=0)) ** 2).sum()
     np.testing.assert_allclose(
         (kept.astype(np.float64) ** 2).sum() + (left.astype(np.float64) ** 2).sum(), total, rtol=1e-4
@@ -56,12 +56,12 @@ def test_what_they_promise(seed: int, size: int) -> None:
 
 
 def test_directions_without_variance_are_left_out() -> None:
-    mixed = ROWS[:, :2] @ [[0.37], [0.21]]  # three directions in five columns, but for rounding
+    mixed = ROWS[:, :2] @ [[0.37], [0.21]]  # three directions in five columns, up to rounding
     flat = np.hstack([ROWS[:, :3], mixed, np.full((200, 1), 7.0)]).astype(np.float32)
     assert whitening(flat)(flat).shape == (200, 3)
     assert pca(flat, 100)(flat).shape == (200, 3)
     assert np.isfinite(whitening(flat)(flat)).all()
-    assert np.abs(whitening(flat)(flat)).max() < 10  # and not noise, blown up
+    assert np.abs(whitening(flat)(flat)).max() < 10  # no amplified noise
 
 
 def test_zeros_stay_zeros() -> None:
@@ -69,7 +69,7 @@ def test_zeros_stay_zeros() -> None:
     np.testing.assert_array_equal(moved, [[0, 0], [0, 1]])
     method = METHODS["whitening"](base="lsa", dimension=2)
     method.fit(Labelled(["red cat", "red dog", "blue sky", "blue lake", "red sky"], ["x"] * 5))
-    assert method.similarity(["zyx"], ["qwv"])[0, 0] == 0  # nothing is known of either
+    assert method.similarity(["zyx"], ["qwv"])[0, 0] == 0  # both words are unknown
 
 
 @pytest.mark.parametrize("rows", [np.ones((1, 3)), np.full((4, 2), 0.1)])

@@ -1,4 +1,4 @@
-"""The program called in this process, in a folder of its own with a small corpus."""
+"""Call the program in this process, in a temporary folder with a small corpus."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SMALL = ("--set", "encoder=mean", "--set", "dimension=8", "--set", "size=6", "--
 
 @dataclass(frozen=True)
 class Done:
-    """What a call left behind."""
+    """The exit status and output of a call."""
 
     status: int
     out: str
     err: str
 
     def mistake(self) -> str:
-        """The one line that a mistake is."""
+        """The error message, which must be one line."""
         assert self.status == 2, self.err
         assert self.out == ""
         assert self.err.startswith("labkit: ")
@@ -35,7 +35,7 @@ class Done:
         return self.err.removeprefix("labkit: ").rstrip("\n")
 
     def document(self) -> Any:
-        """The one JSON document on standard output, without what is no JSON."""
+        """The JSON document on standard output, which must not contain NaN or Infinity."""
         assert self.status == 0, self.err
         return json.loads(self.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
@@ -63,12 +63,12 @@ def labkit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 
 def contents(folder: Path | str) -> dict[str, bytes]:
-    """The bytes of each file of a folder."""
+    """The bytes of each file in a folder."""
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def write_pairs(path: Path, *, splits: tuple[str, ...] = ("train", "train", "dev", "test"), who: str = "cat") -> None:
-    """96 pairs, half of them the same in other words."""
+    """Write 96 pairs, half of them paraphrases."""
     places = [f"{where} {what}" for where in ("on", "under", "behind") for what in ("sofa", "road", "lake", "wall")]
     with path.open("w", newline="") as file:
         table = csv.writer(file)

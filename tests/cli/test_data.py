@@ -1,4 +1,4 @@
-"""`labkit data get`, `mine`, `cluster` and `make`: what they write is trained on, and is the same for the same call."""
+"""`labkit data get`, `mine`, `cluster` and `make`: their files are reproducible and can be trained on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from labkit.shipped.pictures import pictured
 from .conftest import Labkit, contents
 
 
-def test_what_was_fetched_is_a_document(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_get_as_json(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("https://example.org/mrpc.msi", by_hand="a licence")
     monkeypatch.setattr(Published, "fetch", lambda self, progress: [source])
     found = labkit("data", "get", "mrpc", "--json").document()
@@ -61,14 +61,14 @@ def plain(tmp_path: Path) -> str:
     return "mine.txt"
 
 
-def test_classes_found_are_a_corpus_to_train_on(labkit: Labkit, plain: str) -> None:
+def test_found_classes_are_a_corpus_to_train_on(labkit: Labkit, plain: str) -> None:
     find = ("data", "cluster", plain, "--classes", "2", "--method", "lsa", "--out")
     record = labkit(*find, "found.csv", "--json").document()
     assert sum(record["classes"].values()) == 25
     found = read_corpus("found.csv")
     assert isinstance(found, Labelled)
     assert {name: found.labels.count(name) for name in found.classes} == record["classes"]
-    assert [text for text in found.texts if text.startswith("'")] == ["'=1+1 cat"]  # no spreadsheet acts on it
+    assert [text for text in found.texts if text.startswith("'")] == ["'=1+1 cat"]  # escaped for spreadsheets
     assert len({label for text, label in zip(found.texts, found.labels, strict=True) if "oak" in text}) == 1
     training = ("train", "siamese", "--corpus", "found.csv", "--epochs", "1", "--set", "encoder=mean", "--out", "r")
     assert labkit(*training).status == 0
@@ -102,7 +102,7 @@ NAME = "film-questions"
 
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
-    """A table of one cheap run, one corpus, and pictures without UMAP, which compiles for most of a minute."""
+    """One cheap run, one corpus, and pictures without UMAP, which takes most of a minute to compile."""
     shipped = Demonstration("film", "questions", {"dimension": 4, "iterations": 2}, seed=3)
     questions = EMBEDDED["questions"]
     monkeypatch.setattr(making, "SHAPES", (("pca", 2),))
@@ -115,7 +115,7 @@ def one(monkeypatch: pytest.MonkeyPatch) -> Demonstration:
 
 
 @pytest.mark.whole
-def test_shipped_runs_are_what_train_gives(labkit: Labkit, one: Demonstration, tmp_path: Path) -> None:
+def test_shipped_runs_equal_the_output_of_train(labkit: Labkit, one: Demonstration, tmp_path: Path) -> None:
     old = tmp_path / "all" / "pictures" / "sif-of-yesterday.npz"
     old.parent.mkdir(parents=True)
     old.write_bytes(b"stale")
@@ -137,7 +137,7 @@ def test_shipped_runs_are_what_train_gives(labkit: Labkit, one: Demonstration, t
     assert contents(tmp_path / "by-hand") == contents(runs / NAME)
 
 
-def test_a_failure_leaves_the_run_that_was_there_and_interrupted_it_names_the_checkpoint(
+def test_a_failure_keeps_the_old_run_and_an_interruption_names_the_checkpoint(
     labkit: Labkit, one: Demonstration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failed(*_: Any) -> None:
@@ -157,7 +157,7 @@ def test_a_failure_leaves_the_run_that_was_there_and_interrupted_it_names_the_ch
     done = labkit("data", "make", "runs", "--out", "all", "--force")
     assert done.status == 130
     assert f".{NAME}/{CHECKPOINT}" in done.err
-    assert "--resume" not in done.err  # it has no such option
+    assert "--resume" not in done.err  # `data make` has no such option
     assert "nothing" not in done.err
 
 
@@ -166,7 +166,7 @@ def test_a_failure_leaves_the_run_that_was_there_and_interrupted_it_names_the_ch
 TRIPLETS = ("data", "make", "triplets", "--articles", "articles")
 
 
-def test_triplets_by_the_seed_and_the_table_of_what_was_removed(labkit: Labkit, tmp_path: Path) -> None:
+def test_triplets_depend_on_the_seed_and_removals_add_up(labkit: Labkit, tmp_path: Path) -> None:
     call = (*TRIPLETS, "--limit", "9", "--max-per-anchor", "1")
     for out, seed in (("a.csv", 1), ("b.csv", 1), ("c.csv", 2)):
         found = labkit(*call, "--seed", seed, "--out", out, "--json").document()
@@ -193,7 +193,7 @@ def test_a_folder_of_shards_is_made_checked_and_trained_on(labkit: Labkit, tmp_p
     shards = (*TRIPLETS, "--articles", "articles", "--format", "arrow", "--executor", "local:1", "--out", "shards")
     made = labkit(*shards).out
     parts = {path.name: path.read_bytes() for path in Path("shards").glob("*.arrow")}
-    assert labkit(*shards).out == made  # it is all there
+    assert labkit(*shards).out == made  # everything is already there
     record = labkit("data", "check", "shards", "--json").document()
     assert sum(record["splits"].values()) == record["rows"] == 7112
     assert len(parts) == 2

@@ -1,4 +1,4 @@
-"""`labkit encode` and `export`: lines of any origin in, files of vectors and folders for other libraries out."""
+"""`labkit encode`, `data dedup`, `neighbours` and `export`: accepted and hostile inputs, and the files they write."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_standard_input(labkit: Labkit, dense: str, typed: Callable[[bytes], Non
         (b"half a sign \xed\xa0\x80\n", "UTF-8"),
     ],
 )
-def test_hostile_input_leaves_what_was_there(
+def test_hostile_input_leaves_the_old_file(
     labkit: Labkit, dense: str, typed: Callable[[bytes], None], content: bytes, named: str
 ) -> None:
     out = Path("out.parquet")
@@ -138,7 +138,7 @@ def test_hostile_input_leaves_what_was_there(
     assert sorted(Path().iterdir()) == here
 
 
-def test_nothing_is_written_over_unasked(labkit: Labkit, dense: str) -> None:
+def test_nothing_is_overwritten_without_force(labkit: Labkit, dense: str) -> None:
     Path("out.npz").write_text("mine")
     Path("link.npz").symlink_to("nowhere.npz")
     for name in ("out.npz", "link.npz"):
@@ -225,10 +225,10 @@ def test_an_export_gives_the_runs_vectors(labkit: Labkit, dense: str) -> None:
     assert 0.9 < record["spearman"] <= 1
     assert not Path("out/model.onnx").exists()
     Path("mine").mkdir()
-    assert labkit("export", dense, "mine", "--to", "onnx", "--force").mistake()  # no export of ours
+    assert labkit("export", dense, "mine", "--to", "onnx", "--force").mistake()  # not an export
 
 
-def test_without_its_corpus_an_export_is_tried_on_another(labkit: Labkit, dense: str) -> None:
+def test_an_export_without_its_corpus_is_checked_on_another(labkit: Labkit, dense: str) -> None:
     Path("mine.csv").rename("other.csv")
     quantized = ("export", dense, "two", "--to", "model2vec", "--quantize")
     assert labkit(*quantized).status == 2

@@ -1,4 +1,4 @@
-"""The program as a user meets it: what all commands have in common, how they end, the app and JupyterLab."""
+"""The command line: what all commands share, exit statuses, the app, JupyterLab and the reference pages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def commands(group: object, *before: str) -> list[tuple[str, ...]]:
-    """The words of every command."""
+    """All commands, each as a tuple of words."""
     found = getattr(group, "commands", {})
     return [each for name, one in found.items() for each in commands(one, *before, name)] or [before]
 
 
-# --- what all have in common -----------------------------------------------------------------------------------------
+# --- common to all commands ------------------------------------------------------------------------------------------
 
 
 def test_every_command_has_help(labkit: Labkit) -> None:
@@ -49,7 +49,7 @@ def test_every_command_has_help(labkit: Labkit) -> None:
 
 
 @pytest.mark.whole
-def test_results_are_documents(labkit: Labkit) -> None:
+def test_results_as_json(labkit: Labkit) -> None:
     film = ("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film")
     trained = labkit(*film, "--json").document()
     assert (trained["run"], trained["method"], trained["settings"]["dimension"]) == ("film", "film", 4)
@@ -94,7 +94,7 @@ def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, word
         ("reproduce", "film/1", "--stored", "--out", "there.json"),
     ],
 )
-def test_a_file_is_written_over_only_by_force(labkit: Labkit, words: tuple[str, ...]) -> None:
+def test_a_file_is_overwritten_only_with_force(labkit: Labkit, words: tuple[str, ...]) -> None:
     there = Path(words[-1])
     there.write_text("mine")
     assert "--force" in labkit(*words).mistake()
@@ -103,7 +103,7 @@ def test_a_file_is_written_over_only_by_force(labkit: Labkit, words: tuple[str, 
     assert there.read_text() != "mine"
 
 
-def test_quiet_is_results_only_and_verbose_shows_where_a_mistake_comes_from(labkit: Labkit) -> None:
+def test_quiet_prints_only_results_and_verbose_prints_tracebacks(labkit: Labkit) -> None:
     call = ("train", "siamese", "--corpus", "mine.csv", "--epochs", 1, *SMALL)
     quiet = labkit("--quiet", *call)
     assert (quiet.status, quiet.err, quiet.out.splitlines()[-1]) == (0, "", "runs/siamese-mine-seed0")
@@ -117,7 +117,7 @@ def test_quiet_is_results_only_and_verbose_shows_where_a_mistake_comes_from(labk
     assert "Traceback" not in labkit("evaluate", "gone").err  # one call does not change the next
 
 
-def test_data_list_says_what_each_corpus_is(labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_list_describes_each_corpus(labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "qqp").mkdir()
     (tmp_path / "qqp" / "labelled_train20k.tsv.gz").touch()
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path))
@@ -133,7 +133,7 @@ def test_data_list_says_what_each_corpus_is(labkit: Labkit, tmp_path: Path, monk
     assert table["questions"]["bytes"] == CORPORA["questions"].here().stat().st_size
 
 
-def test_data_check_counts_and_tells_what_was_left_out(labkit: Labkit) -> None:
+def test_data_check_counts_rows_and_reports_repeats_and_conflicts(labkit: Labkit) -> None:
     Path("own.csv").write_text("text,label\nhello,x\nbye,y\nhello,x\n")
     done = labkit("data", "check", "own.csv", "--json")
     assert done.document()["rows"] == 2
@@ -144,7 +144,7 @@ def test_data_check_counts_and_tells_what_was_left_out(labkit: Labkit) -> None:
     assert labkit("data", "check", "latin.csv", "--encoding", "latin-1").status == 0
 
 
-# --- in a process of its own -----------------------------------------------------------------------------------------
+# --- in a separate process -------------------------------------------------------------------------------------------
 
 
 def test_a_mistake_in_a_process(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ for name in COMMANDS:
 """
 
 
-def test_help_imports_nothing_that_is_slow() -> None:
+def test_help_imports_nothing_slow() -> None:
     done = subprocess.run([sys.executable, "-c", TOLD % SLOW], capture_output=True, text=True, check=True)
     said = done.stderr.splitlines()
     assert (said[0], said[1], {*said[2:]}) == ("0 set()", "False", {"0 set()"})
@@ -187,7 +187,7 @@ def test_completion() -> None:
 
 
 @pytest.mark.whole
-def test_make_is_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
+def test_make_gives_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
     assert labkit("data", "make", "corpus", "topics", "--out", "t.csv").status == 0
     assert Path("t.csv").read_bytes() == CORPORA["topics"].here().read_bytes()
     made = []
@@ -215,7 +215,7 @@ def test_ctrl_c_is_130_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_while_python_runs_a_string_is_130_too(tmp_path: Path) -> None:
-    """Dataclasses do so where a module is imported; Python would remember it, and end by SIGINT."""
+    """Dataclasses execute strings on import. Python would remember the interrupt and end by SIGINT."""
     (tmp_path / "stopped.py").write_text(
         "import labkit.cli.main as program\nprogram.app = lambda **_: exec('raise KeyboardInterrupt')\nprogram.main()\n"
     )
@@ -225,7 +225,7 @@ def test_ctrl_c_while_python_runs_a_string_is_130_too(tmp_path: Path) -> None:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("words", [("data", "list"), ("encode", "runs/tfidf-mine-seed0", "--output", "-")])
-def test_whoever_stops_reading_ends_it_without_a_word(labkit: Labkit, words: tuple[str, ...]) -> None:
+def test_a_closed_pipe_ends_it_silently(labkit: Labkit, words: tuple[str, ...]) -> None:
     assert labkit("train", "tfidf", "--corpus", "mine.csv").status == 0
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-m", "labkit", *words], **pipes) as process:
@@ -248,7 +248,7 @@ def test_standard_output_on_a_full_disk() -> None:
 
 
 def opening(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    """What the command would start; nothing if it does not come to that."""
+    """The command line that would be started; empty if none is."""
     started: list[str] = []
     monkeypatch.setattr(os, "execv", lambda program, command: started.extend(command))
     for name, value in {"LABKIT_CLASSROOM": "", "PYTHONPATH": "/of/mine", "JUPYTER_CONFIG_PATH": "/of/mine"}.items():
@@ -272,11 +272,11 @@ def test_lab_opens_copies_and_never_the_sources(monkeypatch: pytest.MonkeyPatch,
     assert (tmp_path / "mine" / "00_tour.ipynb").is_file()
 
 
-def test_the_app_opens_where_one_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_app_opens_in_the_current_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "streamlit.py").write_text("raise SystemExit('a file of the user')")
     command = opening(monkeypatch, "app", "--port", "65123")
-    assert Path.cwd() == tmp_path  # where `labkit train` puts runs/, too
+    assert Path.cwd() == tmp_path  # where `labkit train` also puts runs/
     start = command[: command.index("run")]
     said = subprocess.run([*start, "version"], capture_output=True, text=True, check=False).stdout
     assert said.startswith("Streamlit")
@@ -286,7 +286,7 @@ def test_the_app_opens_where_one_stands(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize("words", [("app",), ("lab",)])
-def test_what_is_not_installed_is_named(
+def test_missing_packages_are_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -311,11 +311,11 @@ def test_a_busy_port_is_refused(
     assert f"--server.port={port}" in opening(monkeypatch, "app", "--port", port, *words)
 
 
-def test_a_classroom_answers_to_the_names_that_it_says(
+def test_a_classroom_allows_the_hosts_that_it_prints(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = opening(monkeypatch, "app", "--port", "65123", "--classroom", "--host", "lab.example")
-    assert not any("maxUploadSize" in word for word in command)  # so that the lower one holds: that of config.toml
+    assert not any("maxUploadSize" in word for word in command)  # so the lower limit in config.toml applies
     settings = Path(command[command.index("run") + 1]).parent / ".streamlit" / "config.toml"
     assert "maxUploadSize = 10\n" in settings.read_text()
     hosts = {word.partition("=")[2] for word in command if word.startswith("--server.allowedHosts=")}
@@ -328,7 +328,7 @@ def test_a_classroom_answers_to_the_names_that_it_says(
         assert words[0] in capsys.readouterr().err
 
 
-def test_a_classroom_has_two_tokens_that_no_list_of_processes_shows(
+def test_a_classroom_has_two_tokens_hidden_from_the_process_list(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = []
@@ -354,7 +354,7 @@ def test_a_classroom_has_two_tokens_that_no_list_of_processes_shows(
         assert token not in err
 
 
-def test_the_playground_is_written_opened_and_never_written_over(
+def test_the_playground_is_written_opened_and_never_overwritten(
     labkit: Labkit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
@@ -372,7 +372,7 @@ def test_the_playground_is_written_opened_and_never_written_over(
     assert "label" in said
 
 
-# --- the pages of the book that are made of the code -----------------------------------------------------------------
+# --- reference pages generated from the code -------------------------------------------------------------------------
 
 
 def test_every_function_command_and_setting_has_an_entry() -> None:
@@ -380,7 +380,7 @@ def test_every_function_command_and_setting_has_an_entry() -> None:
     entry = page.partition("\n### load\n")[2].partition("\n###")[0]
     assert "load(name: str | Path, columns: Mapping[str, str] | None = None) -> Corpus\n" in entry
     assert "```python\n>>> load(\"topics\").name\n'topics'\n```" in entry
-    assert " at 0x" not in page  # the same at every build
+    assert " at 0x" not in page  # the page must not change between builds
     helps = reference.commands()
     for name, option in (("train", "--set"), ("data mine", "--ranks"), ("class collect", "--figure")):
         assert option in helps.partition(f"## labkit {name}\n")[2].partition("\n## ")[0]

@@ -1,4 +1,4 @@
-"""`labkit reproduce` on tables that compute nothing, and the list of the real ones."""
+"""`labkit reproduce` on fake tables that compute nothing."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def registry(monkeypatch: pytest.MonkeyPatch, found: dict[str, Paper]) -> None:
 
 
 def rows_only(monkeypatch: pytest.MonkeyPatch, *rows: Row) -> None:
-    """Let the paper have one table, of these rows."""
+    """Reduce the paper to one table with these rows."""
     table = replace(fakes.TABLE, rows=rows, claims=())
     registry(monkeypatch, {"fake": replace(fakes.PAPERS["fake"], tables=(table,))})
 
 
-def test_the_list_one_table_and_again_from_the_store(labkit: Labkit, fake: None) -> None:
+def test_list_tables_compute_one_and_show_it_from_the_store(labkit: Labkit, fake: None) -> None:
     listed = [each["table"] for each in labkit("reproduce", "--json").document()]
     assert listed == ["fake/1", "fake/figure-2"]
     assert re.search(r"^fake/1 +2 of 3 ", labkit("reproduce").out, re.MULTILINE)
@@ -58,7 +58,7 @@ def test_the_list_one_table_and_again_from_the_store(labkit: Labkit, fake: None)
     assert "--anew" not in done.err
 
 
-def test_anew_computes_what_is_stored_and_compares(
+def test_anew_recomputes_and_compares_with_the_store(
     labkit: Labkit, fake: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = labkit("reproduce", "fake/1")
@@ -78,14 +78,14 @@ def test_anew_computes_what_is_stored_and_compares(
     said = labkit("reproduce", "fake/1", "--seeds", 2, "--anew").err
     assert "2 of 2" in said
     assert "0.25" in said  # the largest difference
-    runs = tmp_path / "cache" / "labkit" / "papers" / "runs"  # where interrupted trainings resume, but not anew
+    runs = tmp_path / "cache" / "labkit" / "papers" / "runs"  # interrupted trainings resume there, except with --anew
     assert folders == [runs, runs, None, None]
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").is_file() else []
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    assert said.count(f"{model}, {os.cpu_count()} processors") == 2  # where it was stored, and here
+    assert said.count(f"{model}, {os.cpu_count()} processors") == 2  # of the stored results and of these
 
 
-def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+def test_the_ending_of_a_report_selects_its_format(labkit: Labkit, fake: None, tmp_path: Path) -> None:
     endings = ("md", "json", "jsonl")
     outs = [word for ending in endings for word in ("--out", f"report.{ending}")]
     assert labkit("reproduce", "fake/1", *outs).status == 0
@@ -97,7 +97,7 @@ def test_a_report_is_written_in_the_form_of_its_ending(labkit: Labkit, fake: Non
     assert (len(results), {each["notes"]["about"]["seed"] for each in results}) == (6, set(range(5)))
 
 
-def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: None) -> None:
+def test_quick_computes_one_seed_and_is_no_evidence(labkit: Labkit, fake: None) -> None:
     done = labkit("reproduce", "--quick", "--out", "r.json")
     assert done.status == 0
     tables = json.loads(Path("r.json").read_text())["tables"]
@@ -107,7 +107,7 @@ def test_quick_takes_one_seed_of_all_and_is_no_evidence(labkit: Labkit, fake: No
 
 
 @pytest.mark.whole
-def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> None:
+def test_the_reported_command_names_no_folder(labkit: Labkit, fake: None, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for words in (["--data", "mine"], ["--data=mine"]):
         labkit("reproduce", "fake/1", "--seeds", 1, *words, "--out", "r.json")
@@ -119,7 +119,7 @@ def test_the_folder_is_not_told(labkit: Labkit, fake: None, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_shows_what_is_done(
+def test_an_interruption_shows_finished_rows(
     labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals, status: int
 ) -> None:
     def ended(case: Case) -> Result:
@@ -137,7 +137,7 @@ def test_interrupted_shows_what_is_done(
     assert "| ours | .800 [" in done.out
 
 
-def test_stored_shows_what_is_known_and_computes_nothing(labkit: Labkit, fake: None) -> None:
+def test_stored_shows_stored_results_and_computes_nothing(labkit: Labkit, fake: None) -> None:
     labkit("reproduce", "fake/1", "--seeds", 1, "--row", "PLAIN")
     assert [name for name, _ in fakes.ASKED] == ["plain"]
     done = labkit("reproduce", "fake/1", "--seeds", 1, "--stored", "--out", "r.md", "--out", "r.json")
@@ -166,7 +166,7 @@ def test_mistakes(labkit: Labkit, fake: None, words: list[str], named: str) -> N
     assert not fakes.ASKED
 
 
-def test_a_fault_of_ours_is_no_mistake_of_the_user(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_not_a_user_error(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
     rows_only(monkeypatch, Row("f", (None, None), fakes.recipe("f", 0.1, run=fakes.faulty)))
     with pytest.raises(RuntimeError) as fault:
         labkit("reproduce", "fake/1", "--seeds", 1)

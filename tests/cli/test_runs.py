@@ -1,4 +1,4 @@
-"""The commands on trained runs: `labkit evaluate`, `compare`, `explain`, `paraphrase`, and `runs`, the list of all."""
+"""The commands on trained runs: `labkit evaluate`, `compare`, `explain`, `paraphrase` and `runs`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def evaluated(labkit: Labkit) -> str:
     return "r"
 
 
-def test_evaluate_prints_every_figure_of_the_runs_own_corpus(labkit: Labkit, evaluated: str) -> None:
+def test_evaluate_prints_every_score_of_the_runs_own_corpus(labkit: Labkit, evaluated: str) -> None:
     figures = score(load_run(evaluated), load_corpus("mine.csv")).figures
     done = labkit("evaluate", evaluated)
     assert (done.status, done.err) == (0, "")
@@ -47,7 +47,7 @@ def test_evaluate_prints_every_figure_of_the_runs_own_corpus(labkit: Labkit, eva
     assert found == about | {"corpus": "mine.csv", "split": "test", "same_corpus": True, "measure": "accuracy"}
 
 
-def test_evaluate_takes_the_split_and_the_corpus_that_are_named(labkit: Labkit, evaluated: str) -> None:
+def test_evaluate_uses_the_given_split_and_corpus(labkit: Labkit, evaluated: str) -> None:
     write_pairs(Path("other.csv"), who="child")
     Path("other.csv").write_text(Path("other.csv").read_text().replace(",0,dev", ",1,dev", 5))
     accuracy = {}
@@ -60,7 +60,7 @@ def test_evaluate_takes_the_split_and_the_corpus_that_are_named(labkit: Labkit, 
     assert accuracy["dev"] < accuracy["test"]
 
 
-def test_evaluate_tells_a_file_that_has_changed_from_one_that_has_moved(labkit: Labkit, evaluated: str) -> None:
+def test_evaluate_distinguishes_changed_and_moved_files(labkit: Labkit, evaluated: str) -> None:
     shutil.move("mine.csv", "elsewhere.csv")
     assert "mine.csv" in labkit("evaluate", evaluated).mistake()
     assert labkit("evaluate", evaluated, "--corpus", "elsewhere.csv", "--json").document()["same_corpus"]
@@ -80,7 +80,7 @@ def test_runs_that_are_not_finished(labkit: Labkit, evaluated: str) -> None:
     assert "--resume" in labkit("evaluate", "young").mistake()
 
 
-def test_figures_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     def scored(*inputs: Any, **options: Any) -> Any:
         scores = score(*inputs, **options)
         return replace(scores, figures={**scores.figures, "auc": float("nan"), "f1": float("-inf")})
@@ -94,7 +94,7 @@ def test_figures_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytes
     assert kept["auc"] is None
 
 
-def test_a_sample_is_told_with_the_figures(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sample_size_is_reported(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(score.__kwdefaults__, "most", 20)
     rows = [f"a cat sleeps on sofa {n},{n % 9},{split}" for split in ("train", "test") for n in range(40)]
     Path("many.csv").write_text("\n".join(["text,label,split", *(row.replace("cat", row[-4:]) for row in rows)]) + "\n")
@@ -111,7 +111,7 @@ def test_a_sample_is_told_with_the_figures(labkit: Labkit, monkeypatch: pytest.M
 def compared(labkit: Labkit) -> list[str]:
     write_pairs(Path("mine.csv"), splits=("train", "test", "dev", "test"))  # fewer test items would decide nothing
     text = Path("mine.csv").read_text()
-    Path("mine.csv").write_text(text.replace(",0,test", ",1,test", 4))  # so that nobody is right about all of it
+    Path("mine.csv").write_text(text.replace(",0,test", ",1,test", 4))  # so that no method is always right
     for seed in range(3):
         words = ("--epochs", 1, "--seed", seed, "--out", f"s{seed}", "--set", "learning_rate=0.03", *SMALL)
         assert labkit("train", "siamese", "--corpus", "mine.csv", *words).status == 0
@@ -120,7 +120,7 @@ def compared(labkit: Labkit) -> list[str]:
     return ["s0", "s1", "s2", "words", "signs"]
 
 
-def test_compare_makes_one_line_of_runs_that_differ_in_the_seed(labkit: Labkit, compared: list[str]) -> None:
+def test_compare_joins_runs_that_differ_only_in_the_seed(labkit: Labkit, compared: list[str]) -> None:
     found = labkit("compare", *compared, "./signs", "--json").document()  # a run that is named twice counts once
     assert (found["corpus"], found["split"]) == ("mine.csv", "test")
     lines = {line["name"]: line for line in found["lines"]}
@@ -139,14 +139,14 @@ def test_compare_makes_one_line_of_runs_that_differ_in_the_seed(labkit: Labkit, 
     for line in others:
         lead = lead_of(parts[first["name"]], parts[line["name"]])
         near = 3 / len(parts["siamese"][0].above)  # if all items agree
-        wide = lead.interval(0.975) if lead.error else (lead.lead - near, lead.lead + near)  # two lines are compared
+        wide = lead.interval(0.975) if lead.error else (lead.lead - near, lead.lead + near)  # for two comparisons
         assert (line["behind_by"], *line["interval"]) == pytest.approx((lead.lead, *wide))
-        assert f"{-line['behind_by']:+.4f} [" in said  # from the other side: this one less the best
+        assert f"{-line['behind_by']:+.4f} [" in said  # with the opposite sign
 
 
-def test_compare_wants_one_corpus_by_its_rows_and_not_by_its_name(labkit: Labkit, compared: list[str]) -> None:
+def test_compare_requires_equal_rows_and_not_only_equal_names(labkit: Labkit, compared: list[str]) -> None:
     write_pairs(Path("mine.csv"), who="child")
-    assert "mine.csv" in labkit("compare", "words", "signs").err  # has changed since
+    assert "mine.csv" in labkit("compare", "words", "signs").err  # changed since training
     assert labkit("train", "tfidf", "--corpus", "mine.csv", "--out", "changed").status == 0
     assert "--corpus" in labkit("compare", "words", "changed").mistake()
     found = labkit("compare", "words", "changed", "--corpus", "mine.csv", "--json").document()
@@ -158,7 +158,7 @@ def test_compare_wants_one_corpus_by_its_rows_and_not_by_its_name(labkit: Labkit
 # --- explain and paraphrase ------------------------------------------------------------------------------------------
 
 
-def test_explain_has_all_parts_of_two_sentences_or_of_three(labkit: Labkit) -> None:
+def test_explain_gives_all_parts_for_two_or_three_sentences(labkit: Labkit) -> None:
     assert labkit("train", "film", "--corpus", "mine.csv", "--set", "dimension=4", "--out", "film").status == 0
     pair, third = ("the cat sleeps on sofa 1", "a cat naps on qwxz 1"), "a dog runs on road 1"
     for texts, found in (
@@ -167,13 +167,13 @@ def test_explain_has_all_parts_of_two_sentences_or_of_three(labkit: Labkit) -> N
     ):
         assert labkit("explain", "film", *texts, "--json").document() == json.loads(json.dumps(found.record()))
     said = labkit("explain", "film", *pair).out
-    assert "qwxz" in said  # a word that it does not know
+    assert "qwxz" in said  # an unknown word
     assert len(labkit("explain", "film", *pair, "--top", 1).out) < len(said)
     assert "way" in labkit("explain", "film", *pair, "--way", "attention").mistake()
     assert "--top" in labkit("explain", "film", *pair, "--top", "3", "--json").mistake()
 
 
-def test_explain_takes_a_model_of_somebody_else(labkit: Labkit) -> None:
+def test_explain_accepts_a_sentence_transformers_model(labkit: Labkit) -> None:
     found = labkit("explain", tiny_sbert(), "the cat sleeps", "a dog jumps", "--json").document()
     assert found["way"] == "integrated"
     assert sum(map(sum, found["parts"])) == pytest.approx(found["cosine"] - found["gap"], abs=1e-6)
@@ -220,7 +220,7 @@ def listed(labkit: Labkit, *words: object) -> list[dict[str, Any]]:
     return labkit("runs", *words, "--json").document()
 
 
-def test_runs_lists_a_run_as_a_line_the_newest_first(some: Labkit) -> None:
+def test_runs_prints_a_line_per_run_newest_first(some: Labkit) -> None:
     lines = [line.split() for line in some("runs").out.splitlines()[1:]]
     assert [line[0] for line in lines] == ["runs/lsa-mine-seed0", "runs/siamese-mine-seed4", "runs/tfidf-mine-seed0"]
     accuracy = read_record("runs/siamese-mine-seed4")["metrics"]["mine.csv/test"]["accuracy"]
@@ -244,19 +244,19 @@ def test_runs_searches_and_sorts(some: Labkit) -> None:
     assert "zzz" in some("runs", "zzz").mistake()
 
 
-def test_runs_shows_the_figure_of_the_runs_own_corpus(some: Labkit) -> None:
+def test_runs_shows_the_score_of_the_runs_own_corpus(some: Labkit) -> None:
     folder = "runs/tfidf-mine-seed0"
     own = read_record(folder)["metrics"]["mine.csv/test"]
-    write_run(load_run(folder).run("finished"), folder)  # without figures
+    write_run(load_run(folder).run("finished"), folder)  # without scores
     add_metrics(folder, {"another.csv/test": {"accuracy": 0.125}})
-    assert listed(some, "tfidf")[0]["figure"] == 0.125  # where there is no other
+    assert listed(some, "tfidf")[0]["figure"] == 0.125  # the only one
     add_metrics(folder, {"mine.csv/dev": {"accuracy": 0.25}, "mine.csv/test": own})
     assert listed(some, "tfidf")[0]["figure"] == own["accuracy"]
     add_metrics(folder, {"mine.csv/test": {"accuracy": None}})
     assert listed(some, "tfidf")[0]["figure"] is None
 
 
-def test_runs_lists_damaged_ones_with_the_reason(some: Labkit) -> None:
+def test_runs_lists_damaged_runs_with_the_reason(some: Labkit) -> None:
     whole = Path("runs/tfidf-mine-seed0")
     for name in ("cut", "edited", "older", "lost", "begun", "binary"):
         shutil.copytree(whole, f"runs/{name}")
@@ -275,7 +275,7 @@ def test_runs_lists_damaged_ones_with_the_reason(some: Labkit) -> None:
     assert len(some("runs").out.splitlines()) == 1 + 3 + 6
 
 
-def test_runs_lists_what_is_being_trained(some: Labkit) -> None:
+def test_runs_lists_runs_in_training(some: Labkit) -> None:
     with locked("runs/siamese-mine-seed4"), locked("runs/new"):
         training = listed(some, "training")
     assert {each["run"] for each in training} == {"runs/siamese-mine-seed4", "runs/new"}

@@ -1,4 +1,4 @@
-"""`labkit class`: a class in three tables, a page and a spreadsheet; and an assignment, with the way to grade it."""
+"""`labkit class`: the progress of a class as tables, JSON, a page and a spreadsheet; assignments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_class_in_three_tables(labkit: Labkit, thirty: Path) -> None:
     assert all(name in named for each in progress.exercises for name in each.here if name in NAMES)
 
 
-def test_a_class_as_a_document_a_page_and_a_spreadsheet(labkit: Labkit, thirty: Path) -> None:
+def test_a_class_as_json_a_page_and_a_spreadsheet(labkit: Labkit, thirty: Path) -> None:
     document = labkit("class", "collect", "class", "--json").document()
     progress = collect(thirty)
     assert (len(document["students"]), document["skipped"]) == (30, [])
@@ -44,8 +44,8 @@ def test_a_class_as_a_document_a_page_and_a_spreadsheet(labkit: Labkit, thirty: 
     done = labkit("class", "collect", "class", "--names", "--figure", "a.html", "--csv", "a.csv", "--notebook", "01")
     assert done.status == 0
     page = Path("a.html").read_text("utf-8")
-    assert '<script src="http' not in page  # it works offline,
-    assert len(page) > 1_000_000  # for plotly is in it
+    assert '<script src="http' not in page  # works offline
+    assert len(page) > 1_000_000  # includes plotly
     table = list(csv.DictReader(io.StringIO(Path("a.csv").read_text("utf-8-sig"))))
     assert len(table) == len(collect(thirty).rows())
     assert {row["student"] for row in table} == {*NAMES, "'=1+1"}
@@ -70,7 +70,7 @@ def test_mistakes(labkit: Labkit, thirty: Path, words: tuple[str, ...], named: s
     assert sorted(thirty.parent.rglob("*")) == before
 
 
-def test_an_assignment_says_how_it_is_graded(labkit: Labkit, tmp_path: Path) -> None:
+def test_an_assignment_prints_how_to_grade_it(labkit: Labkit, tmp_path: Path) -> None:
     done = labkit("class", "assign", "01", "week2")
     assert done.status == 0
     assert "otter run SUBMISSION.ipynb -a week2/autograder/autograder.zip" in done.out

@@ -1,4 +1,4 @@
-"""`labkit train`: what it writes, what it says, how it is stopped and taken up again."""
+"""`labkit train`: its output, errors, interruption and resumption, and several processes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RESUME = ("--resume",)
 # --- a run -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_is_kept_and_scored_on_test_if_there_is_one(labkit: Labkit) -> None:
+def test_a_run_is_saved_and_scored_on_test_if_there_is_one(labkit: Labkit) -> None:
     done = labkit(*NO_EPOCHS, "--device", "cpu")
     folder = "runs/tfidf-mine-seed0"
     found = score(load_run(folder), load_corpus("mine.csv"))
@@ -58,7 +58,7 @@ def test_a_run_is_kept_and_scored_on_test_if_there_is_one(labkit: Labkit) -> Non
     record = read_record(folder)
     assert record["metrics"] == {"mine.csv/test": pytest.approx(dict(found.figures))}
     assert (record["corpus"], record["seed"], record["state"]) == ("mine.csv", 0, "finished")
-    for number in (2, 3):  # without --out no folder is taken twice
+    for number in (2, 3):  # without --out, every run gets a new folder
         assert labkit(*NO_EPOCHS).out.splitlines()[-1] == f"{folder}-{number}"
     write_pairs(Path("no_test.csv"), splits=("train", "dev"))
     done = labkit("train", "tfidf", "--corpus", "no_test.csv")
@@ -66,10 +66,10 @@ def test_a_run_is_kept_and_scored_on_test_if_there_is_one(labkit: Labkit) -> Non
     assert read_record("runs/tfidf-no_test-seed0")["metrics"] == {}
 
 
-def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
+def test_every_epoch_prints_a_line_of_scores(labkit: Labkit) -> None:
     done = labkit(*LEARNS, "--epochs", 3, "--seed", 4, "--out", "a/b", *SMALL)
     rows = load_run("a/b").history.rows
-    # on a slow machine, progress lines appear between those of the epochs
+    # on a slow machine, progress lines appear between epochs
     lines = [line for line in done.err.splitlines() if re.match(r"epoch \d+, ", line)]
     assert [line.split(", ")[0] for line in lines] == ["epoch 1", "epoch 2", "epoch 3"]
     for line, row in zip(lines, rows, strict=True):
@@ -79,7 +79,7 @@ def test_every_epoch_is_a_line_of_its_figures(labkit: Labkit) -> None:
     assert (done.out.splitlines()[-1], read_record("a/b")["seed"]) == ("a/b", 4)
 
 
-def test_a_run_is_a_configuration(labkit: Labkit) -> None:
+def test_a_run_serves_as_a_configuration(labkit: Labkit) -> None:
     more = ("--set", "learning_rate = 0.01", "--set", "tune=no")
     assert labkit(*LEARNS, "--epochs", 1, "--seed", 3, "--set", "margin=0.7", *more, *SMALL, "--out", "one").status == 0
     wanted = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "device": "cpu", "epochs": 1, "margin": 0.7}
@@ -98,7 +98,7 @@ def test_a_run_is_a_configuration(labkit: Labkit) -> None:
 
 
 def test_every_epoch_is_sent_to_a_tracker(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module in the place of wandb; trackio is called alike."""
+    """With a fake wandb; trackio has the same interface."""
     sent: list[Any] = []
     service = ModuleType("wandb")
     service.__spec__ = ModuleSpec("wandb", None)
@@ -123,7 +123,7 @@ def test_every_epoch_is_sent_to_tensorboard(labkit: Labkit) -> None:
     assert [event.value for event in events.Scalars("loss")] == pytest.approx(load_run("r").history.column("loss"))
 
 
-def test_a_tracker_that_is_not_there_is_refused_before_the_training(labkit: Labkit) -> None:
+def test_a_missing_tracker_is_refused_before_training(labkit: Labkit) -> None:
     assert "--log" in labkit(*LEARNS, "--log", "paper").mistake()
     if find_spec("trackio") is None:
         assert "pip install trackio" in labkit(*LEARNS, "--log", "trackio").mistake()
@@ -140,18 +140,18 @@ def test_the_settings_of_a_method_are_listed(labkit: Labkit) -> None:
         assert entry.name in labkit("train", "--help").out
 
 
-# --- what goes wrong -------------------------------------------------------------------------------------------------
+# --- errors ----------------------------------------------------------------------------------------------------------
 
 
 def _full_gpu() -> None:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
 
 
-WISHES = [lambda: np.empty(2**50), lambda: torch.empty(2**50), _full_gpu]  # more memory than there is
+WISHES = [lambda: np.empty(2**50), lambda: torch.empty(2**50), _full_gpu]  # ask for more memory than there is
 
 
 @pytest.mark.parametrize("wish", WISHES)
-def test_without_memory_for_figures_it_is_a_run_all_the_same(
+def test_a_run_is_saved_even_without_memory_for_scoring(
     labkit: Labkit, monkeypatch: pytest.MonkeyPatch, wish: Callable[[], Any]
 ) -> None:
     with monkeypatch.context() as patch:
@@ -162,11 +162,11 @@ def test_without_memory_for_figures_it_is_a_run_all_the_same(
     monkeypatch.setattr(METHODS["tfidf"], "_fit", lambda *_: wish())
     done = labkit(*NO_EPOCHS)
     assert (done.status, done.out, "Traceback" in done.err) == (2, "", False)
-    assert list(Path("runs").iterdir()) == []  # it takes no folder
+    assert list(Path("runs").iterdir()) == []  # no folder is left
 
 
-def test_a_fault_of_the_program_is_shown_whole(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In training and in scoring."""
+def test_a_bug_raises_with_its_traceback(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In scoring and in training."""
     for place in ("labkit.evaluation.scores.score", "labkit.baselines.counts.Tfidf._fit"):
         with monkeypatch.context() as patch:
             patch.setattr(place, lambda *_, **__: torch.zeros(2) @ torch.zeros(3))
@@ -174,10 +174,10 @@ def test_a_fault_of_the_program_is_shown_whole(labkit: Labkit, monkeypatch: pyte
                 labkit(*NO_EPOCHS)
 
 
-def test_other_processes_write_and_say_nothing(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_write_and_print_nothing(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     text = Path("mine.csv").read_text()
-    Path("again.csv").write_text(text + text.split("\n")[1] + "\n")  # has a repeated row to note
+    Path("again.csv").write_text(text + text.split("\n")[1] + "\n")  # a repeated row, which is normally reported
     done = labkit("train", "siamese", "--corpus", "again.csv", "--epochs", 1, *SMALL)
     assert (done.status, done.out, done.err) == (0, "", "")
     assert not Path("runs").exists()
@@ -227,7 +227,7 @@ def stopping_in(epoch: int) -> Any:
 
 @pytest.fixture
 def stop(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Call the program, and press Ctrl-C in this epoch."""
+    """A function that calls the program and presses Ctrl-C in the given epoch."""
 
     def call(epoch: int, *words: object) -> Any:
         with monkeypatch.context() as here:
@@ -240,7 +240,7 @@ def stop(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 @pytest.mark.whole
-def test_the_command_that_it_says_resumes_to_the_same_end(labkit: Labkit, stop: Callable[..., Any]) -> None:
+def test_the_printed_command_resumes_to_the_same_result(labkit: Labkit, stop: Callable[..., Any]) -> None:
     training = (*TRAINING, "--seed", "5")
     assert labkit(*training, "--out", "whole").status == 0
     last = stop(3, *training, "--out", "my run").err.splitlines()[-1]
@@ -263,20 +263,20 @@ def test_resume_starts_resumes_and_reports_a_finished_run(labkit: Labkit, stop: 
     assert (done.status, done.out.splitlines()[-1]) == (0, "r")
     assert contents("r") == contents("whole")
     assert (labkit(*words).out, contents("r")) == ("r\n", contents("whole"))
-    assert labkit("train", *RESUME, *TRAINING[1:], "--out", "r", "--seed", 1).status == 2  # another training
+    assert labkit("train", *RESUME, *TRAINING[1:], "--out", "r", "--seed", 1).status == 2  # the seed differs
 
 
-def test_resume_scores_a_run_that_was_stopped_while_it_was_scored(labkit: Labkit) -> None:
+def test_resume_scores_a_run_that_was_interrupted_while_scoring(labkit: Labkit) -> None:
     figures = labkit(*NO_EPOCHS, *RESUME).out.splitlines()[0]
     folder = "runs/tfidf-mine-seed0"
     whole = contents(folder)
     assert labkit(*NO_EPOCHS, *RESUME).out == f"{folder}\n"
-    write_run(load_run(folder).run("finished"), folder)  # without figures
+    write_run(load_run(folder).run("finished"), folder)  # without scores
     assert labkit(*NO_EPOCHS, *RESUME).out == f"{figures}\n{folder}\n"
     assert contents(folder) == whole
 
 
-def test_stopped_before_anything_was_kept_or_while_scoring(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_before_saving_or_while_scoring(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
@@ -286,10 +286,10 @@ def test_stopped_before_anything_was_kept_or_while_scoring(labkit: Labkit, monke
         assert not Path("r").exists()
         patch.setenv("RANK", "1")
         done = labkit(*NO_EPOCHS, "--out", "r")
-        assert (done.status, done.err) == (130, "")  # the first process speaks for all
+        assert (done.status, done.err) == (130, "")  # only the first process prints
         patch.delenv("RANK")
         assert labkit(*NO_EPOCHS).status == 130
-        assert list(Path("runs").iterdir()) == []  # the folder of a name with a number is gone, too
+        assert list(Path("runs").iterdir()) == []  # the default folder is removed, too
     monkeypatch.setattr("labkit.evaluation.scores.score", interrupted)
     done = labkit(*NO_EPOCHS, "--out", "r")
     assert done.status == 130
@@ -321,13 +321,13 @@ def test_a_damaged_checkpoint_is_refused(labkit: Labkit, stop: Callable[..., Any
     done = labkit(*TRAINING, "--out", "cut", *RESUME)
     assert (done.status, CHECKPOINT in done.err) == (2, True)
     assert contents("cut") == before
-    checkpoint.unlink()  # as it says
+    checkpoint.unlink()  # as the message suggests
     assert labkit(*TRAINING, "--out", "cut", *RESUME).status == 0
     assert contents("cut") == contents("whole")
 
 
 def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
-    """In this process: a lock knows nothing of who asks."""
+    """This process holds the locks; it makes no difference which process does."""
     with locked("new"):
         for more in ((), RESUME):
             assert "'new'" in labkit(*NO_EPOCHS, "--out", "new", *more).mistake()
@@ -342,7 +342,7 @@ def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
             busy = labkit(*words)
             assert (busy.status, "r is " in busy.err) == (0, True)  # each command says so
             assert "'young'" in labkit(words[0], "young", *words[2:]).mistake()
-    assert labkit("compare", "r").err not in ("", busy.err)  # it is not finished, but nobody trains it
+    assert labkit("compare", "r").err not in ("", busy.err)  # unfinished, but not being trained
 
 
 # --- several processes -----------------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ TRIPLETS = ("data", "make", "triplets", "--articles", "articles", "--out", "shar
         ("executor", ("encode", "run", "shards", "--out", "shards", "--force", "--executor", "local:99999")),
     ],
 )
-def test_a_number_that_no_machine_can_run(
+def test_too_many_processes_are_refused(
     labkit: Labkit, monkeypatch: pytest.MonkeyPatch, option: str, words: tuple[object, ...]
 ) -> None:
     def start(*_: object, **__: object) -> None:
@@ -393,7 +393,7 @@ def test_the_launcher_leaves_no_temporary_folder(monkeypatch: pytest.MonkeyPatch
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)}
     try:
         assert command.launched(1, ["--version"]) == 0
-    finally:  # the launcher leaves its own handlers to the tests that follow
+    finally:  # the launcher leaves its signal handlers installed
         for sign, handler in before.items():
             signal.signal(sign, handler)
     assert list(tmp_path.iterdir()) == []
@@ -402,7 +402,7 @@ def test_the_launcher_leaves_no_temporary_folder(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.whole
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, status: int) -> None:
-    """Of the batch in hand: the last one that was written by the clock is a minute old."""
+    """At the current batch; the last periodic checkpoint may be a minute old."""
     with subprocess.Popen([sys.executable, "-m", "labkit", *SLOW], stderr=subprocess.PIPE, text=True) as process:
         until(lambda: process.poll() is not None or Path("r/run.json").is_file())  # an epoch is done
         process.send_signal(sign)
@@ -415,15 +415,15 @@ def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, stat
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one has started."""
+    """The ids of the processes that this process has started."""
     said = subprocess.run(["ps", "-e", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
     return [int(child) for parent, child in map(str.split, said.splitlines()) if int(parent) == pid]
 
 
 @pytest.mark.weekly
 @pytest.mark.parametrize(("sign", "status"), [("SIGINT", 130), ("SIGKILL", 2)])
-def test_two_processes_leave_as_one_does(labkit: Labkit, sign: str, status: int) -> None:
-    """Ctrl-C to the program; or one of its processes is lost."""
+def test_two_processes_end_like_one(labkit: Labkit, sign: str, status: int) -> None:
+    """After Ctrl-C, or when one of its processes is killed."""
     start = [sys.executable, "-m", "labkit", *SLOW, "--processes", "2"]
     with subprocess.Popen(start, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         until(lambda: Path("r/run.json").is_file() or process.poll() is not None)
@@ -444,7 +444,7 @@ def test_two_processes_leave_as_one_does(labkit: Labkit, sign: str, status: int)
 
 @pytest.mark.whole
 def test_a_signal_to_several_processes(labkit: Labkit) -> None:
-    """As torchrun sends it, to all: none is left waiting for another, and one of them speaks."""
+    """Sent to all of them, as torchrun does: none waits for another, and only one prints."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     several = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
@@ -468,7 +468,7 @@ def test_a_signal_to_several_processes(labkit: Labkit) -> None:
     assert read_checkpoint("r") is not None
 
 
-# Copies of one process that has all imported, each a command line; they begin together when the pipe is closed.
+# Fork a process that has imported everything, once per command line; closing the pipe starts all of them together.
 AT_ONCE = """
 import json, os, sys
 import labkit.methods, labkit.evaluation.scores, labkit.cli.main, tqdm, sklearn.feature_extraction.text
@@ -493,7 +493,7 @@ print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child i
 
 
 def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
-    """Status, output and what was said of command lines that begin together."""
+    """The exit status, standard output and standard error of command lines that start together."""
     done = subprocess.run(
         [sys.executable, "-c", AT_ONCE, json.dumps(commands)],
         capture_output=True,
@@ -510,7 +510,7 @@ def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.weekly
-def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
+def test_simultaneous_runs_get_different_folders(labkit: Labkit) -> None:
     found = at_once(*[NO_EPOCHS] * 8)
     assert [status for status, _, _ in found] == [0] * 8
     folders = {out.splitlines()[-1] for _, out, _ in found}
@@ -523,12 +523,12 @@ def test_many_at_once_have_each_a_folder_of_its_own(labkit: Labkit) -> None:
 
 @pytest.mark.weekly
 @pytest.mark.parametrize("more", [(), RESUME])
-def test_of_many_that_want_one_folder_one_trains(labkit: Labkit, more: tuple[str, ...]) -> None:
+def test_only_one_of_many_trains_in_a_folder(labkit: Labkit, more: tuple[str, ...]) -> None:
     assert labkit(*NO_EPOCHS, "--out", "alone").status == 0
     found = at_once(*[(*NO_EPOCHS, "--out", "r", *more)] * 8)
     statuses = sorted(status for status, _, _ in found)
     assert set(statuses) <= {0, 2} if more else statuses == [0] + [2] * 7
-    for status, _, said in found:  # who comes late enough finds it finished, which is what --resume asks for
+    for status, _, said in found:  # a late process finds the run finished, which --resume accepts
         assert status == 2 or "will be saved in r" in said or "is already finished in r" in said
     assert not any("Traceback" in said for _, _, said in found)
     assert sum(status == 0 and "will be saved in r" in said for status, _, said in found) == 1

@@ -1,4 +1,4 @@
-"""`labkit tune` and `bench`: what they write, how they are stopped and resumed, and mistakes in one sentence."""
+"""`labkit tune` and `bench`: their output, interruption and resumption, and mistakes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MINE = ("bench", "mine.csv", "--methods", "tfidf,sif", "--workers", 1, "--seeds"
 
 
 def command_told(done: Done) -> list[str]:
-    """The words of the command that the last line says, to resume."""
+    """The arguments of the resuming command in the last line."""
     return shlex.split(done.err.splitlines()[-1].split("`")[1])[1:]
 
 
-def test_trials_are_a_table_the_best_first_and_the_best_a_command(labkit: Labkit) -> None:
+def test_trials_are_a_table_best_first_and_the_best_has_a_command(labkit: Labkit) -> None:
     done = labkit(*SIF)
     assert done.status == 0
     table, _, way = done.out.strip().split("\n\n")
@@ -36,17 +36,17 @@ def test_trials_are_a_table_the_best_first_and_the_best_a_command(labkit: Labkit
     assert head.split()[:6] == ["trial", "dev_auc", "dimension", "window", "a", "components"]
     figures = [line.split()[1] for line in lines]
     assert (len(lines), figures) == (4, sorted(figures, reverse=True))
-    record = labkit(*SIF, "--json").document()  # it is done already
+    record = labkit(*SIF, "--json").document()  # already computed
     best = record["trials"][record["best"]]
     assert best["figure"] == max(trial["figure"] for trial in record["trials"])
     assert lines[0].split()[0] == str(record["best"])
     assert record["command"] == way
     assert all(f"--set {name}={value}" in way for name, value in record["settings"].items())
     assert labkit(*shlex.split(way)[1:]).status == 0
-    assert "dimension 100, window 10, a 0.001, components 1" in done.err  # the first trial has the settings as given
+    assert "dimension 100, window 10, a 0.001, components 1" in done.err  # the first trial has the given settings
 
 
-def test_what_is_tried_is_what_is_asked_for(labkit: Labkit) -> None:
+def test_trials_stay_within_the_given_space(labkit: Labkit) -> None:
     space = ("--space", "window=2..5", "--space", "components=0|1|2", "--sampler", "random", "--set", "dimension=9")
     found = labkit(*SIF, *space, "--seed", 3, "--part", 0.5, "--out", "t", "--json").document()
     assert (found["method"], found["corpus"], found["measure"], found["folder"]) == ("sif", "mine.csv", "dev_auc", "t")
@@ -57,7 +57,7 @@ def test_what_is_tried_is_what_is_asked_for(labkit: Labkit) -> None:
     assert found["settings"] == {"dimension": "9", **found["trials"][found["best"]]["tried"]}
 
 
-def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_prints_the_resuming_command(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
     network = ("tune", "siamese", "--corpus", "mine.csv", "--trials", 3, *SMALL[:-2], "--space", "margin=0..0.9")
     network = (*network, "--set", "epochs=1")
     straight = labkit(*network, "--out", "straight")
@@ -78,12 +78,12 @@ def test_stopped_it_says_the_command_that_resumes(labkit: Labkit, monkeypatch: p
     again = labkit(*command_told(done))
 
     def figures(table: str) -> list[list[str]]:
-        return [line.split()[:3] for line in table.split("\n\n")[0].splitlines()]  # but not the seconds
+        return [line.split()[:3] for line in table.split("\n\n")[0].splitlines()]  # without the seconds
 
     assert (figures(again.out), again.status) == (figures(straight.out), 0)
 
 
-def test_trials_are_no_runs(labkit: Labkit) -> None:
+def test_trials_are_not_listed_as_runs(labkit: Labkit) -> None:
     assert labkit(*SIF).status == 0
     for place in ("runs", HERE, f"{HERE}/trials"):
         assert labkit("runs", "--folder", place, "--json").document() == []
@@ -99,7 +99,7 @@ def test_trials_are_no_runs(labkit: Labkit) -> None:
         ((*MINE, "--methods", "tfdif"), "tfdif"),
     ],
 )
-def test_mistakes_are_said_before_anything_is_made(labkit: Labkit, words: tuple[Any, ...], named: str) -> None:
+def test_mistakes_are_reported_before_anything_is_written(labkit: Labkit, words: tuple[Any, ...], named: str) -> None:
     assert named in labkit(*words, "-q").mistake()
     assert not Path("runs").exists()
     assert not Path("report/costs").exists()
@@ -119,14 +119,14 @@ def test_a_file_becomes_a_report(labkit: Labkit, few_trials: None) -> None:
     assert done.status == 0
     assert "tfidf" in done.out
     assert Path("report/report.html").is_file()
-    record = labkit(*MINE, "--json").document()  # it is done already
+    record = labkit(*MINE, "--json").document()  # already computed
     assert {line["ranked"]["name"] for line in record["lines"]} == {"tfidf", "sif"}
     assert record["metric"] == "auc"
     assert record == json.loads(Path("report/report.json").read_text("utf-8"))
     assert labkit("evaluate", "report/model", "--corpus", "mine.csv").status == 0
 
 
-def test_a_stopped_comparison_says_the_command_that_resumes(
+def test_a_stopped_comparison_prints_the_resuming_command(
     labkit: Labkit, few_trials: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopping(*given: Any, tell: Any, **how: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One contract for every corpus that is bundled, whatever its shape."""
+"""The contract of every bundled corpus."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class TestEveryCorpus:
         assert len(corpus) == embedded.rows == CORPORA[embedded.name].rows
         assert all(len(corpus.part(split)) >= 0.05 * len(corpus) for split in SPLITS)
 
-    def test_committed_file_is_the_generators_byte_for_byte(self, embedded: Embedded, tmp_path: Path) -> None:
+    def test_the_committed_file_equals_the_generated_one(self, embedded: Embedded, tmp_path: Path) -> None:
         made = tmp_path / embedded.path.name
         write_rows(embedded.stream(), made)
         assert made.read_bytes() == embedded.path.read_bytes()
 
-    def test_rows_follow_the_seed_and_come_in_whole_units_and_lazily(self, embedded: Embedded) -> None:
+    def test_rows_depend_on_the_seed_and_come_lazily_in_whole_units(self, embedded: Embedded) -> None:
         one, two, again = (list(islice(embedded.stream(seed=s), 50)) for s in (1, 2, 1))
         assert one == again != two
         whole = list(embedded.stream(rows=5))
@@ -41,7 +41,7 @@ class TestEveryCorpus:
         with pytest.raises(ValueError, match="rows"):
             list(embedded.stream(rows=0))
 
-    def test_no_row_twice_and_nothing_in_two_splits(self, embedded: Embedded) -> None:
+    def test_no_row_is_repeated_and_no_unit_is_in_two_splits(self, embedded: Embedded) -> None:
         corpus = embedded.load()
         assert len({str({**row, "split": ""}) for row in corpus.rows()}) == len(corpus)
         where = defaultdict(set)
@@ -50,7 +50,7 @@ class TestEveryCorpus:
                 where[unit].add(row["split"])
         assert [unit for unit, splits in where.items() if len(splits) > 1] == []
 
-    def test_the_card_counts_the_rows_of_today(self, embedded: Embedded) -> None:
+    def test_the_card_has_the_current_counts(self, embedded: Embedded) -> None:
         card = (DATA / f"{embedded.name}.md").read_text(encoding="utf-8")
         block = card.split(BEGIN)[1].split(END)[0].strip()
         today = corpus_figures(embedded, embedded.load(), Difficulty("m", 0.1, 0.2, 0.3))
@@ -59,12 +59,12 @@ class TestEveryCorpus:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("embedded", EMBEDDED.values(), ids=EMBEDDED)
-def test_the_card_tells_how_hard_the_corpus_is(embedded: Embedded) -> None:
+def test_the_card_has_the_current_difficulty(embedded: Embedded) -> None:
     card = (DATA / f"{embedded.name}.md").read_text(encoding="utf-8")
     line = next(line for line in card.splitlines() if line.startswith(("| 0.", "| -0.")))
     found = difficulty(embedded.load())
     written = [float(cell) for cell in line.strip("| ").split("|")]
-    # the SVD's last digits differ from machine to machine
+    # the last digits of the SVD differ between machines
     assert written == pytest.approx([found.chance, found.tfidf, found.mean_vectors], abs=0.006)
 
 
@@ -81,7 +81,7 @@ print(json.dumps([told, [list(islice(embedded.stream(seed=5), 100)) for embedded
 
 
 @pytest.mark.whole
-def test_the_order_of_hashes_changes_no_row() -> None:
+def test_the_hash_seed_changes_no_row() -> None:
     made = [
         subprocess.run(
             [sys.executable, "-c", ROWS_OF_ALL],
@@ -96,7 +96,7 @@ def test_the_order_of_hashes_changes_no_row() -> None:
 
 
 def units_of(corpus: Corpus, row: dict) -> list[str]:
-    """What must not be in two splits: the sentences, and the class they share unless the task is to recognise it."""
+    """What must not be in two splits: the sentences and, unless the task is to recognise it, their class."""
     if isinstance(corpus, Articles):
         return [row["title"]]
     if isinstance(corpus, Pairs):

@@ -1,4 +1,4 @@
-"""Files of every kind to corpora and back: what is read, what is refused, what is written."""
+"""Corpora from files of every kind, refused files, and files written from rows."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_text_file_has_one_sentence_per_line(tmp_path: Path, encoding: str) ->
         ("anchor, positive and negative\nb\n", Sentences, ["anchor, positive and negative", "b"]),
     ],
 )
-def test_the_first_line_of_a_text_file_tells_whether_it_is_a_table(
+def test_the_first_line_of_a_text_file_decides_whether_it_is_a_table(
     tmp_path: Path, lines: str, shape: type[Corpus], texts: list[str]
 ) -> None:
     (tmp_path / "mine.txt").write_text(lines)
@@ -115,16 +115,16 @@ def test_the_first_line_of_a_text_file_tells_whether_it_is_a_table(
 def test_another_encoding_by_name(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_bytes("text,label\ncafé,x\nthé,y\n".encode("latin-1"))
     assert read_corpus(tmp_path / "l.csv", encoding="latin-1").sentences() == ["café", "thé"]
-    # a byte order mark wins over the name of an encoding
+    # a byte order mark overrides the given encoding
     (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbf" + "text,label\né,x\nb,y\n".encode())
     assert read_corpus(tmp_path / "m.csv", encoding="latin-1").sentences() == ["é", "b"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_utf_16_by_its_mark_or_by_its_name(encoding: str, mark: str, tmp_path: Path) -> None:
-    """A mark is enough; without one the encoding must be named, and utf-16 alone means little-endian."""
-    # characters with the bytes of a line feed inside, and behind one
+def test_utf_16_by_its_byte_order_mark_or_by_its_name(encoding: str, mark: str, tmp_path: Path) -> None:
+    """A byte order mark is enough. Without one the encoding must be given, and utf-16 means little-endian."""
+    # characters that contain the bytes of a line feed, or follow one
     content = 'text,label\r\n"say ""hi"", now",x\r\nĊ ਊ 上 😀 \u0a00\u000b,y\r\n"ਅ\nĀ",x'
     told = encoding if encoding.endswith("e") else f"{encoding}-le"
     (tmp_path / "w.csv").write_bytes((mark + content).encode(told))
@@ -141,7 +141,7 @@ def test_an_unusable_encoding_is_refused(encoding: str, tmp_path: Path) -> None:
         read_corpus(path, encoding=encoding)
 
 
-def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:
+def test_repeated_rows_are_dropped_and_reported(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("text,label\na,x\nb,y\na,x\na,y\n")
     with pytest.warns(UserWarning, match="row 4 repeats row 2$"):
         corpus = read_corpus(tmp_path / "r.csv")
@@ -152,11 +152,11 @@ def test_repeated_rows_are_left_out_and_named(tmp_path: Path) -> None:
     assert notes[0].endswith("row 4 repeats row 1")
     rows = [{"text": "a", "label": "x"}, {"label": "x", "text": "a"}, {"text": "b", "label": "y"}]
     with collected():
-        assert from_rows(rows).texts == ("a", "b")  # whatever the order of the keys
+        assert from_rows(rows).texts == ("a", "b")  # in any order of the keys
 
 
 def test_a_row_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
-    """Otherwise a model would be tested on what it was trained on."""
+    """Otherwise a model would be tested on its training rows."""
     splits, sections = ("train", "dev", "test"), [{"title": "S", "paragraphs": ["One."]}]
     articles = [{"title": t, "split": s, "sections": sections} for t, s in zip("ABA", splits, strict=True)]
     texts = [{"text": t, "label": t, "split": s} for t, s in zip("ABA", splits, strict=True)]
@@ -180,7 +180,7 @@ def test_a_row_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
         ("anchor,positive,negative\na,b,c\na,c,b\n", []),
     ],
 )
-def test_contradictory_rows_are_named(content: str, said: list[str], tmp_path: Path) -> None:
+def test_contradictory_rows_are_reported(content: str, said: list[str], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(content)
     with collected() as notes:
         corpus = read_corpus(tmp_path / "t.csv")
@@ -254,7 +254,7 @@ def test_a_folder_and_a_missing_file(tmp_path: Path) -> None:
 def test_a_bomb_is_refused_by_its_unpacked_size(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     part = gzip.compress((b"a" * 1000 + b",x\n") * 500)
-    path.write_bytes(gzip.compress(b"text,label\n") + 40 * part)  # 20 MB of nothing in 44 kB
+    path.write_bytes(gzip.compress(b"text,label\n") + 40 * part)  # 20 MB in less than 50 kB
     assert path.stat().st_size < 50_000
     seen: list[int] = []
     with pytest.raises(ValueError, match=r"bomb.csv.gz"):
@@ -272,7 +272,7 @@ def test_the_limit_is_in_bytes(tmp_path: Path) -> None:
     assert parquet.stat().st_size < 20_000
     with pytest.raises(ValueError, match=r"big\.parquet"):
         read_corpus(parquet, limit=20_000)
-    pd.DataFrame(same).astype("category").to_parquet(parquet)  # a text once, and a number for each row that has it
+    pd.DataFrame(same).astype("category").to_parquet(parquet)  # each text once, and a number per row
     with pytest.raises(ValueError, match=r"big\.parquet"):
         read_corpus(parquet, limit=100_000)
 
@@ -304,7 +304,7 @@ def test_round_trip_and_same_bytes(tmp_path: Path, ending: str) -> None:
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_a_tsv_has_no_quotes_and_no_room_for_tabs(tmp_path: Path) -> None:
+def test_a_tsv_has_no_quotes_and_refuses_tabs(tmp_path: Path) -> None:
     rows = [{"text": 'a "b" \\ c', "label": "x", "split": "train"}, {"text": "茶", "label": "y", "split": "test"}]
     path = tmp_path / "t.tsv"
     assert write_rows(rows, path) == 2
@@ -315,7 +315,7 @@ def test_a_tsv_has_no_quotes_and_no_room_for_tabs(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
-def test_nothing_half_written_or_of_another_kind(tmp_path: Path) -> None:
+def test_partial_files_are_removed_and_other_formats_refused(tmp_path: Path) -> None:
     path = tmp_path / "kept.csv"
     write_rows(WRITTEN, path)
     before = path.read_bytes()

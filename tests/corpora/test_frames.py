@@ -56,7 +56,7 @@ ROWS: dict[type[Corpus], list[dict[str, Any]]] = {
 
 
 def from_everywhere(rows: list[dict[str, Any]]) -> list[Corpus]:
-    """The corpora of a pandas and a polars frame, of datasets of three kinds, and of rows."""
+    """The corpora from a pandas and a polars frame, from three kinds of datasets, and from rows."""
     made = datasets.Dataset.from_list(rows)
     return [
         from_frame(pd.DataFrame(rows)),
@@ -90,7 +90,7 @@ def test_any_rows_round_trip(tmp_path_factory: pytest.TempPathFactory, data: st.
     rows = data.draw(several.filter(lambda rows: len({str(row["label"]) for row in rows}) > 1))
     path = tmp_path_factory.mktemp("rows") / "mine.jsonl"
     write_rows(rows, path)
-    with collected():  # of repeats, and of texts with two labels
+    with collected():  # notes about repeats and conflicting labels
         corpus = read_corpus(path)
         assert {each.fingerprint for each in from_everywhere(rows)} == {corpus.fingerprint}
         for there in (to_pandas, to_polars):
@@ -103,7 +103,7 @@ def test_embedded_corpora_round_trip(name: str) -> None:
     corpus = corpus.take(range(0, len(corpus), 1 + len(corpus) // 60))
     for there in (to_pandas, to_polars):
         assert from_frame(there(corpus)).fingerprint == corpus.fingerprint
-    made = to_dataset(corpus, extra=True)  # its splits stand one after the other
+    made = to_dataset(corpus, extra=True)  # its rows are ordered by split
     assert {key: len(part) for key, part in made.items()} == {
         {"dev": "validation"}.get(key, key): size for key, size in corpus.sizes.items()
     }
@@ -114,7 +114,7 @@ def test_embedded_corpora_round_trip(name: str) -> None:
 # --- lists -------------------------------------------------------------------------------------------------------
 
 
-class Kind(str, Enum):  # noqa: UP042 - as people still write it
+class Kind(str, Enum):  # noqa: UP042 - users still write this
     TREE = "tree"
 
 
@@ -164,14 +164,14 @@ def test_triplets_groups_and_sentences() -> None:
         ("text,category,target", from_classes(["a", "c"], ["b", "d"])),
     ],
 )
-def test_columns_are_known_by_what_others_call_them(theirs: str, ours: Corpus) -> None:
+def test_common_column_names_are_recognised(theirs: str, ours: Corpus) -> None:
     rows = [("a", "b", "0"), ("c", "d", "1")]
     found = from_frame(pd.DataFrame(rows, columns=theirs.split(",")))
     assert found.fingerprint == replace(ours, extra=found.extra).fingerprint
     assert set(found.extra) <= {"id", "target"}
 
 
-def test_queries_with_what_answers_them_are_groups() -> None:
+def test_queries_with_answers_are_groups() -> None:
     rows = [("a cat?", "yes"), ("an oak?", "no"), ("a cat?", "surely")]
     found = from_frame(pd.DataFrame(rows, columns=["query", "positive"]), name="asked")
     assert isinstance(found, Groups)
@@ -180,7 +180,7 @@ def test_queries_with_what_answers_them_are_groups() -> None:
     ]  # fmt: skip
 
 
-def test_any_columns_are_taken_when_they_are_named(tmp_path: Path) -> None:
+def test_any_columns_can_be_named(tmp_path: Path) -> None:
     frame = pd.DataFrame({"Body": ["a", "c"], "text": ["x", "y"], "Topic": ["b", "d"]})
     frame.to_csv(tmp_path / "mine.csv", index=False)
     named = {"text": "Body", "label": "topic"}
@@ -192,13 +192,13 @@ def test_any_columns_are_taken_when_they_are_named(tmp_path: Path) -> None:
         from_frame(frame, columns={"text": "no"})
 
 
-def test_labels_that_are_not_used_are_named() -> None:
+def test_unused_labels_are_reported() -> None:
     rows = [(f"text {number}", number % 2, number) for number in range(6)]
     with pytest.warns(UserWarning, match="'kind'"):
         from_frame(pd.DataFrame(rows, columns=["text", "kind", "id"]))
 
 
-def test_splits_are_divided_or_one_for_all_or_one_each() -> None:
+def test_splits_are_assigned_or_given_for_all_or_for_each() -> None:
     texts, classes = [f"text {n}" for n in range(40)], [n % 2 for n in range(40)]
     assert from_classes(texts, classes).splits == Labelled(texts, list(map(str, classes))).splits
     assert set(from_classes(texts, classes, splits="dev").splits) == {"dev"}
@@ -239,7 +239,7 @@ def test_the_keys_of_a_datasetdict_are_splits_unless_a_column_says_otherwise() -
     assert {warning.filename for warning in said} == {__file__}
 
 
-# --- what is refused ---------------------------------------------------------------------------------------------
+# --- bad input ---------------------------------------------------------------------------------------------------
 
 
 def frame(**columns: Any) -> Callable[[], Corpus]:

@@ -1,4 +1,4 @@
-"""What the generators promise for any seed beyond their committed bytes: labels that hold, disjoint splits."""
+"""Properties of the generators for any seed: correct labels and disjoint splits; minimal pairs and their truth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows_of(generator: Any, seed: int, units: int) -> list[Row]:
 # --- articles --------------------------------------------------------------------------------------------------
 
 
-def test_no_opening_of_dev_or_test_is_read_in_training() -> None:
+def test_no_opening_of_dev_or_test_is_in_train() -> None:
     openings: dict[str, set[str]] = defaultdict(set)
     for row in rows_of(articles, 8, 200):
         told = [section for section in row["sections"][1:] if section["title"].lower() not in LISTS]
@@ -53,14 +53,14 @@ def test_no_scene_is_in_two_splits() -> None:
     splits: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for seen, unit in islice(zip(captions.scenes(0), captions.units(0), strict=True), 2000):
         splits[seen.activity, seen.core] |= {row["split"] for row in unit}
-    assert len(splits) < 2000  # long enough for scenes to come again
+    assert len(splits) < 2000  # enough units for scenes to recur
     assert all(len(found) == 1 for found in splits.values())
 
 
 # --- places ----------------------------------------------------------------------------------------------------
 
 
-def test_no_two_places_are_one_over_two_laps_of_all_streets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_are_distinct_over_two_rounds_of_all_streets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "_records", lambda rng, place, label, split: [vars(place) | {"label": label}])
     made = [unit[0] for unit in islice(places.units(2), 5 * 480 * 2)]
     assert len({place["label"] for place in made}) == len(made)
@@ -91,7 +91,7 @@ def test_labels_of_questions_agree_and_splits_share_no_question() -> None:
     assert {len(found) for found in splits.values()} == {1}
 
 
-def test_what_a_question_means_is_what_its_labels_say() -> None:
+def test_meanings_of_questions_agree_with_their_labels() -> None:
     for rows, meant in islice(zip(questions.units(4), questions.meanings(4), strict=False), 200):
         for row in rows:
             assert (meant[row["text_a"]] == meant[row["text_b"]]) == (row["label"] == 1)
@@ -106,7 +106,7 @@ def test_what_a_question_means_is_what_its_labels_say() -> None:
 CHASE = Frame("chase", Thing("pets", 1), Thing("birds", 1))  # a dog chases a gull
 
 
-def test_nearness_by_hand() -> None:
+def test_worked_examples_of_nearness() -> None:
     full = 0.35 + 0.25 + 0.25 + 0.15
     assert nearness(CHASE, CHASE) == pytest.approx(full)
     wider = replace(CHASE, who=Thing("pets", 1, wide=True))
@@ -117,7 +117,7 @@ def test_nearness_by_hand() -> None:
     assert nearness(CHASE, replace(CHASE, event="flee")) == pytest.approx(full - 0.85 * 0.35)
     assert nearness(CHASE, replace(CHASE, denied=True)) == pytest.approx(0.55)
     assert nearness(CHASE, replace(CHASE, event="flee", denied=True)) == pytest.approx(full - 0.15 * 0.35)
-    # details: number always, a place said by one only counts .7
+    # details: the number always counts; a place that only one frame has counts .7
     assert nearness(CHASE, replace(CHASE, place=1)) == pytest.approx(0.85 + 0.15 * (1 + 0.7) / 2)
     assert nearness(CHASE, replace(CHASE, many=2)) == pytest.approx(0.85 + 0.15 * 0.2)
     swapped = replace(CHASE, who=CHASE.what, what=CHASE.who)
@@ -129,9 +129,9 @@ def test_nearness_by_hand() -> None:
 # --- topics ----------------------------------------------------------------------------------------------------
 
 
-def test_a_post_speaks_of_its_topic_and_no_subject_is_in_two_splits() -> None:
+def test_a_post_is_about_its_topic_and_no_subject_is_in_two_splits() -> None:
     def fixed_part(line: str) -> str:
-        """The longest stretch of a line without a choice, less its first letter, which may be large in a post."""
+        """The longest part of a line without alternatives, minus its first letter, which may be capitalised."""
         return max(re.split(r"\([^()]+\)", line), key=len)[1:].strip()
 
     clues = {
@@ -170,39 +170,39 @@ def test_a_post_speaks_of_its_topic_and_no_subject_is_in_two_splits() -> None:
         ("negation", "What if I prune it?", "What if I do not prune it?", "", set(), {"not"}),
     ],
 )  # fmt: skip
-def test_truth_by_hand(kind: str, one: str, other: str, exchanged: str, new_one: set[str], new_other: set[str]) -> None:
+def test_changed_words(kind: str, one: str, other: str, exchanged: str, new_one: set[str], new_other: set[str]) -> None:
     assert truth(kind, Draft((one, other), (None, None), exchanged)) == (new_one, new_other)
 
 
 @pytest.mark.parametrize(
     ("kind", "one", "other", "exchanged"),
     [
-        ("detail", "A dog chases a gull.", "A dog chases a gull.", ""),  # the same
-        ("detail", "A dog chases a gull.", "A cat chases a crow.", ""),  # two places
-        ("detail", "Two men wreck a blue van.", "Two men damage a van.", ""),  # two slots side by side
-        ("detail", "A dog in a park.", "A dog in the park.", ""),  # grammar alone
-        ("detail", "A dog is asleep.", "Two dogs are asleep.", ""),  # the article goes
-        ("detail", "A dog chases a cat.", "A dog chases a dog.", ""),  # the new word is not new
+        ("detail", "A dog chases a gull.", "A dog chases a gull.", ""),  # no change
+        ("detail", "A dog chases a gull.", "A cat chases a crow.", ""),  # changes in two places
+        ("detail", "Two men wreck a blue van.", "Two men damage a van.", ""),  # two adjacent slots
+        ("detail", "A dog in a park.", "A dog in the park.", ""),  # only grammar changes
+        ("detail", "A dog is asleep.", "Two dogs are asleep.", ""),  # the article disappears
+        ("detail", "A dog chases a cat.", "A dog chases a dog.", ""),  # the new word was there before
         ("detail", "A man with an e-bike.", "A man with a scooter.", ""),  # a hyphen
-        ("detail", "A child with a cat and a cat.", "A child with a cow and a cow.", ""),  # twice
-        ("synonym", "Learn the front crawl.", "Learn the crawl stroke.", ""),  # not in the same place
-        ("synonym", "A duck is asleep.", "A mallard is asleep.", ""),  # not the same
-        ("synonym", "Two backs hit a ball.", "Two backs strike a ball.", ""),  # a name that nobody uses
-        ("synonym", "A dog eats.", "A big dog eats.", ""),  # nothing for something
-        ("order", "A dog chases a cat.", "A cat chases a dog.", "dog"),  # one of the two
-        ("order", "My dog chases a cat.", "A cat chases my dog.", "my dog cat"),  # "my" went along
-        ("order", "A dog chases a cat.", "A cat chased a dog.", "dog cat"),  # another word besides
-        ("order", "A gas stove for a gas oven.", "A gas oven for a gas stove.", "gas stove oven"),  # gas twice
+        ("detail", "A child with a cat and a cat.", "A child with a cow and a cow.", ""),  # the word occurs twice
+        ("synonym", "Learn the front crawl.", "Learn the crawl stroke.", ""),  # at another position
+        ("synonym", "A duck is asleep.", "A mallard is asleep.", ""),  # not a synonym
+        ("synonym", "Two backs hit a ball.", "Two backs strike a ball.", ""),  # an uncommon name
+        ("synonym", "A dog eats.", "A big dog eats.", ""),  # a word is added
+        ("order", "A dog chases a cat.", "A cat chases a dog.", "dog"),  # only one of the two is named
+        ("order", "My dog chases a cat.", "A cat chases my dog.", "my dog cat"),  # "my" moved too
+        ("order", "A dog chases a cat.", "A cat chased a dog.", "dog cat"),  # another word changes too
+        ("order", "A gas stove for a gas oven.", "A gas oven for a gas stove.", "gas stove oven"),  # "gas" occurs twice
         ("negation", "A man is not asleep.", "A man is not not asleep.", ""),
         ("negation", "A dog chases a cat.", "A dog does not watch a cat.", ""),  # another verb
         ("negation", "A dog is asleep.", "Two dogs are not asleep.", ""),
     ],
 )  # fmt: skip
-def test_what_is_no_minimal_pair(kind: str, one: str, other: str, exchanged: str) -> None:
+def test_drafts_that_are_not_minimal_pairs(kind: str, one: str, other: str, exchanged: str) -> None:
     assert truth(kind, Draft((one, other), (None, None), exchanged)) is None
 
 
-def test_the_first_pairs_stay_what_they_are() -> None:
+def test_the_first_minimal_pairs_stay_the_same() -> None:
     assert minimal_pairs("captions", "order", 1) == [
         MinimalPair(
             "captions",
@@ -223,20 +223,20 @@ def test_the_first_pairs_stay_what_they_are() -> None:
 
 
 @pytest.mark.whole
-def test_what_the_generators_know_is_in_the_bundled_files_byte_for_byte(tmp_path: Path) -> None:
+def test_the_bundled_truths_equal_the_generated_files(tmp_path: Path) -> None:
     truths.write(tmp_path)
     for made in tmp_path.iterdir():
         assert made.read_bytes() == (DATA / made.name).read_bytes()
 
 
-def test_the_bundled_questions_all_have_their_meaning(tmp_path: Path) -> None:
+def test_every_bundled_question_has_a_meaning(tmp_path: Path) -> None:
     write_rows(truths.meaning_rows(), tmp_path / "made.csv")
     assert (tmp_path / "made.csv").read_bytes() == (DATA / "questions.meanings.csv").read_bytes()
     assert EMBEDDED["questions"].meanings().keys() == set(load("questions").sentences())
 
 
 def split_of(meant: Any) -> str:
-    """The split of a meaning, found again from the generator."""
+    """The split of a meaning, from the generator."""
     if isinstance(meant, questions.Intent):
         blocks = (block for topic in questions.topic_blocks() for block in topic if block.topic is meant.topic)
         pair = {meant.x, meant.y}
@@ -248,7 +248,7 @@ def split_of(meant: Any) -> str:
 
 
 @pytest.mark.parametrize("corpus", PAIRED)
-def test_pairs_are_of_their_split_and_no_sentence_comes_twice(corpus: str) -> None:
+def test_minimal_pairs_belong_to_their_split_and_no_sentence_repeats(corpus: str) -> None:
     for kind in KINDS:
         for split in ("train", "test"):
             found = list(islice(minimal.found(corpus, kind, 0, split), 8))

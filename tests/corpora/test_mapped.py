@@ -1,4 +1,4 @@
-"""A corpus on disk: the same shape, rows and fingerprint as in memory, read where it is looked at."""
+"""A corpus in shards on disk: the same shape, rows and fingerprint as in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def corpus(request: pytest.FixtureRequest) -> Corpus:
     return sharded(load("articles").take(range(12)), 1, ending=request.param)
 
 
-def test_it_is_the_corpus_in_memory(corpus: Corpus, made: Triplets) -> None:
+def test_equals_the_corpus_in_memory(corpus: Corpus, made: Triplets) -> None:
     assert type(corpus) is Triplets
     assert corpus.mapped
     assert not made.mapped
@@ -44,8 +44,8 @@ def test_it_is_the_corpus_in_memory(corpus: Corpus, made: Triplets) -> None:
     assert len(corpus.fewer(0.3)) == len(made.fewer(0.3))
 
 
-def test_other_methods_learn_from_it(corpus: Corpus, made: Triplets) -> None:
-    """Both change the corpus they are given: one its splits, one its spellings."""
+def test_other_code_can_change_and_learn_from_it(corpus: Corpus, made: Triplets) -> None:
+    """Both callers change the corpus: SBERT-LP its splits, `in_one_spelling` its texts."""
     settings = {"base": "mean-vectors", "dimension": 3, "neighbours": 4, "embedded": "all"}
     method, other = (METHODS["sbert-lp"](**settings) for _ in range(2))
     method.fit(corpus)
@@ -55,7 +55,7 @@ def test_other_methods_learn_from_it(corpus: Corpus, made: Triplets) -> None:
     assert len(twice) > 0
 
 
-def test_names_of_folders_are_names_of_corpora(tmp_path: Path) -> None:
+def test_a_folder_of_shards_is_a_corpus_of_that_name(tmp_path: Path) -> None:
     rows = [{"text": f"text {n}", "label": "ab"[n % 2], "split": "train", "more": str(n)} for n in range(20)]
     scale.folder(tmp_path / "out", {"kind": "distinct"})
     for number in (0, 1):

@@ -1,4 +1,4 @@
-"""The code of a position against S2's own definitions and the paper's examples; the text of a place and its tokens."""
+"""S2 codes against the package s2cell and the paper's examples; texts of places and their tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import s2cell
 
 from labkit.corpora.places import place_text, place_tokens, s2_code
 
-# Table 5, then table 7, with the town each address names.
+# Tables 5 and 7, with the position of the town in the address.
 PAPER = {
     3760125996951404544: (30.59, 114.43),
     3919372159020957696: (34.79, 108.58),
@@ -22,7 +22,7 @@ PAPER = {
 
 
 def metres(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Distance of two positions near each other."""
+    """The distance between two nearby positions."""
     return math.hypot(a[0] - b[0], (a[1] - b[1]) * math.cos(math.radians(a[0]))) * 111_195
 
 
@@ -33,12 +33,12 @@ def test_the_papers_codes_are_s2_cells_of_level_18_in_the_right_town(code: int) 
     assert s2_code(*s2cell.cell_id_to_lat_lon(code)) == str(code)
 
 
-def test_table_5_has_the_position_of_one_datum_and_the_code_of_another() -> None:
+def test_table_5_mixes_two_datums() -> None:
     paper = "3760125996951404544"
     printed = (30.5890440, 114.4297680)
     assert s2_code(*printed) == "3760120123885617152"
     assert metres(printed, s2cell.cell_id_to_lat_lon(int(paper))) == pytest.approx(590, abs=2)
-    # The printed position taken from GCJ-02 back to WGS 84 (the published formula, inverted by fixed-point steps).
+    # The printed position, converted from GCJ-02 to WGS 84 (the published formula, inverted by fixed-point iteration).
     assert s2_code(30.591331, 114.424244) == paper
 
 
@@ -54,7 +54,7 @@ def test_numpy_numbers_and_the_poles_are_accepted() -> None:
         ("latitude", 90.1, 0.0),
         ("latitude", math.nan, 0.0),
         ("latitude", "48.1", 0.0),
-        ("latitude", 114.4, 30.6),  # exchanged
+        ("latitude", 114.4, 30.6),  # swapped
         ("longitude", 0.0, -181.0),
         ("longitude", 0.0, math.inf),
     ],
@@ -86,5 +86,5 @@ def test_a_text_is_address_name_code() -> None:
         ("2\u3000階", ["2", "階"]),
     ],
 )
-def test_tokens_are_characters_without_spaces_and_whole_separators(text: str, tokens: list[str]) -> None:
+def test_tokens_are_characters_and_separators_without_spaces(text: str, tokens: list[str]) -> None:
     assert place_tokens(text) == tokens

@@ -1,4 +1,4 @@
-"""The six shapes: one contract for all, and what each adds."""
+"""The six shapes of a corpus: their common contract, labels and scores, bad records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES: dict[str, Corpus] = {
 
 @pytest.mark.parametrize("corpus", EXAMPLES.values(), ids=EXAMPLES)
 class TestEveryShape:
-    def test_parts_make_up_the_whole(self, corpus: Corpus) -> None:
+    def test_parts_add_up_to_the_corpus(self, corpus: Corpus) -> None:
         parts = [corpus.part(split) for split in SPLITS]
         assert [len(part) for part in parts] == [2, 1, 1]
         assert corpus.sizes == {split: len(part) for split, part in zip(SPLITS, parts, strict=True)}

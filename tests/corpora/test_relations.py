@@ -1,4 +1,4 @@
-"""Joined pairs against plain merging, pictures of every shape, and single sentences of a corpus."""
+"""Connected pairs against plain merging, classes of every shape for plots, article triplets, training sentences."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from labkit.corpora.relations import (
 from labkit.sentpwnet.batches import near_and_far
 
 
-def test_a_graded_pair_is_positive_in_a_picture_where_it_is_in_training() -> None:
-    grades = [5.0, 4.0, 3.9, 3.8, 3.7, 3.6, 2.0, 0.0]  # the upper fifth begins below 4
+def test_graded_pairs_are_positive_in_plots_as_in_training() -> None:
+    grades = [5.0, 4.0, 3.9, 3.8, 3.7, 3.6, 2.0, 0.0]  # 80 % of the top grade is 4
     pairs = Pairs([f"a{n}" for n in range(8)], [f"b{n}" for n in range(8)], grades, graded=True, splits="train")
     trained = near_and_far(pairs)
     labelled = zip(trained.text_a, trained.text_b, trained.values, strict=True)
@@ -35,8 +35,8 @@ def test_a_paragraph_without_a_sentence_has_no_class() -> None:
     assert classes_by_sentence(Articles([article])) == {"Green tea is not oxidised.": "Tea"}
 
 
-def test_components_by_hand_and_by_plain_merging() -> None:
-    # a-b and b-c are the same, so a and c are; d stands in a negative pair only
+def test_components_equal_plain_merging() -> None:
+    # a-b and b-c are positive, so a and c are connected; d is only in a negative pair
     texts, component = components(Pairs(["a", "b", "a"], ["b", "c", "d"], [1, 1, 0]))
     assert texts == ["a", "b", "c", "d"]
     assert component[0] == component[1] == component[2] != component[3]
@@ -62,7 +62,7 @@ def test_components_by_hand_and_by_plain_merging() -> None:
 CASES: list[tuple[Corpus, dict[str, str]]] = [
     (Labelled(["a", "b", "c"], ["x", "y", "x"]), {"a": "x", "c": "x", "b": "y"}),
     (Groups(["a", "b", "c"], ["1", "2", "2"]), {"b": "2", "c": "2", "a": "1"}),
-    # a-b and b-ccc are the same question, d-e another; f is in a negative pair only and belongs nowhere
+    # a-b and b-ccc form one class, d-e another; f is only in a negative pair and has no class
     (
         Pairs(["a", "b", "d", "a"], ["b", "ccc", "e", "f"], [1, 1, 1, 0]),
         {"a": "a", "b": "a", "ccc": "a", "d": "d", "e": "d"},
@@ -89,15 +89,15 @@ def test_largest_classes_first_and_thinned() -> None:
     corpus = Labelled([str(i) for i in range(100)], ["big"] * 60 + ["mid"] * 30 + ["small"] * 10)
     found = points(corpus, classes=2, most=45)
     assert list(dict.fromkeys(found.labels)) == ["big", "mid"]
-    assert (found.labels.count("big"), found.labels.count("mid")) == (30, 15)  # neither fits whole: the same share
+    assert (found.labels.count("big"), found.labels.count("mid")) == (30, 15)  # neither fits whole, so both are halved
     assert found.texts != points(corpus, classes=2, most=45, seed=1).texts
     assert found.texts == points(corpus, classes=2, most=45).texts
     with pytest.raises(ValueError, match="classes"):
         points(corpus, classes=0)
 
 
-def test_small_classes_are_left_out_whole_or_have_room() -> None:
-    """Every fifth sentence of groups of five would be groups of one: nothing to be near to."""
+def test_classes_are_dropped_whole_or_keep_several_sentences() -> None:
+    """Taking every fifth sentence would leave one sentence per group of five."""
     corpus = Groups([f"sentence {i}" for i in range(500)], [f"group {i // 5}" for i in range(500)])
     found = points(corpus, classes=len(corpus), most=100)
     assert set(Counter(found.labels).values()) == {5}
@@ -112,8 +112,8 @@ def test_small_classes_are_left_out_whole_or_have_room() -> None:
 
 
 @pytest.mark.parametrize(("classes", "most"), [(3, 100), (10, 20), (40, 300)])
-def test_classes_that_come_in_turn_are_all_shown(classes: int, most: int) -> None:
-    """Every tenth row of a file with ten classes in turn would be one class."""
+def test_alternating_classes_are_all_shown(classes: int, most: int) -> None:
+    """Taking every tenth row would leave one of ten alternating classes."""
     corpus = Labelled([f"sentence {i}" for i in range(2_000)], [f"class {i % classes}" for i in range(2_000)])
     found = Counter(points(corpus, classes=len(corpus), most=most).labels)
     assert len(found) == min(classes, 20, most // 2)
@@ -121,7 +121,7 @@ def test_classes_that_come_in_turn_are_all_shown(classes: int, most: int) -> Non
     assert max(found.values()) - min(found.values()) <= 1
 
 
-def test_classes_are_in_one_order_those_of_the_test_split_first() -> None:
+def test_class_order_starts_with_the_test_split() -> None:
     splits = ["train", "train", "train", "test", "test", "test", "dev"]
     corpus = Labelled([str(i) for i in range(7)], list("aaabccd"), splits=splits)
     assert class_order(corpus) == ("c", "b", "a", "d")
@@ -146,7 +146,7 @@ ARTICLE = Article(
 SHORT = Article("S", (Section("A", ["Too short.", "Short too.", " "]), section("B", "b1", "b2")))
 
 
-def test_triplets_of_an_article_by_hand() -> None:
+def test_triplets_of_an_article() -> None:
     found = [tuple(text[:2] for text in triplet) for triplet in opening_triplets(ARTICLE)]
     assert found == [("a1", "a2", "b1"), ("a2", "a3", "b1"), ("c1", "c2", "b1")]
     assert opening_triplets(SHORT) == []
@@ -157,7 +157,7 @@ def test_triplets_of_an_article_by_hand() -> None:
         opened(Articles([SHORT], name="mine"))
 
 
-def test_training_sentences_are_those_of_the_training_split_once() -> None:
+def test_training_sentences_are_unique_and_only_from_train() -> None:
     splits = ["train", "train", "test"]
     assert train_sentences(Groups(["b", "a", "c"], ["x", "y", "y"], splits=splits)) == ["b", "a"]
     assert train_sentences(Pairs(["b", "a", "c"], ["d", "b", "e"], [0, 1, 1], splits=splits)) == ["b", "d", "a"]

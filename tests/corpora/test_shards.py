@@ -1,4 +1,4 @@
-"""Rows of large files in parts: every row once and in order, however files are cut; mistakes are one sentence."""
+"""Large files in parts: every row once and in order, wherever files are cut; repeated texts; bad sources."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_row_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("ending", ["arrow", "parquet"])
-def test_several_files_and_folders_come_in_their_order(tmp_path: Path, ending: str) -> None:
+def test_several_files_and_folders_keep_their_order(tmp_path: Path, ending: str) -> None:
     (tmp_path / "b.csv").write_text('text,number\n"one, two",1\nthree,2\n')
     (tmp_path / "c.jsonl").write_text('{"text": "x", "number": 3}\n')
     (tmp_path / "d.txt").write_text("a line\n")
@@ -141,7 +141,7 @@ def first_of(rows: list[dict[str, Any]], key: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("size", "plain"), [(20, False), (20, True), (10_000, True)])
-def test_the_first_of_equals_stays_with_all_its_columns(tmp_path: Path, size: int, plain: bool) -> None:
+def test_the_first_of_equal_texts_is_kept_with_all_its_columns(tmp_path: Path, size: int, plain: bool) -> None:
     made = write_distinct([written(tmp_path / "a.parquet")], tmp_path / "out", plain=plain, size=size)
     wanted = first_of(ROWS, lambda row: normalise(row["text"]) if plain else row["text"])
     assert rows_of(tmp_path / "out") == wanted
@@ -151,7 +151,7 @@ def test_the_first_of_equals_stays_with_all_its_columns(tmp_path: Path, size: in
     assert not (tmp_path / "out" / ".work").exists()
 
 
-def test_of_several_sources_the_first_has_its_sentences(tmp_path: Path) -> None:
+def test_repeated_texts_are_kept_from_the_first_source(tmp_path: Path) -> None:
     one, two = tmp_path / "one.csv", tmp_path / "two.jsonl"
     one.write_text("text,label\na,1\nb,2\na,3\n")
     two.write_text('{"text": "b", "label": 4}\n{"text": "c", "label": 5}\n')

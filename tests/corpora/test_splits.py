@@ -1,4 +1,4 @@
-"""Splits for files without one: in shares, stable, and without leaks."""
+"""Automatic splits: correct shares, stable, without leaks; a share of the training rows."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_shares_and_independence_of_order(corpus: Corpus) -> None:
     assert backwards.splits[::-1] == corpus.splits
 
 
-def test_within_a_class_the_first_by_hash_are_test_and_the_next_dev() -> None:
-    """With dev and test exchanged, what a reader chose by would be what is reported."""
+def test_within_a_class_the_first_by_hash_are_test_then_dev() -> None:
+    """If dev and test were swapped, users would report scores on rows that they had tuned on."""
     texts = [f"text {i}" for i in range(40)]
     order = sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
     split_of = dict(zip(texts, Labelled(texts, ["one"] * 40).splits, strict=True))
@@ -53,8 +53,8 @@ def test_no_sentence_or_group_in_two_splits(corpus: Corpus) -> None:
     assert set(map(len, where.values())) == {1}
 
 
-def test_one_lump_of_pairs_falls_apart_by_its_positives() -> None:
-    # every row shares its second sentence's cluster with the next through a negative pair
+def test_chained_pairs_are_split_by_their_positive_pairs() -> None:
+    # negative pairs connect each positive pair to the next
     names = [f"q{i}" for i in range(301)]
     chain = Pairs([*names[:300], *names[:300]], [*[f"{n}?" for n in names[:300]], *names[1:]], [1] * 300 + [0] * 300)
     counts = Counter(chain.splits)
@@ -67,7 +67,7 @@ def test_one_lump_of_pairs_falls_apart_by_its_positives() -> None:
 
 
 @pytest.mark.parametrize("labels", [str, float], ids=["str", "float"])
-def test_lists_are_divided_as_a_file_with_the_same_rows(labels: Any, tmp_path: Path) -> None:
+def test_lists_are_split_like_a_file_with_the_same_rows(labels: Any, tmp_path: Path) -> None:
     texts, others, thirds = ([f"{name} {row // 2 if name == 'b' else row}" for row in range(200)] for name in "abc")
     classes = [labels(row % 7) for row in range(200)]
     made: list[tuple[Corpus, dict[str, Any]]] = [
@@ -91,9 +91,9 @@ def test_one_split_name_applies_to_every_row() -> None:
 
 
 def test_a_text_of_two_classes_is_in_one_split() -> None:
-    """In train, where its classes disagree: it cannot be judged by."""
+    """In train if its classes disagree, because it cannot be used for scoring."""
     texts = sorted((f"text {row}" for row in range(200)), key=lambda text: hashlib.sha256(text.encode()).digest())
-    small = texts[-20:]  # of this class the first are test and dev, of the other all are train
+    small = texts[-20:]  # in class y the first of them are test and dev, in class x all are train
     assert Labelled(small, ["y"] * 20).sizes == {"train": 16, "dev": 2, "test": 2}
     made = Labelled([*texts, *small], ["x"] * 200 + ["y"] * 20)
     assert made.splits == ("test",) * 20 + ("dev",) * 20 + ("train",) * 180
@@ -103,14 +103,14 @@ def test_a_text_of_two_classes_is_in_one_split() -> None:
 def test_groups_with_a_sentence_in_common_are_in_one_split() -> None:
     texts, groups = [f"text {row}" for row in range(400)], [str(row // 4) for row in range(400)]
     shared = [*texts, *(f"text {row}" for row in range(0, 160, 4))]  # the first sentence of forty groups ...
-    made = Groups(shared, [*groups, *(str(99 - row) for row in range(40))])  # ... stands in another one, too
+    made = Groups(shared, [*groups, *(str(99 - row) for row in range(40))])  # ... is also in another one
     of_text, of_group = defaultdict(set), defaultdict(set)
     for text, group, split in zip(made.texts, made.groups, made.splits, strict=True):
         of_text[text].add(split)
         of_group[group].add(split)
     assert {len(found) for found in (*of_text.values(), *of_group.values())} == {1}
     assert set(made.splits) == {"train", "dev", "test"}
-    in_all = [text for row in range(100) for text in (f"text {row}", f"other {row}", "yes")]  # which does not tie them
+    in_all = [text for row in range(100) for text in (f"text {row}", f"other {row}", "yes")]  # "yes" connects none
     assert Groups(in_all, [str(row // 3) for row in range(300)]).sizes == {"train": 240, "dev": 30, "test": 30}
 
 
@@ -122,13 +122,13 @@ def test_a_share_of_the_training_rows(corpus: Corpus) -> None:
     assert some.fingerprint == corpus.fewer(0.25).fingerprint
     assert corpus.fewer(1).fingerprint == corpus.fingerprint
     assert set(map(str, some.part("train").rows())) < set(map(str, corpus.part("train").rows()))
-    assert corpus.fewer(1e-9).sizes["train"] < 10  # never none
+    assert corpus.fewer(1e-9).sizes["train"] < 10  # but never empty
     for share in (0, 1.1, float("nan")):
         with pytest.raises(ValueError, match="share"):
             corpus.fewer(share)
 
 
-def test_in_a_share_groups_articles_and_new_classes_stay_whole() -> None:
+def test_a_share_keeps_groups_articles_and_new_classes_whole() -> None:
     def kept(corpus: Any, names: str) -> tuple[Counter[str], Counter[str]]:
         part = corpus.fewer(0.5).part("train")
         return Counter(getattr(part, names)), Counter(getattr(corpus.part("train"), names))
@@ -137,7 +137,7 @@ def test_in_a_share_groups_articles_and_new_classes_stay_whole() -> None:
     texts, four = [f"text {i}" for i in range(count)], [str(i // 4) for i in range(count)]
     for some, all_ in (
         kept(Groups(texts, four, splits=splits), "groups"),
-        kept(Labelled(texts, four, splits=splits), "labels"),  # as places: those of dev are others
+        kept(Labelled(texts, four, splits=splits), "labels"),  # as in places, where dev has other classes
     ):
         assert len(some) == 10
         assert all(all_[name] == times for name, times in some.items())

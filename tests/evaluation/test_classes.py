@@ -21,8 +21,8 @@ labellings = st.integers(2, 30).flatmap(lambda n: st.tuples(*[st.lists(st.intege
 
 
 @given(labellings)
-def test_agreement_as_counted_by_hand(pair):
-    """MI, NMI, the Rand indices and purity from counts and pairs alone."""
+def test_agreement_equals_plain_counting(pair):
+    """MI, NMI, the Rand indices and purity, from counts and pairs."""
     truth, found = pair
     n, agreement = len(truth), clustering_agreement(truth, found)
     share = {(a, b): sum(each == (a, b) for each in zip(truth, found, strict=True)) / n for a in truth for b in found}
@@ -48,7 +48,7 @@ def test_perfect_and_useless_clusters():
     assert clustering_agreement(list("aabbcc"), range(6)).purity == 1
 
 
-def test_kmeans_finds_blobs_and_follows_its_seed():
+def test_kmeans_finds_blobs_and_depends_on_its_seed():
     rows, truth = make_blobs(200, centers=4, n_features=5, cluster_std=0.3, random_state=1)
     labels = kmeans(rows, 4, seed=0, restarts=5)
     assert labels.shape == (200,)
@@ -67,9 +67,9 @@ def looped_spread(rows, labels):
 
 
 @pytest.mark.parametrize("count", [2, 40])
-def test_spread_as_plain_loops(monkeypatch, count):
+def test_spread_equals_plain_loops(monkeypatch, count):
     monkeypatch.setattr(geometry, "MOST_ASKING", 11)
-    monkeypatch.setattr(geometry, "BLOCK", 70)  # in parts
+    monkeypatch.setattr(geometry, "BLOCK", 70)  # in several blocks
     random = np.random.default_rng(count)
     labels = [f"c{number}" for number in random.integers(0, count, 150)]
     rows = random.standard_normal((150, 6)) + 4
@@ -78,15 +78,15 @@ def test_spread_as_plain_loops(monkeypatch, count):
         assert (found.inter, found.intra, found.ratio) == pytest.approx(looped_spread(rows, labels))
 
 
-def test_by_hand():
+def test_worked_example_of_spread():
     found = inter_intra([[0.0, 0], [0, 2], [3, 0], [3, 2], [3, 9]], ["a", "a", "b", "b", "c"])
-    # centres (0, 1), (3, 1), (3, 9): nearest others at 3, 3, 8; sentences at 1, 1, 1, 1, 0
+    # centres (0, 1), (3, 1), (3, 9): 3, 3, 8 to the nearest other, and 1, 1, 1, 1, 0 to their sentences
     assert (found.inter, found.intra) == pytest.approx((14 / 3, 4 / 5))
     collapsed = inter_intra(np.full((21, 3), 0.1), np.arange(21) % 3)
     assert (collapsed.inter, collapsed.intra, collapsed.ratio) == (0, 0, 0)
 
 
-def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
+def test_above_the_limit_a_fixed_sample_of_classes_is_used():
     random = np.random.default_rng(3)
     rows, labels = random.standard_normal((300, 4)), np.arange(300) % 100
     found = inter_intra(rows, labels, most=40)
@@ -97,10 +97,10 @@ def test_of_more_classes_a_sample_asks_and_it_is_always_the_same():
     assert found.inter == pytest.approx(gaps.min(axis=1)[asking].mean())
 
 
-def test_separation_by_hand() -> None:
+def test_worked_example_of_separation() -> None:
     rows, labels = [[0.0, 0], [0, 2], [10, 0], [10, 2]], ["a", "a", "b", "b"]
     found = separation(rows, labels)
-    assert found.ratio == pytest.approx(10 / 1)  # centres at (0, 1) and (10, 1), everybody 1 from the own one
+    assert found.ratio == pytest.approx(10 / 1)  # centres at (0, 1) and (10, 1), every row 1 from its own
     b = (10 + math.sqrt(104)) / 2
     assert found.silhouette == pytest.approx((b - 2) / b)
     assert found.hit == 1
@@ -109,7 +109,7 @@ def test_separation_by_hand() -> None:
     assert found.by_class == {"a": pytest.approx(2 / 3), "b": 0.5}  # c is alone
 
 
-def test_of_unit_rows_it_agrees_with_others() -> None:
+def test_separation_of_unit_rows_agrees_with_other_functions() -> None:
     random = np.random.default_rng(0)
     labels = random.integers(0, 7, 150)
     rows = random.normal(size=(150, 9)) + 0.4 * random.normal(size=(7, 9))[labels]
@@ -124,7 +124,7 @@ def test_of_unit_rows_it_agrees_with_others() -> None:
 
 
 def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Train, dev and test of three overlapping classes."""
+    """Rows and labels of train, dev and test, from three overlapping classes."""
     random = np.random.default_rng(seed)
     codes = random.integers(0, 3, 240)
     rows = random.standard_normal((3, 8))[codes] + 1.5 * random.standard_normal((240, 8))
@@ -133,7 +133,7 @@ def rows_with_classes(seed: int) -> tuple[list[np.ndarray], list[list[str]]]:
 
 
 @pytest.mark.parametrize(("seed", "form"), [(0, np.asarray), (1, sparse.csr_array)])
-def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
+def test_logistic_regression_with_the_best_penalty_on_dev(seed, form):
     (train, dev, test), (names, dev_names, test_names) = rows_with_classes(seed)
     scores = {}
     for strength in geometry.STRENGTHS:
@@ -143,12 +143,12 @@ def test_logistic_regression_with_the_penalty_that_is_best_on_dev(seed, form):
     right = next(right for score, right in scores.values() if score == best)
     found = logistic_right(form(train), names, form(dev), dev_names, form(test), test_names)
     assert found.tolist() == right.tolist()
-    # its classes of test change nothing of what is learned, and a class that it never saw is wrong
+    # test labels do not affect the fit, and a class outside train is wrong
     assert not logistic_right(train, names, dev, dev_names, test, ["house"] * 60).any()
 
 
 @pytest.mark.parametrize(("d", "form"), [(3, np.asarray), (40, sparse.csr_array)])
-def test_hdbscan_finds_blobs_and_leaves_out_what_lies_alone(form, d):
+def test_hdbscan_finds_blobs_and_marks_outliers(form, d):
     rows, truth = make_blobs([60, 40, 50], d, cluster_std=0.5, center_box=(-20, 20), random_state=1)
     alone = np.random.default_rng(0).uniform(-200, 200, (9, d))
     found = hdbscan(form(np.concatenate([rows, alone])))
@@ -161,4 +161,4 @@ def test_hdbscan_finds_blobs_and_leaves_out_what_lies_alone(form, d):
 def test_too_few_rows_have_no_dense_region():
     assert hdbscan(np.eye(7)).tolist() == [OUTLIER] * 7
     assert hdbscan(np.ones((1, 3))).tolist() == [OUTLIER]
-    assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies are as dense as can be
+    assert set(hdbscan(np.repeat(np.eye(2), 20, axis=0))) == {0, 1}  # copies have maximum density

@@ -1,4 +1,4 @@
-"""P-coherence and its companions in plain loops; the collapsed encoder is seen through."""
+"""P-coherence and related scores against plain loops; a collapsed encoder scores badly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def looped(rows, groups):
     return within, between, within - between, hit_at(rows, groups)[1], distance
 
 
-def test_as_plain_loops():
+def test_equals_plain_loops():
     random = np.random.default_rng(0)
     groups = [f"g{number}" for number in random.integers(0, 25, 70)]
     rows = random.standard_normal((70, 5)) + 0.5
@@ -40,14 +40,14 @@ def test_as_plain_loops():
     assert found.left_out > 0
 
 
-def test_a_collapsed_encoder_is_seen_through():
+def test_a_collapsed_encoder_scores_badly():
     random = np.random.default_rng(0)
     collapsed = np.ones((40, 6)) + 1e-6 * random.standard_normal((40, 6))
     found = p_coherence(collapsed, np.arange(40) // 5)
     assert found.within == pytest.approx(1, abs=1e-9)
     assert found.lift == pytest.approx(0, abs=1e-9)
     assert found.retrieval < 0.5
-    assert found.distance > 2  # as far apart as anything in the set: about sqrt(2 d) of unit-variance noise
+    assert found.distance > 2  # as far apart as any two rows: about sqrt(2 d), for unit variance
     alike = p_coherence(np.full((40, 6), 0.1), np.arange(40) // 5)
     assert (alike.retrieval, alike.distance) == (0, 0)
     assert alike.lift == pytest.approx(0, abs=1e-12)

@@ -1,4 +1,4 @@
-"""Differences against chance, by hand, by enumeration and by simulation."""
+"""Leads and their intervals against worked examples, formulas and simulation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_mean_and_spread():
     assert Spread.of([0.1] * 3).spread == 0 < np.std([0.1] * 3)
 
 
-def test_a_figure_is_the_sum_above_over_the_sum_below() -> None:
+def test_a_score_is_the_sum_above_over_the_sum_below() -> None:
     right = np.array([1, 0, 1, 1, 0])
     parts = Parts.by(["x", "y", "x", "z", "z"], right)
     assert (parts.above.tolist(), parts.below.tolist()) == ([2, 0, 1], [2, 1, 2])
@@ -29,15 +29,15 @@ def test_a_figure_is_the_sum_above_over_the_sum_below() -> None:
 def simulated(
     random: np.random.Generator, seeds: int, units: int, *, seed: float, unit: float, both: float
 ) -> list[Parts]:
-    """Runs whose true figure is 0: what a seed, a unit, and a seed on a unit add."""
+    """Runs with true score 0; each seed, unit, and combination of both adds noise of the given size."""
     shared = random.normal(0, unit, units)
     made = [random.normal(0, seed) + shared + random.normal(0, both, units) for _ in range(seeds)]
     return [Parts(values, np.ones(units)) for values in made]
 
 
 @pytest.mark.parametrize(("seed", "unit", "both"), [(0.01, 0.12, 0.05), (0.01, 0.05, 0.3)])
-def test_the_interval_holds_the_truth_nineteen_times_in_twenty(seed: float, unit: float, both: float) -> None:
-    """Five runs, 100 units, whether chance lies in the seeds, in the units, or in single seeds on single units."""
+def test_the_interval_contains_the_truth_in_95_percent_of_cases(seed: float, unit: float, both: float) -> None:
+    """Five runs and 100 units; the noise comes mostly from the units, or from combinations of seed and unit."""
     random = np.random.default_rng(5)
     nothing = [Parts(np.zeros(100), np.ones(100))]
     held = 0
@@ -47,8 +47,8 @@ def test_the_interval_holds_the_truth_nineteen_times_in_twenty(seed: float, unit
     assert 0.9 <= held / 200 <= 0.99
 
 
-def test_against_the_error_that_calculus_gives() -> None:
-    """Of one run each, the variance is that of the linearised ratio."""
+def test_the_error_equals_that_of_the_linearised_ratio() -> None:
+    """With one run each."""
     random = np.random.default_rng(1)
     below = random.integers(1, 9, 300).astype(float)
     first, second = (Parts(random.binomial(9, share, 300) * below / 9, below) for share in (0.7, 0.6))
@@ -57,13 +57,13 @@ def test_against_the_error_that_calculus_gives() -> None:
     assert found.lead == pytest.approx(first.figure - second.figure)
     assert found.error == pytest.approx(np.sqrt((rest**2).sum()), rel=0.03)
     low, high = found.interval()
-    assert (high - low) / 2 == pytest.approx(1.968 * found.error, rel=0.001)  # Student's with 299
+    assert (high - low) / 2 == pytest.approx(1.968 * found.error, rel=0.001)  # Student's t with 299 degrees of freedom
     wider = found.interval(0.99)
     assert wider[0] < low < high < wider[1]
 
 
 def test_few_seeds_and_few_units_have_wide_intervals() -> None:
-    """Five units of one run are five values of which the mean is wanted, like five seeds of one unit."""
+    """Five units of one run, and five seeds of one unit, both have the t interval of the mean of five values."""
     values = np.array([0.5, 0.9, 0.7, 0.8, 0.3])
     wanted = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
     zero = [Parts(np.zeros(1), np.ones(1))]
@@ -73,17 +73,17 @@ def test_few_seeds_and_few_units_have_wide_intervals() -> None:
     assert lead_of(zero, zero).interval() == (0, 0)
 
 
-def test_units_that_cancel_take_nothing_from_what_seeds_do() -> None:
-    """What single seeds do on single units is taken off once, and never more than there is."""
+def test_cancelling_units_do_not_reduce_the_variance_of_seeds() -> None:
+    """The residual is subtracted once, but never leaves less than the variance of the seeds."""
     lean = np.linspace(-1, 1, 40)
     runs = [Parts(0.1 + lean, np.ones(40)), Parts(0.2 - lean, np.ones(40))]
     found = lead_of(runs, [Parts(np.zeros(40), np.ones(40))])
     assert found.error == pytest.approx(stats.sem([0.1, 0.2]))
 
 
-def test_a_share_of_the_other_is_one_more_than_a_lead() -> None:
+def test_the_lead_over_a_multiple() -> None:
     first, second = ([Parts(np.full(9, value), np.ones(9))] for value in (0.66, 0.6))
     assert lead_of(first, second, times=1.1).lead == pytest.approx(0)
     units = np.random.default_rng(0).normal(size=400)
     twice, once = Parts(2 * units, np.ones(400)), Parts(units, np.ones(400))
-    assert lead_of([twice], [once], times=2.0).error == pytest.approx(0, abs=1e-6)  # the error is of the same share
+    assert lead_of([twice], [once], times=2.0).error == pytest.approx(0, abs=1e-6)  # the error uses `times`, too

@@ -1,4 +1,4 @@
-"""Alignment, uniformity and the spectrum against torch as Wang and Isola wrote it, SVD, and plain loops; by hand."""
+"""Alignment, uniformity and spectrum against Wang and Isola's code, an SVD, plain loops and worked examples."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def rows_of(seed: int, n: int = 40, d: int = 6) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((n, d)) + 0.5
 
 
-def test_by_hand() -> None:
-    # of the six pairs four are at right angles, |x - y|² = 2, and two are opposite, 4
+def test_worked_examples() -> None:
+    # four of the six pairs are at right angles, |x - y|² = 2, and two are opposite, 4
     assert uniformity(SQUARE) == pytest.approx(np.log((4 * np.exp(-4) + 2 * np.exp(-8)) / 6))
     assert mean_cosine(SQUARE) == pytest.approx(-2 / 6)
-    # the mean is 0, and both axes have as much: two directions
+    # the mean is 0, and both axes have the same singular value
     assert singular_shares(SQUARE) == pytest.approx([0.5, 0.5])
     assert effective_rank(SQUARE) == pytest.approx(2)
     assert alignment(SQUARE[:2], SQUARE[2:]) == pytest.approx(4)
     # the pairs of "a": 2, 4, 2; "b" is alone
     assert class_alignment(SQUARE, ["a", "a", "a", "b"]) == pytest.approx(8 / 3)
-    # sixteen times as many rows on one axis make singular values of 4 to 1
+    # sixteen times as many rows on one axis give singular values of 4 : 1
     many = np.vstack([SQUARE[::2]] * 16 + [SQUARE[1::2]])
     assert effective_rank(many) == pytest.approx(np.exp(-0.8 * np.log(0.8) - 0.2 * np.log(0.2)))
 
 
 @pytest.mark.parametrize(("n", "d", "form"), [(40, 6, np.asarray), (12, 30, sparse.csr_array)])
-def test_as_their_authors_write_them(form: Callable[[np.ndarray], Any], n: int, d: int) -> None:
+def test_equals_the_authors_code(form: Callable[[np.ndarray], Any], n: int, d: int) -> None:
     rows = rows_of(n, n, d)
     other = rows + rows_of(1, n, d)
     x, y = (torch.nn.functional.normalize(torch.tensor(each), dim=1) for each in (rows, other))
@@ -66,7 +66,7 @@ def test_as_their_authors_write_them(form: Callable[[np.ndarray], Any], n: int, 
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_alignment_of_classes_is_that_of_their_pairs(form: Callable[[np.ndarray], Any]) -> None:
+def test_alignment_of_classes_equals_that_of_their_pairs(form: Callable[[np.ndarray], Any]) -> None:
     rows = rows_of(2)
     labels = np.random.default_rng(3).integers(0, 25, len(rows)).tolist()
     pairs = [(i, j) for i, j in combinations(range(len(rows)), 2) if labels[i] == labels[j]]
@@ -86,17 +86,17 @@ def test_blocks_and_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_a_collapse_and_an_even_cover(form: Callable[[np.ndarray], Any]) -> None:
+def test_collapsed_and_evenly_spread_rows(form: Callable[[np.ndarray], Any]) -> None:
     one = np.outer([1.0, 3, 7, 2, 5], rows_of(6, 1, 50)[0]).astype(np.float32)
     assert space_figures(form(one)) == pytest.approx({"uniformity": 0, "mean_cosine": 1, "effective_rank": 0}, abs=1e-6)
     assert singular_shares(form(one)).tolist() == [0] * 5
     assert class_alignment(form(one), [0] * 5) == pytest.approx(0, abs=1e-6)
     even = space_figures(form(np.eye(60)))
     assert even["uniformity"] == pytest.approx(-4)  # all at right angles
-    assert even["effective_rank"] == pytest.approx(59)  # one direction goes with the mean
+    assert even["effective_rank"] == pytest.approx(59)  # subtracting the mean removes one direction
 
 
-def test_rows_without_a_direction_are_left_out_and_a_long_square_has_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zero_rows_are_ignored_and_large_matrices_have_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     assert space_figures(np.vstack([SQUARE, np.zeros((3, 2))])) == space_figures(SQUARE)
     assert space_figures(np.zeros((3, 2))) == {}
     monkeypatch.setattr(geometry, "SIDE", 1)
@@ -122,14 +122,14 @@ def test_figures_of_a_probe() -> None:
 
 
 @pytest.mark.parametrize("labels", [("", "", "", "", ""), ("a", "b", "c", "d", "e"), ("a", "a", "", "", "b")])
-def test_a_probe_without_classes_has_the_figures_that_need_none(labels: tuple[str, ...]) -> None:
+def test_a_probe_without_classes_has_only_scores_that_need_none(labels: tuple[str, ...]) -> None:
     rows = a_probe().vectors[0]
     assert set(probe_figures(labels, rows)) == {"probe_uniformity", "probe_mean_cosine", "probe_effective_rank"}
     assert probe_figures(labels, np.zeros((5, 3))) == {}
     assert probe_figures(labels, np.where(np.eye(5, 3), np.nan, rows)) == {}
 
 
-def test_cosines_over_the_epochs_as_loops() -> None:
+def test_cosines_over_epochs_equal_plain_loops() -> None:
     probe = a_probe()
     found = cosines_over_epochs(probe)
     assert found.epochs == (0, 1, 2)

@@ -1,4 +1,4 @@
-"""Iclust against every partition of a few points, its fixed point, and its kinship with k-means."""
+"""Iclust against every partition of a few points, its fixed-point equation, and Hartigan's k-means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from labkit.evaluation.iclust import _reassigned, far_apart, information, member
 
 
 def objective(similarity, labels):
-    """sum over clusters of S_C / |C|, in plain loops."""
+    """The sum of S_C / |C| over clusters, in plain loops."""
     total = 0.0
     for cluster in set(labels):
         members = [i for i, label in enumerate(labels) if label == cluster]
@@ -38,7 +38,7 @@ def test_the_best_of_all_partitions(seed, k):
 
 
 def hartigan(rows, labels, k, random):
-    """k-means by Hartigan's moves, from centres: an element goes where the sum of squares falls the most."""
+    """k-means by Hartigan's moves: each element moves to where it reduces the sum of squares most."""
     labels, moved = labels.copy(), True
     while moved:
         moved = False
@@ -57,8 +57,8 @@ def hartigan(rows, labels, k, random):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_with_cosines_it_is_hartigans_k_means_on_unit_vectors(seed):
-    """From the same start in the same order: the same partition, and so the same objective."""
+def test_with_cosines_it_equals_hartigans_k_means_on_unit_vectors(seed):
+    """The same start and order give the same partition."""
     random = np.random.default_rng(seed)
     n, k = int(random.integers(12, 50)), int(random.integers(2, 7))
     rows = unit(random.standard_normal((n, 6)))
@@ -72,11 +72,11 @@ def test_starts_are_far_apart():
     s = rows @ rows.T
     for seed in range(20):
         labels = far_apart(s, 4, np.random.default_rng(seed))
-        assert clustering_agreement(truth, labels).ari == 1  # a seed in each bundle, each with its own
+        assert clustering_agreement(truth, labels).ari == 1  # one start in each bundle
     rough = unit(np.random.default_rng(6).standard_normal((30, 4)))
     for seed in range(20):
         assert set(far_apart(rough @ rough.T, 9, np.random.default_rng(seed))) == set(range(9))
-    for alike in (np.ones((7, 7)), np.zeros((7, 7))):  # nothing is far from anything, and yet no cluster is empty
+    for alike in (np.ones((7, 7)), np.zeros((7, 7))):  # all distances are equal, yet no cluster is empty
         assert set(far_apart(alike, 7, np.random.default_rng(0))) == set(range(7))
 
 
@@ -94,7 +94,7 @@ def test_memberships_are_the_fixed_point(temperature):
     np.testing.assert_allclose(p, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-6)
 
 
-def test_heat_melts_the_clusters_together():
+def test_a_high_temperature_merges_the_clusters():
     rows, _ = bundles(np.random.default_rng(3))
     s = rows @ rows.T
     told = [

@@ -1,4 +1,4 @@
-"""Neighbours among shards agree with brute force; the index reports how many of them it finds."""
+"""Neighbours in shards against brute force; the index reports its recall."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("kind", "count"), [("float32", 1), ("float32", 399), ("float16", 10)])
-def test_rows_that_ask_each_other(tmp_path: Path, small: None, kind: str, count: int) -> None:
+def test_neighbours_within_one_file(tmp_path: Path, small: None, kind: str, count: int) -> None:
     base = saved(tmp_path / "base.npy", kind=kind)
     write_neighbours(base, tmp_path / "out", count=count)
     rows, near, cosines = answers(tmp_path / "out")
     wanted, far = brute(np.load(base), np.load(base), count, themselves=True)
     assert rows.tolist() == list(range(400))
-    assert (near == wanted).mean() > 0.999  # cosines that are as good as equal may change places
+    assert (near == wanted).mean() > 0.999  # almost equal cosines may swap places
     assert all(len(set(row)) == count and number not in row for number, row in enumerate(near.tolist()))
     np.testing.assert_allclose(cosines, far, atol=2e-6)
 
 
-def test_queries_of_their_own(tmp_path: Path, small: None) -> None:
+def test_separate_queries(tmp_path: Path, small: None) -> None:
     base, queries = saved(tmp_path / "base.npy"), saved(tmp_path / "queries.npy", 33, seed=1)
     made = write_neighbours(base, tmp_path / "out", queries=queries, count=7)
     wanted, _ = brute(np.load(queries), np.load(base), 7, themselves=False)
@@ -63,8 +63,8 @@ def test_queries_of_their_own(tmp_path: Path, small: None) -> None:
 
 
 @pytest.mark.parametrize("count", [3, 20])
-def test_of_equals_the_earlier_row_comes_first(tmp_path: Path, small: None, count: int) -> None:
-    """Of sixty copies and more a row has the first ones, in whichever tile they lie."""
+def test_among_ties_the_earlier_row_comes_first(tmp_path: Path, small: None, count: int) -> None:
+    """Of its many copies, a row has the first ones, whichever tile they are in."""
     rows = np.eye(6, dtype=np.float32)[np.random.default_rng(0).integers(0, 6, 400)]
     np.save(tmp_path / "base.npy", rows)
     write_neighbours(tmp_path / "base.npy", tmp_path / "out", count=count)
@@ -75,11 +75,11 @@ def test_of_equals_the_earlier_row_comes_first(tmp_path: Path, small: None, coun
     write_neighbours(tmp_path / "few.npy", tmp_path / "of few", count=3)
     _, near, cosines = answers(tmp_path / "of few")
     assert near.tolist() == [[2, 4, 1], [0, 2, 3], [0, 4, 1], [0, 1, 2], [0, 2, 1]]
-    assert cosines[3].tolist() == [0, 0, 0]  # a row of zeros is near to nothing
+    assert cosines[3].tolist() == [0, 0, 0]  # a row of zeros has cosine 0
 
 
-def test_another_question_does_not_resume_the_first(tmp_path: Path) -> None:
-    """Also where files of one name and size hold other rows."""
+def test_other_inputs_do_not_resume_a_search(tmp_path: Path) -> None:
+    """Even if files with the same name and size have other rows."""
     for number in (0, 1):
         (tmp_path / str(number)).mkdir()
     base, other = (saved(tmp_path / str(number) / "base.npy", seed=number) for number in (0, 1))
@@ -101,7 +101,7 @@ def test_the_same_bytes_from_two_processes(tmp_path: Path) -> None:
     assert one == two
 
 
-def test_exact_neighbours_of_too_many_rows_are_refused_before_they_begin(
+def test_an_exact_search_of_too_many_rows_is_refused_before_it_starts(
     tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = saved(tmp_path / "base.npy")
@@ -121,9 +121,7 @@ class TestTheIndex:
     def installed(self) -> None:
         pytest.importorskip("faiss")
 
-    def test_with_all_lists_it_finds_what_is_exact(
-        self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_with_all_lists_it_is_exact(self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
         base = saved(tmp_path / "base.npy", 1000)
         monkeypatch.setattr(neighbour_shards, "LEARNED_FROM", 40)
         neighbour_shards._opened_index.cache_clear()
@@ -134,7 +132,7 @@ class TestTheIndex:
         np.testing.assert_allclose(cosines, far, atol=2e-6)
         assert (made["recall"], made["recalled"]) == (1.0, 1000)
 
-    def test_what_it_misses_is_measured(self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_recall_is_measured(self, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
         base = saved(tmp_path / "base.npy", 1000)
         for name, value in (("LEARNED_FROM", 20), ("LOOKED_THROUGH", 2), ("RECALLED", 300)):
             monkeypatch.setattr(neighbour_shards, name, value)

@@ -1,4 +1,4 @@
-"""Nearest rows against plain loops, in the cases where float32 alone would be wrong."""
+"""Nearest rows against plain loops, also where float32 alone would be wrong, and changes of neighbours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labkit.progress import collected
 
 
 def brute(queries, base, k):
-    """All distances in float64, sorted; equals by index."""
+    """The k nearest by float64 distances, ties by index."""
     distances = cdist(queries.astype(float), base.astype(float))
     order = np.lexsort((np.broadcast_to(np.arange(len(base)), distances.shape), distances))[:, :k]
     return order, np.take_along_axis(distances, order, 1)
@@ -25,7 +25,7 @@ def clouds(kind, random):
     queries, base = random.standard_normal((150, 12)), random.standard_normal((2500, 12))
     if kind == "offset":
         return queries + 1e8, base + 1e8
-    if kind == "collapsed":  # classes far apart, members closer than float32 can tell
+    if kind == "collapsed":  # classes far apart, members closer than float32 resolves
         return (
             1e-4 * queries + 10 * random.integers(0, 3, (150, 1)),
             1e-4 * base + 10 * random.integers(0, 3, (2500, 1)),
@@ -38,7 +38,7 @@ def clouds(kind, random):
 
 
 @pytest.mark.parametrize("kind", ["plain", "offset", "collapsed", "float32", "sparse"])
-def test_as_plain_loops(kind):
+def test_equals_plain_loops(kind):
     k = 10
     queries, base = clouds(kind, np.random.default_rng(1))
     form = sparse.csr_array if kind == "sparse" else np.asarray
@@ -64,15 +64,15 @@ def test_copies_are_neighbours_in_the_order_of_their_index():
     assert not (found == np.arange(50)[:, None]).any()
 
 
-LINE = np.array([[0.0], [1.0], [3.0], [7.0]])  # of each the nearest: 1, 0, 1, 2
-SWAPPED = np.array([[0.0], [1.0], [7.0], [6.0]])  # 1, 0, 3, 2
+LINE = np.array([[0.0], [1.0], [3.0], [7.0]])  # nearest rows: 1, 0, 1, 2
+SWAPPED = np.array([[0.0], [1.0], [7.0], [6.0]])  # nearest rows: 1, 0, 3, 2
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_how_long_a_search_takes_grows_with_both_sides(form, monkeypatch):
-    """On a clock by which the block takes a second: 10 rows by 10, so that 40 by 1000 take 400, and half as much more.
+def test_the_estimated_time_grows_with_both_sides(form, monkeypatch):
+    """The fake clock takes 1 s for a block of 10 × 10, so 40 × 1000 take 400 s, plus half.
 
-    A search of so few pairs that nobody would wait for it is not timed at all.
+    Searches of few pairs are not timed.
     """
     clock = iter(range(100))
     monkeypatch.setattr(neighbours, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
@@ -91,7 +91,7 @@ def test_how_long_a_search_takes_grows_with_both_sides(form, monkeypatch):
         neighbours.foreseen(40, rows, 1000, insist=True, remedy="x")
 
 
-def test_movement_by_hand():
+def test_worked_example_of_movement():
     moved = neighbours.movement(LINE, SWAPPED, 1)
     assert moved.before[:, 0].tolist() == [1, 0, 1, 2]
     assert moved.after[:, 0].tolist() == [1, 0, 3, 2]
@@ -102,7 +102,7 @@ def test_movement_by_hand():
 
 
 @pytest.mark.parametrize("kind", ["float32", "copies", "sparse"])
-def test_movement_as_sets_of_a_brute_search(kind):
+def test_movement_equals_a_brute_search(kind):
     random = np.random.default_rng(3)
     before, after = random.standard_normal((300, 8)), random.standard_normal((300, 5))
     if kind == "float32":
@@ -121,8 +121,8 @@ def test_movement_as_sets_of_a_brute_search(kind):
     assert moved.new.tolist() == [len(new - old) for old, new in sets]
 
 
-def test_who_moved_for_better_and_worse_by_hand():
-    # the sentences are numbered; b and a are classes, c a third one
+def test_worked_example_of_better_and_worse():
+    # nine sentences of the classes b, a and c
     labels = [*"bbbbaaaac"]
     before = np.array([[1, 2], [4, 0], [1, 4], [1, 2], [5, 6], [0, 1], [5, 7], [6, 5], [0, 1]])
     after = np.array([[4, 5], [0, 2], [4, 5], [4, 1], [5, 6], [4, 6], [5, 7], [0, 6], [4, 5]])
@@ -140,7 +140,7 @@ def test_who_moved_for_better_and_worse_by_hand():
     ]
 
 
-def test_the_lists_of_who_moved_are_those_of_hit_at_1():
+def test_the_difference_of_better_and_worse_is_that_of_hit_at_1():
     random = np.random.default_rng(5)
     before, after = (unit(random.standard_normal((90, 6))) for _ in range(2))
     labels = [*"abc"] * 30

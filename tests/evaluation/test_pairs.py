@@ -26,7 +26,7 @@ from labkit.evaluation.pairs import Reversal, _features, _fit, _predict, auc_par
 
 
 def exhaustive(scores, labels):
-    """Every candidate tried, from the lowest up; the first of the best wins."""
+    """The lowest of the best thresholds, and its number of right decisions, by trying all candidates."""
     distinct = sorted({float(score) for score in scores})
     candidates = [-np.inf, *((a + b) / 2 for a, b in pairwise(distinct)), np.inf]
     right = [
@@ -35,7 +35,7 @@ def exhaustive(scores, labels):
     return candidates[right.index(max(right))], max(right)
 
 
-def test_small_cases_as_by_exhaustive_search_and_by_hand():
+def test_small_cases_equal_an_exhaustive_search():
     random = np.random.default_rng(3)
     for _ in range(1_000):
         n = random.integers(1, 12)
@@ -44,7 +44,7 @@ def test_small_cases_as_by_exhaustive_search_and_by_hand():
         assert best_threshold(scores, labels) == exhaustive(scores, labels)[0]
     assert best_threshold([0.3, 0.7], [1, 1]) == -np.inf
     assert best_threshold([0.3, 0.7], [0, 0]) == np.inf
-    assert best_threshold([0.9, 0.1], [0, 1]) == -np.inf  # one error either way: the lowest
+    assert best_threshold([0.9, 0.1], [0, 1]) == -np.inf  # one error everywhere, so the lowest
     assert best_threshold([0.5, 0.5, 0.5], [0, 0, 1]) == np.inf
     assert best_threshold([0.5, 0.5, 0.5], [0, 1, 1]) == -np.inf
 
@@ -59,16 +59,16 @@ def test_float32_scores(scores, random):
 
 
 @pytest.mark.parametrize(("dtype", "start"), [(np.float16, 0.5), (np.float32, -1.0), (np.float64, 1.0)])
-def test_a_midpoint_of_neighbouring_floats_still_parts_them(dtype, start):
+def test_a_midpoint_of_neighbouring_floats_separates_them(dtype, start):
     low = dtype(start)
-    for _ in range(4):  # both roundings of a half occur among successive pairs
+    for _ in range(4):  # successive pairs round their midpoints both down and up
         high = np.nextafter(low, dtype(9))
         scores = np.array([low, high])
         assert (scores > best_threshold(scores, [0, 1])).tolist() == [False, True]
         low = high
 
 
-def test_figures_are_those_of_scikit_learn_cut_on_dev_alone():
+def test_scores_equal_scikit_learn_with_the_threshold_of_dev():
     random = np.random.default_rng(0)
     labels = random.integers(0, 2, 500)
     scores = labels + random.normal(0, 0.8, 500)
@@ -85,7 +85,7 @@ def test_figures_are_those_of_scikit_learn_cut_on_dev_alone():
     assert found.accuracy == pytest.approx(1 / 3)
 
 
-def test_as_scipy_with_ties():
+def test_correlations_equal_scipy_with_ties():
     random = np.random.default_rng(0)
     gold = random.integers(0, 6, 80)
     scores = np.round(gold + random.normal(0, 2, 80))
@@ -94,8 +94,8 @@ def test_as_scipy_with_ties():
     assert found.spearman == pytest.approx(spearmanr(scores, gold).statistic)
 
 
-def test_parts_are_what_is_lost_without_a_pair():
-    """The jackknife with plain loops: of values, and of ranks that are given anew without the pair."""
+def test_parts_equal_the_jackknife():
+    """In plain loops, with ranks recomputed without the pair."""
     random = np.random.default_rng(3)
     gold = random.integers(0, 6, 40).astype(float)
     scores = np.round(gold + random.normal(0, 2, 40))
@@ -108,19 +108,19 @@ def test_parts_are_what_is_lost_without_a_pair():
         np.testing.assert_allclose(parts[name].above, whole + influence - influence.mean(), atol=1e-9)
 
 
-def test_the_error_of_spearman_by_hand():
+def test_worked_examples_of_the_error_of_spearman():
     assert spearman_error(0.0, 28) == pytest.approx(1 / 5)
     assert spearman_error(0.6, 103) == pytest.approx(0.64 * np.sqrt(1.18) / 10)
     assert spearman_error(-0.6, 103) == spearman_error(0.6, 103)
     assert spearman_error(1.0, 50) == 0
-    assert spearman_error(0.5, 3) == spearman_error(0.5, 4)  # of fewer than four pairs nothing is known
+    assert spearman_error(0.5, 3) == spearman_error(0.5, 4)  # fewer than four pairs count as four
 
 
 few = st.lists(st.integers(0, 4), min_size=6, max_size=6)
 
 
-def test_reversals_by_hand() -> None:
-    # higher grade 3 of item 2, 2 of item 1, 1 of item 0; before ranks 2 > 0 > 1, after 1 > 2 > 0
+def test_worked_example_of_reversals() -> None:
+    # order of the items: by grade 2 > 1 > 0, before 2 > 0 > 1, after 1 > 2 > 0
     found = reversals([1, 2, 3], [0.5, 0.4, 0.9], [0.1, 0.4, 0.3])
     assert (found.kept, found.fixed, found.broken, found.wrong) == (1, 1, 1, 0)
     assert found.comparisons == 3
@@ -129,7 +129,7 @@ def test_reversals_by_hand() -> None:
 
 
 @given(few, few, few, st.sampled_from([0.0, 1.0]))
-def test_against_plain_loops(gold: list[int], before: list[int], after: list[int], least: float) -> None:
+def test_reversals_equal_plain_loops(gold: list[int], before: list[int], after: list[int], least: float) -> None:
     if max(gold) - min(gold) <= least:
         with pytest.raises(ValueError, match="grades"):
             reversals(gold, before, after, least=least)
@@ -152,7 +152,7 @@ def test_against_plain_loops(gold: list[int], before: list[int], after: list[int
 
 
 def graded_pairs(n, seed, d=8, low=1, high=5):
-    """Pairs whose grade falls with their distance."""
+    """Pairs whose grade decreases with their distance."""
     random = np.random.default_rng(seed)
     a = random.standard_normal((n, d))
     b = a + random.uniform(0, 2, (n, 1)) * random.standard_normal((n, d))
@@ -183,16 +183,16 @@ def test_the_fit_is_logistic_regression_on_weighted_copies():
     np.testing.assert_allclose(_predict(features, weights, scale), oracle.predict_proba(features) @ scale, atol=2e-3)
 
 
-def test_features_by_hand():
+def test_worked_example_of_features():
     train = np.array([[3.0, 0], [0, 3]]), np.array([[0.0, 4], [4, 0]])
-    # |u - v| of training are (3, 4) and (4, 3), of length 5; u · v are (0, 0): nothing to divide by
+    # in training, |u - v| are (3, 4) and (4, 3), of length 5, which divides; u · v are 0, so nothing divides
     test = np.array([[1.0, 2]]), np.array([[6.0, -3]])
     for kind in (np.asarray, sparse.csr_matrix):
         found = _features(tuple(map(kind, test)), tuple(map(kind, train)))
         np.testing.assert_allclose(found if isinstance(found, np.ndarray) else found.toarray(), [[1, 1, 6, -6]])
 
 
-def test_a_prediction_is_a_function_of_its_own_pair_alone():
+def test_a_prediction_depends_only_on_its_own_pair():
     train, (a, b, gold) = graded_pairs(200, 7), graded_pairs(60, 8)
     a, b = a * np.repeat([[1], [3]], 30, axis=0), b * np.repeat([[1], [3]], 30, axis=0)
     parts = [relatedness(*train, a[half], b[half], gold[half], grades=(1, 5)) for half in (slice(30), slice(30, 60))]
@@ -200,11 +200,11 @@ def test_a_prediction_is_a_function_of_its_own_pair_alone():
     assert whole.mse == pytest.approx((parts[0].mse + parts[1].mse) / 2)
 
 
-def test_the_parts_of_an_area_have_the_variance_of_delong() -> None:
-    """Of 20 positives and 60 negatives: both means of the comparisons, one by one, and their variances."""
+def test_the_parts_of_auc_have_delongs_variance() -> None:
+    """From the mean comparison of each of 20 positives and 60 negatives."""
     random = np.random.default_rng(2)
     labels = np.arange(80) < 20
-    scores = np.round(random.normal(labels, 1), 1)  # some are equal
+    scores = np.round(random.normal(labels, 1), 1)  # with ties
     higher, lower = scores[labels][:, None], scores[~labels][None]
     worth = (higher > lower) + 0.5 * (higher == lower)
     parts = auc_parts(scores, labels)

@@ -1,4 +1,4 @@
-"""Words of regions and of selections: formulas by hand, against plain loops and against scipy's own test."""
+"""Words of regions and of selections against worked examples, plain loops and scipy's G-test."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from labkit.text import words
 TEXTS = ["The hammer, the HAMMER!", "a nail and a hammer", "the bank", "a bank and the money"]
 
 
-def test_words_are_counted_as_the_text_has_them() -> None:
+def test_words_are_counted() -> None:
     counted = counted_words([*TEXTS, "…"])
     assert counted.words == ("the", "hammer", "a", "nail", "and", "bank", "money")
     assert counted.counts.toarray().tolist() == [
@@ -42,12 +42,12 @@ def test_words_are_counted_as_the_text_has_them() -> None:
     assert counted.lengths.tolist() == [4, 5, 2, 5, 0]
 
 
-def test_words_of_regions_are_their_own_and_not_those_of_all() -> None:
+def test_regions_have_distinctive_words_and_no_common_ones() -> None:
     counted = counted_words(TEXTS * 5)
-    # "the" and "a" are about as frequent in one as in the other; five of "nail" or "money" may be chance
+    # "the" and "a" are about as frequent in both; five of "nail" or "money" may be chance
     assert region_words(counted, np.array([0, 0, 1, 1] * 5)) == (("hammer",), ("bank",))
-    assert region_words(counted, np.zeros(20, int)) == ((),)  # nothing sets all apart from nothing
-    assert region_words(counted_words(TEXTS), np.array([0, 0, 1, 1])) == ((), ())  # all of it may be chance
+    assert region_words(counted, np.zeros(20, int)) == ((),)  # a single region has no distinctive word
+    assert region_words(counted_words(TEXTS), np.array([0, 0, 1, 1])) == ((), ())  # every difference may be chance
 
 
 def g_of(inside: int, elsewhere: int, size: int, rest: int) -> float:
@@ -55,7 +55,7 @@ def g_of(inside: int, elsewhere: int, size: int, rest: int) -> float:
     return float(chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic)
 
 
-def test_words_of_regions_as_plain_loops() -> None:
+def test_words_of_regions_equal_plain_loops() -> None:
     corpus = load("topics").part("test")
     names = list(dict.fromkeys(corpus.labels))
     bags = {name: Counter[str]() for name in names}
@@ -77,7 +77,7 @@ def test_words_of_regions_as_plain_loops() -> None:
     assert "bank" in dict(zip(names, found, strict=True))["money"]
 
 
-def test_regions_are_classes_or_clusters_of_the_picture() -> None:
+def test_regions_are_classes_or_clusters_of_the_map() -> None:
     texts = ["red cars drive"] * 30 + ["blue boats sail"] * 30 + ["green trees grow"] * 30 + ["white clouds fly"] * 30
     corners = np.repeat(np.array([[0, 0], [0, 9], [9, 0], [9, 9]], float), 30, axis=0)
     points = corners + np.random.default_rng(0).normal(scale=0.01, size=(120, 2))
@@ -95,11 +95,11 @@ def test_regions_are_classes_or_clusters_of_the_picture() -> None:
     assert max(fine.codes) == 11
 
 
-def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_map_has_words_for_the_whole_and_for_close_range(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = ["red cars drive", "blue boats sail", "green trees grow", "white clouds fly", "old clocks tick"]
     sizes = [600, 500, 400, 300, 200]
     kind = np.repeat(np.arange(5), sizes)
-    half = np.arange(len(kind)) % 2  # each kind lies in two places, with a word of its own in each
+    half = np.arange(len(kind)) % 2  # each kind is in two places, with a different word in each
     texts = [f"{kinds[each]} {kinds[each][:3]}{'xy'[side]}" for each, side in zip(kind, half, strict=True)]
     points = np.stack([9.0 * kind, 2.0 * half], axis=1) + np.random.default_rng(0).normal(0, 0.01, (len(kind), 2))
     labels = [kinds[each] for each in kind]
@@ -107,7 +107,7 @@ def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.Mon
     rows = sampled(np.arange(len(kind)), 1_500)
     seen_whole, close = words_on_map(texts, points, labels)
     assert len(seen_whole) == 5
-    for each, name in zip(seen_whole, kinds, strict=True):  # the largest first
+    for each, name in zip(seen_whole, kinds, strict=True):  # largest first
         assert set(each.name.split()) <= {*name.split()}
         mine = rows[[labels[row] == name for row in rows]]
         assert [each.x, each.y] == pytest.approx(np.median(points[mine], axis=0))
@@ -119,8 +119,8 @@ def test_a_map_has_words_for_the_whole_and_from_close_by(monkeypatch: pytest.Mon
     assert words_on_map(["a"] * 9, np.zeros((9, 2))) == ((), ())
 
 
-def test_g_by_hand_and_as_scipy_has_it() -> None:
-    # 9 of 14 have it, 12 of 500 elsewhere
+def test_g_equals_its_formula_and_scipy() -> None:
+    # in 9 of 14 chosen sentences and in 12 of the other 500
     table = [[9, 12], [5, 488]]
     expected = [[14 * 21 / 514, 500 * 21 / 514], [14 * 493 / 514, 500 * 493 / 514]]
     by_hand = 2 * sum(
@@ -134,10 +134,10 @@ def test_g_by_hand_and_as_scipy_has_it() -> None:
     found = g_test(inside, elsewhere, 14, 500)
     for seen, other, g in zip(inside, elsewhere, found, strict=True):
         assert g == pytest.approx(g_of(seen, other, 14, 500))
-    assert g_test(np.array([0, 14]), np.array([0, 500]), 14, 500).tolist() == [0, 0]  # none has it, and all
+    assert g_test(np.array([0, 14]), np.array([0, 500]), 14, 500).tolist() == [0, 0]  # in none, and in all
 
 
-def test_what_sets_a_selection_apart_by_hand() -> None:
+def test_worked_example_of_a_selection() -> None:
     texts = (
         ["hammer and nail"] * 9 + ["and wood"] * 5 + ["hammer and then some more"] * 12 + ["and so on it goes"] * 488
     )
@@ -154,22 +154,22 @@ def test_what_sets_a_selection_apart_by_hand() -> None:
     assert all(g_of(each.inside, each.elsewhere, 14, 500) >= RARE for each in found.words)
 
 
-def test_what_is_as_frequent_elsewhere_sets_nothing_apart() -> None:
+def test_equally_frequent_words_do_not_set_a_selection_apart() -> None:
     texts = ["the cat sat", "the dog sat", "the cat ran", "the dog ran"] * 10
     found = set_apart(counted_words(texts), [0, 1, 2, 3])
     assert (found.words, found.classes) == ((), ())
-    assert set_apart(counted_words(texts), [0, 0, 4, 8, 12]).size == 4  # each once
-    assert not set_apart(counted_words(["odd words here", *texts]), [0, 1]).words  # LEAST sentences, and not one
+    assert set_apart(counted_words(texts), [0, 0, 4, 8, 12]).size == 4  # repeats count once
+    assert not set_apart(counted_words(["odd words here", *texts]), [0, 1]).words  # fewer than LEAST sentences
     for chosen in ([], range(40)):
         with pytest.raises(ValueError, match=f"chosen has {len(chosen)} of 40"):
             set_apart(counted_words(texts), chosen)
 
 
-def test_found_classes_are_called_by_their_words_and_none_as_another() -> None:
+def test_found_classes_have_unique_names_from_their_words() -> None:
     texts = ["cat purr"] * 10 + ["oak leaf"] * 10 + ["?"] * 3 + ["lost"] + ["!"] * 2
     clusters = np.array([0] * 10 + [4] * 10 + [2] * 3 + [OUTLIER] + [3] * 2)
     named = found_classes(texts, clusters)
     assert named[::10][:2] == ["cat, purr", "oak, leaf"]
     assert named[20:] == ["no words"] * 3 + ["none"] + ["no words (2)"] * 2
-    split = found_classes(["cat"] * 30, [0] * 15 + [1] * 15)  # what all have sets nobody apart
+    split = found_classes(["cat"] * 30, [0] * 15 + [1] * 15)  # the same words everywhere
     assert set(split) == {"no words", "no words (2)"}

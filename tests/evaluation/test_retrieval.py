@@ -1,4 +1,4 @@
-"""Hit@n and kNN accuracy against plain loops and scikit-learn; ties, lonely classes, invariances."""
+"""Hit@k, MAP@R and kNN accuracy against plain loops and scikit-learn; ties, tiles and samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labkit.evaluation import hit_at, knn_accuracy, knn_right, precision_at_r, r
 
 
 def looped_hits(embeddings, labels, ks):
-    """By sorting each row's others, those of another class first among equals."""
+    """Hit@k and the number of queries, by sorting all other rows; among ties, other classes come first."""
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     hits, asked = dict.fromkeys(ks, 0), 0
     for i, label in enumerate(labels):
@@ -25,7 +25,7 @@ def looped_hits(embeddings, labels, ks):
     return {k: count / asked for k, count in hits.items()}, asked
 
 
-def test_hits_as_plain_loops():
+def test_hits_equal_plain_loops():
     random = np.random.default_rng(0)
     # few directions, so that many cosines are tied
     embeddings = random.integers(-1, 2, (60, 3)) + 0.0
@@ -37,20 +37,20 @@ def test_hits_as_plain_loops():
     assert asked < len(labels)  # some are alone in their class
 
 
-def test_ties_do_not_flatter():
+def test_ties_never_improve_a_score():
     assert hit_at(np.ones((6, 4)), [0, 0, 0, 1, 1, 1], (1, 2, 3, 4)) == {1: 0, 2: 0, 3: 0, 4: 1}
-    # three copies of a direction at three lengths, which only rounding could tell apart
+    # three lengths of one direction, which differ only by rounding
     direction = np.random.default_rng(0).standard_normal(50)
     copies = np.outer([1, 3, 7], direction)
     assert hit_at(copies, ["a", "a", "b"], (1, 2)) == {1: 0, 2: 1}
     assert precision_at_r(np.ones((6, 4)), [0, 0, 0, 1, 1, 1])["r_precision"] == 0
-    codes, far = np.array([0, 0, 1, 1]), np.full((4, 4), -1e9)  # 1e-12 is nothing beside such a distance
+    codes, far = np.array([0, 0, 1, 1]), np.full((4, 4), -1e9)  # such distances cannot resolve 1e-12
     found = retrieval.retrieved(lambda these, others: far[these][:, others], codes, np.arange(4), deep=True)
     assert found.right.tolist() == [0, 0, 0, 0]
 
 
 def looped_at_r(embeddings, labels):
-    """Musgrave et al.'s formulas word for word, those of another class first among equals."""
+    """Musgrave et al.'s formulas; among ties, other classes come first."""
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     maps, shares = [], []
     for i, label in enumerate(labels):
@@ -65,19 +65,19 @@ def looped_at_r(embeddings, labels):
     return {"map@r": np.mean(maps), "r_precision": np.mean(shares)}
 
 
-def test_at_r_by_hand():
-    # around a circle; the query at 0 degrees has R = 2 others, at 10 and 40, and strangers at 20 and 90: its two
-    # nearest are a right and a wrong one, so P(1) = 1, and MAP@R is (1 + 0) / 2
+def test_worked_example_at_r():
+    # on a circle; the query at 0 degrees has R = 2 others of its class, at 10 and 40, and other classes at 20 and 90:
+    # the nearest is right and the second wrong, so P(1) = 1 and MAP@R is (1 + 0) / 2
     degrees = np.radians([0, 10, 40, 20, 90])
     rows, labels = np.stack([np.cos(degrees), np.sin(degrees)], axis=1), ["a", "a", "a", "b", "c"]
     found = precision_at_r(rows, labels)
-    # at 10: 0 and the stranger at 20 are as near, the stranger goes first: P(2) = 1/2, (0 + 1/2) / 2
-    # at 40: the stranger at 20, then 10: (0 + 1/2) / 2
+    # at 10: 0 and 20 are tied and the wrong one comes first: P(2) = 1/2, (0 + 1/2) / 2
+    # at 40: first 20, which is wrong, then 10: (0 + 1/2) / 2
     assert found == pytest.approx({"map@r": (1 / 2 + 1 / 4 + 1 / 4) / 3, "r_precision": 1 / 2})
 
 
 @pytest.mark.parametrize(("seed", "form"), [(0, np.asarray), (1, sparse.csr_array)])
-def test_at_r_as_plain_loops_also_in_tiles(monkeypatch, seed, form):
+def test_at_r_equals_plain_loops_also_in_tiles(monkeypatch, seed, form):
     random = np.random.default_rng(seed)
     embeddings = random.integers(-1, 2, (60, 3)) + 0.0  # many ties
     embeddings = embeddings[np.abs(embeddings).sum(axis=1) > 0]
@@ -90,7 +90,7 @@ def test_at_r_as_plain_loops_also_in_tiles(monkeypatch, seed, form):
 
 
 @pytest.mark.parametrize("k", [1, 5])
-def test_knn_as_scikit_learn(k):
+def test_knn_equals_scikit_learn(k):
     random = np.random.default_rng(k)
     centres = random.standard_normal((2, 6))
     labels = random.integers(0, 2, 500)  # two classes and an odd k: no tied votes
@@ -106,13 +106,13 @@ def test_a_tied_vote_goes_to_the_nearest():
     assert knn_accuracy(train, labels, [[-1.0]], ["b"]) == 1  # b, a, c: one vote each
     assert knn_accuracy(train, labels, [[-1.0]], ["a"]) == 0
     assert knn_accuracy(train, labels, [[-1.0]], ["a"], k=4) == 1  # two votes for a
-    assert knn_accuracy(train, labels, [[0.5]], ["b"], k=1) == 1  # equally near: the earlier
+    assert knn_accuracy(train, labels, [[0.5]], ["b"], k=1) == 1  # equally near: the earlier row
     asked = [[-1.0], [0.9], [3.5]]
     assert knn_right(train, labels, asked, ["b", "b", "a"], k=1).tolist() == [True, False, True]  # row by row
 
 
 @pytest.mark.parametrize(("classes", "form"), [(2, np.asarray), (100, sparse.csr_array)])
-def test_tiles_do_not_show(monkeypatch, form, classes):
+def test_tiles_do_not_change_the_result(monkeypatch, form, classes):
     random = np.random.default_rng(classes)
     rows = random.integers(-1, 2, (160, 4)) + 0.0
     rows[np.abs(rows).sum(axis=1) == 0] = 1
@@ -126,7 +126,7 @@ def test_tiles_do_not_show(monkeypatch, form, classes):
     assert [done for done, *_ in told] == [*range(9, asked, 9), asked]
 
 
-def test_a_sample_asks_among_all():
+def test_a_sample_of_queries_searches_all_rows():
     random = np.random.default_rng(0)
     rows, labels = random.standard_normal((90, 3)), random.integers(0, 20, 90)
     found = hit_at(rows, labels, most=25)

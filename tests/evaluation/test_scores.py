@@ -1,4 +1,4 @@
-"""Scores: every shape by hand, on sentences whose vectors are written down here, and by an independent oracle."""
+"""`score` for every shape, against worked examples with fixed vectors and independent oracles."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from labkit.evaluation.scores import score, scored_part, selection, threshold_sp
 from labkit.methods import METHODS
 from labkit.progress import collected
 
-SPACE = ("uniformity", "mean_cosine", "effective_rank")  # what sentences of all shapes have
+SPACE = ("uniformity", "mean_cosine", "effective_rank")  # scores of every shape
 
 
 class Table:
-    """A method that knows the vector of each sentence by heart; its similarity is the cosine."""
+    """A method with a fixed vector for each sentence; the similarity is the cosine."""
 
     def __init__(self, vectors: dict[str, Any], kind: Any = np.asarray) -> None:
         self.vectors, self.kind = vectors, kind
@@ -43,7 +43,7 @@ class Table:
 
 
 class Distances(Table):
-    """The same with minus the L1 distance for a similarity."""
+    """The same, but the similarity is the negative L1 distance."""
 
     def similarity(self, a: Any, b: Any) -> np.ndarray:
         return -np.abs(a[:, None] - b[None]).sum(axis=2)
@@ -53,7 +53,7 @@ class Distances(Table):
 
 
 def at(degrees: float) -> list[float]:
-    """A direction: the cosine of two of them is that of the angle between."""
+    """The unit vector at this angle."""
     return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees))]
 
 
@@ -66,7 +66,7 @@ SPARSE = {"dense": np.asarray, "sparse": sparse.csr_array}
 
 
 def pairs_at(train: list[tuple[float, int]], dev: list[tuple[float, int]], test: list[tuple[float, int]]) -> Any:
-    """Pairs of 0 degrees and an angle each, with its label."""
+    """A corpus of pairs from rows (angle, label), each with a sentence at 0 degrees, and its method."""
     rows = [("train", *row) for row in train] + [("dev", *row) for row in dev] + [("test", *row) for row in test]
     b = [f"{split} {angle}" for split, angle, _ in rows]
     corpus = Pairs(["zero"] * len(rows), b, [label for *_, label in rows], splits=[split for split, *_ in rows])
@@ -74,8 +74,8 @@ def pairs_at(train: list[tuple[float, int]], dev: list[tuple[float, int]], test:
     return corpus, Table(table)
 
 
-def test_pairs_by_hand() -> None:
-    # dev is cut between 20 and 40 degrees; of the test pairs 10 and 30- are called the same, 35 not (a miss), 50 not
+def test_worked_example_of_pairs() -> None:
+    # the threshold of dev is between 20 and 40 degrees; in test 5, 10 and 25 are called the same, 35 is missed
     corpus, method = pairs_at([], [(10, 1), (20, 1), (40, 0), (80, 0)], [(10, 1), (25, 0), (35, 1), (50, 0), (5, 1)])
     found = score(method, corpus)
     assert (found.corpus, found.split, found.measure) == ("corpus", "test", "accuracy")
@@ -87,11 +87,11 @@ def test_pairs_by_hand() -> None:
     assert found.figures["precision"] == pytest.approx(2 / 3)
     assert found.figures["recall"] == pytest.approx(2 / 3)
     assert found.figures["f1"] == pytest.approx(2 / 3)
-    # of the 3 x 2 pairs of a positive and a negative only (35, 25) is the wrong way round
+    # of the 3 × 2 comparisons of a positive and a negative, only (35, 25) is in the wrong order
     assert found.figures["auc"] == pytest.approx(5 / 6)
 
 
-def test_the_threshold_is_never_chosen_on_the_split_it_is_used_on() -> None:
+def test_the_threshold_never_comes_from_the_scored_split() -> None:
     train, dev, test = [(10, 1), (60, 0)], [(10, 1), (20, 0)], [(12, 1), (30, 0)]
     corpus, method = pairs_at(train, dev, test)
     middle = {"train": (10, 60), "dev": (10, 20)}
@@ -124,14 +124,14 @@ def test_graded_against_scipy(kind: str) -> None:
 
 
 def labelled(rows: list[tuple[str, float, str]]) -> tuple[Labelled, Table]:
-    """(split, angle, class) each."""
+    """A corpus from rows (split, angle, class), and its method."""
     texts = [f"{split} {angle}" for split, angle, _ in rows]
     corpus = Labelled(texts, [label for *_, label in rows], splits=[split for split, *_ in rows])
     return corpus, Table({text: at(angle) for text, (_, angle, _) in zip(texts, rows, strict=True)})
 
 
-def test_labelled_by_hand_where_the_classes_recur() -> None:
-    # 5: x, x, y vote x; 28: its nearest are 10 (x), 50 (y), 0 (x); 65: y; 90, of class x: y, wrong
+def test_worked_example_of_recurring_classes() -> None:
+    # 5 has the votes x, x, y; 28 has x (10), y (50), x (0); 65 gets y; 90, of class x, gets y, which is wrong
     test = [("test", 5, "x"), ("test", 28, "x"), ("test", 65, "y"), ("test", 90, "x")]
     corpus, method = labelled(TRAIN + test)
     found = score(method, corpus)
@@ -143,14 +143,14 @@ def test_labelled_by_hand_where_the_classes_recur() -> None:
     assert found.figures["hit@3"] == 1.0
     assert found.figures["alone"] == 1.0
     one_each, method = labelled([*TRAIN, ("test", 5, "x"), ("test", 65, "y")])
-    assert set(score(method, one_each).figures) == {"knn_accuracy", *SPACE}  # nobody to hit, nobody to lie beside
+    assert set(score(method, one_each).figures) == {"knn_accuracy", *SPACE}  # no class has two sentences
 
 
 TRAIN = [("train", 0, "x"), ("train", 10, "x"), ("train", 50, "y"), ("train", 60, "y"), ("train", 70, "y")]
 
 
 @pytest.mark.parametrize("kind", SPARSE)
-def test_votes_are_those_of_scikit_learn(kind: str) -> None:
+def test_votes_equal_scikit_learn(kind: str) -> None:
     texts = [f"s{i}" for i in range(200)]
     labels = np.random.default_rng(5).integers(0, 4, 200).astype(str)
     method = random_table(texts, kind=SPARSE[kind])
@@ -158,18 +158,18 @@ def test_votes_are_those_of_scikit_learn(kind: str) -> None:
     vectors = np.array([method.vectors[text] for text in texts])
     oracle = KNeighborsClassifier(3, metric="cosine", weights=lambda d: 1 + 1e-6 / (1 + d)).fit(
         vectors[:150], labels[:150]
-    )  # the hair's breadth lets the nearest voter win among three classes
+    )  # the tiny extra weight lets the nearest voter win among three classes
     expected = oracle.predict(vectors[150:]) == labels[150:]
     found = score(method, corpus)
     np.testing.assert_array_equal(found.items, expected)
     assert found.headline == expected.mean()
 
 
-def test_groups_by_hand_and_coherence_by_loops() -> None:
+def test_worked_example_of_groups() -> None:
     table = {"a": at(0), "b": at(10), "c": at(90), "d": at(120), "e": at(8)}
     corpus = Groups(list(table), ["1", "1", "2", "2", "3"], splits=["test"] * 5)
     found = score(Table(table), corpus)
-    assert found.items.tolist() == [0, 0, 1, 1]  # e lies between a and b; it is alone and does not ask
+    assert found.items.tolist() == [0, 0, 1, 1]  # e is between a and b; it is alone in its group and no query
     assert found.headline == 0.5
     assert found.figures["hit@3"] == 1.0
     angles, groups = [0, 10, 90, 120, 8], corpus.groups
@@ -182,7 +182,7 @@ def test_groups_by_hand_and_coherence_by_loops() -> None:
     assert found.figures["coherence_retrieval"] == found.headline
 
 
-def test_triplets_by_hand() -> None:
+def test_worked_example_of_triplets() -> None:
     table = {"a": at(0), "near": at(10), "far": at(50), "tie": at(-10)}
     rows = [("a", "near", "far"), ("a", "far", "near"), ("a", "near", "tie"), ("far", "near", "a")]
     corpus = Triplets(*zip(*rows, strict=True), splits=["test"] * 4)
@@ -193,7 +193,7 @@ def test_triplets_by_hand() -> None:
     assert selection(Table(table), corpus) == ("dev_triplets", 0.5)
 
 
-def test_articles_are_triplets_of_their_openings() -> None:
+def test_articles_with_few_sections_are_triplets_of_their_openings() -> None:
     def section(title: str, *openings: str) -> Section:
         return Section(title, [f"{opening} goes on for five words. More." for opening in openings])
 
@@ -208,15 +208,15 @@ def test_articles_are_triplets_of_their_openings() -> None:
     assert selection(Table(table), corpus) == ("dev_triplets", 0.0)
     whole = load("articles")
     part = whole.take(row for row, split in enumerate(whole.splits) if split == "test").take(range(3))
-    assert scored_part(part).fingerprint == triplets_of(part).fingerprint  # those that are learned from
+    assert scored_part(part).fingerprint == triplets_of(part).fingerprint  # the triplets that training uses
 
 
-# by the cosine b is the nearest of a, by the L1 distance c is
+# the nearest to a is b by cosine and c by L1 distance
 OWN = {"a": [1.0, 0.0], "b": [9.0, 0.1], "c": [1.0, 0.8], "d": [9.0, 6.0]}
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(Table, 1.0), (Distances, 0.0)])
-def test_neighbours_are_the_methods_own(kind: type[Table], expected: float) -> None:
+def test_neighbours_use_the_similarity_of_the_method(kind: type[Table], expected: float) -> None:
     groups = Groups(list(OWN), ["1", "1", "2", "2"], splits=["test"] * 4)
     assert score(kind(OWN), groups).figures["hit@1"] == expected
     assert selection(kind(OWN), groups)[1] == expected
@@ -228,12 +228,12 @@ def test_neighbours_are_the_methods_own(kind: type[Table], expected: float) -> N
 
 
 @pytest.mark.parametrize("kind", SPARSE)
-def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> None:
+def test_a_zero_vector_counts_as_wrong(kind: str) -> None:
     table = {"a": at(0), "b": at(10), "c": at(90), "d": at(95), "nothing": [0.0, 0.0], "a2": at(1)}
     method, texts, groups = Table(table, SPARSE[kind]), list(table)[:5], ["1", "1", "2", "2", "2"]
     found = score(method, Groups(texts, groups, splits=["test"] * 5))
     assert found.items.tolist() == [1, 1, 1, 1, 0]
-    # the cosine of nothing does not exist: coherence is that of the rest
+    # a zero vector has no cosine, so coherence is that of the others
     rest = score(method, Groups(texts[:4], groups[:4], splits=["test"] * 4))
     assert found.figures["coherence_within"] == rest.figures["coherence_within"]
     vote = Labelled([*texts, "a2"], ["x", "x", "y", "y", "x", "x"], splits=["train"] * 4 + ["test"] * 2)
@@ -245,7 +245,7 @@ def test_a_sentence_without_a_vector_is_wrong_and_nothing_breaks(kind: str) -> N
 
 
 @pytest.mark.parametrize("name", ["questions", "places", "relatedness", "topics"])
-def test_parts_add_up_to_the_figures(name: str) -> None:
+def test_parts_add_up_to_the_scores(name: str) -> None:
     corpus = load(name)
     method = METHODS["mean-vectors"](dimension=10)
     method.fit(corpus)
@@ -255,7 +255,7 @@ def test_parts_add_up_to_the_figures(name: str) -> None:
         assert parts.figure == pytest.approx(found.figures[figure], abs=1e-12)
 
 
-def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_one_unit() -> None:
+def test_a_place_connected_pairs_and_an_article_are_each_one_unit() -> None:
     texts = ["a", "b", "c", "d", "e", "f"]
     table = random_table(texts)
     places = Labelled(texts, ["p", "p", "p", "q", "q", "alone"], splits=["test"] * 6)
@@ -270,7 +270,7 @@ def test_records_of_a_place_pairs_of_a_sentence_and_triplets_of_an_article_are_o
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
-    """As if 30 rows were many."""
+    """Lower the limit for samples to 30 rows."""
     import labkit.evaluation.scores
     from labkit.evaluation import classes as geometry
     from labkit.evaluation import retrieval
@@ -282,7 +282,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> int:
     return 30
 
 
-def test_of_many_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> None:
+def test_above_the_limit_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> None:
     texts = [f"s{i}" for i in range(240)]
     labels = np.random.default_rng(5).integers(0, 90, 240).astype(str).tolist()
     method, corpus = random_table(texts), Groups(texts, labels, splits=["test"] * 240)
@@ -292,7 +292,7 @@ def test_of_many_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> 
     found = score(method, corpus, apart=True)
     assert found.figures["asked"] == found.figures["asked_centres"] == 30.0
     assert "30 sentences" in found.sample
-    # they find what they found among all
+    # each query has the same result as without sampling
     having = [row for row in range(240) if labels.count(labels[row]) > 1]
     drawn = sorted(np.random.default_rng(0).choice(having, 30, replace=False).tolist())
     assert found.items.tolist() == [int(whole.items[having.index(row)]) for row in drawn]
@@ -301,17 +301,17 @@ def test_of_many_a_sample_is_used_as_queries(request: pytest.FixtureRequest) -> 
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_of_training_rows_equally_near_the_earlier_votes(many: bool, request: pytest.FixtureRequest) -> None:
+def test_among_equally_near_training_rows_the_earlier_vote(many: bool, request: pytest.FixtureRequest) -> None:
     if many:
         request.getfixturevalue("few")
-    rows = np.tile([[1.0, 0.0]], (50, 1))  # all the same: the first three vote, and of three classes the first wins
+    rows = np.tile([[1.0, 0.0]], (50, 1))  # all equal: the first three vote, and the first of three classes wins
     labels = ["c", "b", "a", *["a", "b"] * 23, "b"]
     assert voted(Table({}), rows, labels, rows[:2]).tolist() == ["c", "c"]
     assert voted(Table({}), rows[:2], labels[:2], rows[:1]).tolist() == ["c"]
 
 
 @pytest.mark.parametrize(("shape", "kind"), [(Labelled, "dense"), (Groups, "sparse")])
-def test_rows_with_classes_have_the_scores_of_their_rows(shape: Any, kind: str) -> None:
+def test_scores_of_classes_equal_those_of_the_vectors(shape: Any, kind: str) -> None:
     texts = [f"s{i}" for i in range(80)]
     labels = [str(row % 20) for row in range(80)]
     method = random_table(texts, kind=SPARSE[kind])
@@ -321,32 +321,32 @@ def test_rows_with_classes_have_the_scores_of_their_rows(shape: Any, kind: str) 
     wanted |= {"alignment": class_alignment(rows, labels), "inter": spread.inter, "intra": spread.intra}
     assert {name: found.figures[name] for name in (*wanted, *SPACE)} == pytest.approx(wanted | space_figures(rows))
     assert found.parts["map@r"].figure == pytest.approx(found.figures["map@r"])
-    # a sentence that nothing is known of finds nothing
+    # a zero vector finds nothing
     blind = Table({**method.vectors, "s3": np.zeros(5)}, SPARSE[kind])
-    alike = own_retrieved(blind, blind.encode(texts), ["a"] * 80)  # nobody of another class goes before
+    alike = own_retrieved(blind, blind.encode(texts), ["a"] * 80)  # with one class, no other comes first
     assert np.flatnonzero(alike.right != 1).tolist() == [3]
 
 
-def test_alignment_is_that_of_what_a_person_put_together() -> None:
+def test_alignment_is_that_of_the_positive_pairs() -> None:
     method = random_table(list("abcdef"))
     aligned = {pair: alignment(method.encode([pair[0]]), method.encode([pair[1]])) for pair in ("ab", "cd", "ae", "bf")}
     test, dev = ["test"] * 4, ["dev"] * 2
     first, second = list("acabab"), list("bdefcc")
     paired = Pairs(first, second, [1, 0, 1, 0, 1, 0], splits=test + dev)
     assert score(method, paired).figures["alignment"] == pytest.approx((aligned["ab"] + aligned["ae"]) / 2)
-    graded = Pairs(first[:4], second[:4], [4.0, 5.0, 3.9, 0.0], graded=True, splits=test)  # from 4 of 5 on
+    graded = Pairs(first[:4], second[:4], [4.0, 5.0, 3.9, 0.0], graded=True, splits=test)  # positive from grade 4 of 5
     assert score(method, graded).figures["alignment"] == pytest.approx((aligned["ab"] + aligned["cd"]) / 2)
     told = Triplets(["a", "b"], ["b", "f"], ["c", "a"], splits=["test"] * 2)
     assert score(method, told).figures["alignment"] == pytest.approx((aligned["ab"] + aligned["bf"]) / 2)
-    # a pair with a sentence that nothing is known of has no distance
+    # a pair with a zero vector has no distance
     blank = Table({**method.vectors, "b": [0.0] * 5})
     assert score(blank, paired).figures["alignment"] == pytest.approx(aligned["ae"])
 
 
-def test_figures_at_r_are_left_out_for_a_very_large_class(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_at_r_are_omitted_for_a_very_large_class(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"s{i}" for i in range(14)]
     method, corpus = random_table(texts), Labelled(texts, ["a"] * 8 + ["b"] * 6, splits=["test"] * 14)
-    for deepest, there in ((5, False), (7, True)):  # seven others: the largest class has eight
+    for deepest, there in ((5, False), (7, True)):  # the largest class has eight sentences: seven others
         for module in ("retrieval", "scores"):
             monkeypatch.setattr(f"labkit.evaluation.{module}.DEEPEST", deepest)
         with collected() as notes:

@@ -1,4 +1,4 @@
-"""Where to cut: by hand, against plain loops, scikit-learn and scipy."""
+"""Thresholds and their intervals against a worked example, plain loops, scikit-learn and scipy."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def drawn(count: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.round(random.normal(0.4 + 0.3 * labels, 0.15), 2), labels
 
 
-def test_by_hand() -> None:
-    """Scores 1 to 10, same from 6 on, but 4 is and 7 is not: cuts at 5.5 and 3.5 are right on 8, and the lower wins.
+def test_worked_example() -> None:
+    """Scores 1 to 10, of which 4, 6, 8, 9 and 10 are the same: cuts at 3.5 and 5.5 get 8 right, and the lower wins.
 
-    Against 3.5: the cut at 2.5 is right on one pair less, of the one between them, 1/√1 = 1 < 1.64; at 1.5 on two less,
-    2/√2 = 1.41 < 1.64; below all on three less, 3/√3 = 1.73. On the other side: 7.5 on none less; 8.5 on one of five;
-    9.5 on two of six, 0.82; above all on three of seven, 1.13.
+    Compared with 3.5, another cut loses some of the pairs between them; the interval keeps it up to lost/√between =
+    1.64. Below: 2.5 has 1/√1 = 1, 1.5 has 2/√2 = 1.41, and -inf 3/√3 = 1.73. Above: 7.5 loses none, 8.5 loses one of
+    five, 9.5 two of six (0.82), and +inf three of seven (1.13).
     """
     scores, labels = np.arange(1.0, 11), np.array([0, 0, 0, 1, 0, 1, 0, 1, 1, 1])
     found = threshold(scores, labels)
@@ -34,13 +34,13 @@ def test_by_hand() -> None:
     assert found.accuracy.value == 0.8
     assert (found.precision.value, found.recall.value) == (5 / 7, 1)
     assert interval(scores, labels.astype(bool), 0.95) == (1, 10)
-    assert interval(scores, labels.astype(bool), 0.9) == (2, 10)  # 1.28: the cut at 1.5 goes, that at 2.5 stays
+    assert interval(scores, labels.astype(bool), 0.9) == (2, 10)  # up to 1.28: 1.5 is dropped and 2.5 kept
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_the_interval_is_that_of_plain_loops_over_all_cuts(level: float) -> None:
+def test_the_interval_equals_plain_loops_over_all_cuts(level: float) -> None:
     scores, labels = drawn()
-    cuts = [-np.inf, *np.unique(scores)[:-1], np.inf]  # called the same: above
+    cuts = [-np.inf, *np.unique(scores)[:-1], np.inf]  # above a cut, pairs are called the same
     right = [(scores > cut) == (labels == 1) for cut in cuts]
     best = max(range(len(cuts)), key=lambda at: right[at].sum())
     kept = []
@@ -54,7 +54,7 @@ def test_the_interval_is_that_of_plain_loops_over_all_cuts(level: float) -> None
     assert interval(scores, labels.astype(bool), level) == pytest.approx(wanted)
 
 
-def test_measures_are_those_of_scikit_learn_with_wilsons_intervals() -> None:
+def test_metrics_equal_scikit_learn_with_wilsons_intervals() -> None:
     scores, labels = drawn()
     found = threshold(scores, labels)
     for point in found.curve:
@@ -72,9 +72,9 @@ def test_measures_are_those_of_scikit_learn_with_wilsons_intervals() -> None:
         found.at_precision(1.01)
 
 
-def test_calibration_is_that_of_scikit_learn() -> None:
+def test_calibration_equals_scikit_learn() -> None:
     random = np.random.default_rng(1)
-    scores = random.random(1000)  # no ties, so that quantiles leave no choice
+    scores = random.random(1000)  # no ties, so quantiles are unique
     labels = (random.random(1000) < scores).astype(int)
     same, means = calibration_curve(labels, scores, n_bins=10, strategy="quantile")
     found = threshold(scores, labels).calibration
@@ -83,7 +83,7 @@ def test_calibration_is_that_of_scikit_learn() -> None:
     assert sum(each.pairs for each in found) == 1000
 
 
-def test_a_model_is_cut_on_dev_and_measured_on_test() -> None:
+def test_the_threshold_of_a_model_is_from_dev_and_its_metrics_from_test() -> None:
     corpus = load("questions")
     model = METHODS["tfidf"]()
     model.fit(corpus)
@@ -101,15 +101,15 @@ def test_a_model_is_cut_on_dev_and_measured_on_test() -> None:
 
 
 class Directions:
-    """A model of four sentences, whose vectors differ in length."""
+    """A model of four sentences, with vectors of different lengths."""
 
     def encode(self, texts: list[str]) -> np.ndarray:
         rows = {"east": [2, 0, 0, 0], "far east": [20, 0, 0, 0], "north": [0, 3, 0, 0], "all": [1, 1, 1, 1]}
         return np.array([rows[text] for text in texts], np.float64)
 
 
-def test_without_dev_a_model_is_cut_on_train_by_cosines_above_the_cut() -> None:
-    """On train the cosines are 1 and 0, so that the cut is at 0.5; a pair of test is at 0.5, too, and not above it."""
+def test_without_dev_the_threshold_is_from_train() -> None:
+    """Cosines of 1 and 0 on train give 0.5; a test pair with exactly 0.5 is not called the same."""
     pairs = Pairs(
         text_a=["east", "east", "far east", "east", "east"],
         text_b=["far east", "north", "all", "far east", "north"],
@@ -121,7 +121,7 @@ def test_without_dev_a_model_is_cut_on_train_by_cosines_above_the_cut() -> None:
     assert (found.precision.value, found.recall.value) == (1, 0.5)
 
 
-def test_where_it_is_best_to_call_nothing_the_same_the_cut_is_finite() -> None:
+def test_the_threshold_is_finite_even_if_no_pair_should_be_called_the_same() -> None:
     found = threshold([0.1, 0.2, 0.3], [1, 0, 0])
     assert found.threshold == found.high == 0.3
     assert found.precision == (0, 0, 1)
@@ -129,7 +129,7 @@ def test_where_it_is_best_to_call_nothing_the_same_the_cut_is_finite() -> None:
 
 
 @pytest.mark.parametrize(("scores", "labels"), [([0.1, 0.2], [1, 1]), ([0.1, 0.2], [0, 0]), ([0.1], [0, 1])])
-def test_what_cannot_be_cut_is_refused(scores: list[float], labels: list[int]) -> None:
+def test_bad_arguments_are_refused(scores: list[float], labels: list[int]) -> None:
     with pytest.raises(ValueError, match="labels"):
         threshold(scores, labels)
     with pytest.raises(ValueError, match="level"):

@@ -1,4 +1,4 @@
-"""Small problems that all tests of FILM work on."""
+"""Small problems for the tests of FILM."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def triplets(random: np.random.Generator) -> np.ndarray:
 
 @pytest.fixture
 def objective(random: np.random.Generator, triplets: np.ndarray) -> TripletHinge:
-    """40 rows of 9 features; the margin is such that some hinges are inactive, some on the corner, some active."""
+    """40 rows of 9 features; the margin leaves some hinges inactive, some in the smooth part, some fully active."""
     V = np.linalg.qr(random.standard_normal((40, 9)))[0]
     return TripletHinge.of(V, triplets, margin=0.03, softness=0.8)

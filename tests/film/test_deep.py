@@ -1,5 +1,4 @@
-"""FILM's deep twin: the hinge by hand, the network against numpy's loops, and that it learns what the base does not
-show."""
+"""Deep FILM: a worked example of the hinge, the network against plain loops, and learning beyond the base."""
 
 from __future__ import annotations
 
@@ -14,13 +13,13 @@ from labkit.method import Method
 from labkit.methods import METHODS
 
 
-def test_hinge_by_hand() -> None:
+def test_worked_example_of_the_hinge() -> None:
     near, far = torch.tensor([0.9, 0.5, 0.2]), torch.tensor([0.1, 0.4, 0.6])
     torch.testing.assert_close(cosine_hinge(near, far, 0.3), torch.tensor([0.0, 0.2, 0.7]))
 
 
 @pytest.mark.parametrize(("dimension", "side"), [(3, 8), (64, 8), (65, 9), (384, 20)])
-def test_vector_becomes_a_square_image(dimension: int, side: int) -> None:
+def test_a_vector_becomes_a_square_image(dimension: int, side: int) -> None:
     network = Images(dimension, 4, 7)
     assert network.side == side
     assert network(torch.zeros(2, dimension)).shape == (2, 7)
@@ -46,7 +45,7 @@ def test_network_equals_plain_loops() -> None:
 
 
 def corpus() -> Labelled:
-    """The class is said by one word, any of five, among others that say nothing."""
+    """Sentences in which one of five words per class gives the class, and the other words are random."""
     random = np.random.default_rng(0)
     rows = []
     for number in range(300):
@@ -58,18 +57,18 @@ def corpus() -> Labelled:
 
 
 def contrast(method: Method, part: Labelled) -> float:
-    """Mean cosine within classes less that between them."""
+    """The mean similarity within classes minus that between classes."""
     S = method.similarity(list(part.texts), list(part.texts))
     same = np.equal.outer(part.labels, part.labels)
     return float(S[same & ~np.eye(len(part), dtype=bool)].mean() - S[~same].mean())
 
 
 @pytest.mark.whole
-def test_learns_what_its_base_does_not_show() -> None:
+def test_learns_classes_that_its_base_does_not_separate() -> None:
     dev = corpus().part("dev")
     base = METHODS["lsa"](dimension=30)
     base.fit(corpus())
     method = METHODS["film-deep"](base="lsa", epochs=6, size=16, device="cpu", batch=64)
     method.fit(corpus())
     assert contrast(method, dev) > contrast(base, dev) + 0.3
-    assert not method.encode(["zyx"]).any()  # the base knows nothing of it
+    assert not method.encode(["zyx"]).any()  # a word unknown to the base

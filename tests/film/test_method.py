@@ -1,4 +1,4 @@
-"""FILM as a method: every shape of corpus, the similarity it promises, what it says of bad input, and the disk."""
+"""FILM as a method: its similarity, share and stability, bad input, and saved runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_share_is_the_best_on_dev_and_without_dev_a_half(questions) -> None:
     assert values[chosen] == max(values.values()) == pytest.approx(history.rows[-1]["dev_auc"])
 
 
-def test_stability_is_measured_and_kept(fitted, questions, tmp_path) -> None:
+def test_stability_is_measured_and_saved(fitted, questions, tmp_path) -> None:
     found = fitted.measure_stability(questions, rounds=2)
     assert found.shape == (20,)
     assert ((found >= 0) & (found <= 1)).all()
@@ -75,7 +75,7 @@ def test_unknown_words_have_similarity_0(fitted) -> None:
     assert found[1, 0] == pytest.approx(1, abs=1e-6)
 
 
-def test_word_pairs_survive_the_disk(questions, few, tmp_path) -> None:
+def test_word_pairs_are_saved(questions, few, tmp_path) -> None:
     method = film(share="0.3", word_pairs=True, iterations=1)
     method.fit(few)
     assert any(" " in name for name in method.words.names)
@@ -94,6 +94,6 @@ def test_word_pairs_survive_the_disk(questions, few, tmp_path) -> None:
         Triplets(anchors=["a"], positives=["a"], negatives=["a"]),
     ],
 )
-def test_corpora_that_teach_nothing_are_refused(corpus) -> None:
+def test_corpora_without_a_triplet_are_refused(corpus) -> None:
     with pytest.raises(ValueError, match="sentence"):
         film().fit(corpus)

@@ -1,4 +1,4 @@
-"""The objective: the paper's sums by plain loops, gradients by finite differences, its bound by duality."""
+"""The objective against the paper's sums in plain loops, finite differences, other optimisers and torch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def closeness(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
 
 
-def test_hinge_and_supervision_by_hand() -> None:
+def test_worked_examples_of_hinge_and_supervision() -> None:
     loss, slope = hinge(np.array([-1.0, 0.0, 1.0, 2.0, 5.0]), 2.0)
     assert loss.tolist() == [0, 0, 0.25, 1, 4]
     assert slope.tolist() == [0, 0, 0.5, 1, 1]
@@ -35,7 +35,7 @@ def test_hinge_and_supervision_by_hand() -> None:
     assert M.toarray()[:, 2] == pytest.approx([-1 / 2, 0, 0, 1 / 2])
 
 
-def test_equations_7_10_and_13_are_one_by_plain_loops(random, objective, triplets) -> None:
+def test_equations_7_10_and_13_are_equal(random, objective, triplets) -> None:
     m, B = objective.margin, random.standard_normal((4, 9))
     Y = objective.V @ B.T
     hinges = []  # eq. 7, with the sum over an anchor's triplets as printed
@@ -52,7 +52,7 @@ def test_equations_7_10_and_13_are_one_by_plain_loops(random, objective, triplet
     assert z + objective.margins == pytest.approx(hinges, abs=1e-12)
     assert eq10 == pytest.approx(eq7, abs=1e-12)
     assert eq13 == pytest.approx(eq7, abs=1e-12)
-    printed = float(np.maximum(z + m, 0).sum())  # the same margin for every anchor, as eq. 10 has it
+    printed = float(np.maximum(z + m, 0).sum())  # the same margin for every anchor, as printed in eq. 10
     assert abs(printed - eq7) > 1e-3
 
 
@@ -70,7 +70,7 @@ def test_value_is_hinges_and_a_penalty(random, objective) -> None:
 def test_gradient_over_factors(random, objective) -> None:
     B = 0.4 * random.standard_normal((4, 9))
     slopes = objective.slopes(B)
-    assert (slopes == 0).any()  # or the test would not see all three parts of the hinge
+    assert (slopes == 0).any()  # all three parts of the hinge occur
     assert (slopes == 1).any()
     assert ((slopes > 0) & (slopes < 1)).any()
     _, gradient = objective.by_factor(B)
@@ -85,7 +85,7 @@ def test_gradient_over_the_manifold(objective) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_best_scales_are_those_of_a_general_optimiser(objective, seed: int) -> None:
+def test_best_scales_equal_those_of_a_general_optimiser(objective, seed: int) -> None:
     P = random_point(9, 4, seed)
     value, _, s = objective.by_stiefel(P, np.full(4, 0.05))
 
@@ -129,7 +129,7 @@ def test_batches_add_up(random, objective) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
-def test_with_torch_it_is_the_same(random, objective) -> None:
+def test_torch_gives_the_same_values(random, objective) -> None:
     import torch
 
     B = random.standard_normal((4, 9))

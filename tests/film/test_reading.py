@@ -1,4 +1,4 @@
-"""Rows in words, the readable rotation, how stable rows are, and a similarity in parts that add up to it."""
+"""Rows as words, the readable rotation, the stability of rows, and parts that add up to a similarity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def words() -> Terms:
     return Terms.of(["the", "cat", "dog", "ox"], X)
 
 
-def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
+def test_words_are_ranked_by_effect_and_rare_words_skipped(words) -> None:
     L = np.array([[0.5, 1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     first, second = word_rows(L, words, top=2, min_count=1)
     assert first.positive == (("cat", 1.5), ("the", 0.5))  # effects 0.5, 1.5, -2
@@ -41,8 +41,8 @@ def test_rows_are_ranked_by_effect_and_rare_words_passed_over(words) -> None:
     assert word_rows(L, words, min_count=2)[0].positive == (("the", 0.5),)
 
 
-def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
-    A = random.random((50, 4)) + 3 * np.eye(50)[:, :4]  # all words in all rows a little: fourth powers alone go wrong
+def test_no_rotation_in_a_plane_improves_varimax(random) -> None:
+    A = random.random((50, 4)) + 3 * np.eye(50)[:, :4]  # every word is in every row, where fourth powers alone fail
     R = varimax(A)
     assert np.abs(R.T @ R - np.eye(4)).max() < 1e-12
 
@@ -57,7 +57,7 @@ def test_at_the_varimax_no_turn_in_any_plane_gains(random) -> None:
         assert criterion(plane, 0.02) < criterion(plane, 0) > criterion(plane, -0.02)
 
 
-def test_readable_view_leaves_every_similarity(random) -> None:
+def test_the_readable_rotation_keeps_every_similarity(random) -> None:
     X = random.random((40, 25))
     words = Terms.of([str(w) for w in range(25)], sparse.csr_matrix(X))
     turn = np.linalg.qr(random.standard_normal((6, 6)))[0]
@@ -69,7 +69,7 @@ def test_readable_view_leaves_every_similarity(random) -> None:
     assert effective_words(effects(turned, words)).mean() < effective_words(effects(L, words)).mean()
 
 
-def test_stability_is_1_for_rows_that_return_in_any_order_and_sign(random, words) -> None:
+def test_stability_is_1_for_rows_that_recur_in_any_order_and_sign(random, words) -> None:
     L = random.standard_normal((3, 4))
     assert row_stability(L, [L[[2, 0, 1]] * [[1], [-1], [3]]], words) == pytest.approx(np.ones(3))
     other = np.array([[0.0, 0, 0, 1]])
@@ -78,14 +78,14 @@ def test_stability_is_1_for_rows_that_return_in_any_order_and_sign(random, words
     assert half == pytest.approx(np.full(3, 0.5))
 
 
-# --- parts that add up: against plain loops over words, rows and pairs of words ----------------------------------
+# --- parts against plain loops over words, rows and pairs of words -----------------------------------------------
 
 
 WORDS = tuple("abcdefgh")
 
 
 def counted(x: np.ndarray, *, unknown: tuple[str, ...] = ()) -> Parts:
-    """A sentence's TF-IDF (8,), a row for each word that it has."""
+    """A sentence with the TF-IDF values x (8,), as parts: a row for each of its words."""
     words = np.flatnonzero(x)
     rows = sparse.csr_array((x[words], (np.arange(len(words)), words)), shape=(len(words), 8))
     return Parts.of_sum([WORDS[word] for word in words], rows, unknown=unknown)
@@ -112,7 +112,7 @@ def test_all_three_kinds_of_parts_add_up(random, share: float) -> None:
         assert abs(sum(part for _, _, part in found.word_pairs) - wanted) < 1e-12
 
 
-def test_each_part_by_plain_loops(random) -> None:
+def test_each_part_equals_plain_loops(random) -> None:
     found, L, x, y = explained(random, 0.25)
     lengths = np.linalg.norm(L @ x) * np.linalg.norm(L @ y), np.linalg.norm(x) * np.linalg.norm(y)
     pairs = {(s, t): part for s, t, part in found.word_pairs}
@@ -127,7 +127,7 @@ def test_each_part_by_plain_loops(random) -> None:
         assert part == pytest.approx(sum(value for (s, _), value in pairs.items() if s == word) / 2, abs=1e-14)
 
 
-def test_the_words_of_a_pair_make_its_numbers_on_each_row(random) -> None:
+def test_words_add_up_to_the_numbers_of_a_pair_on_each_row(random) -> None:
     L, x, y = random.standard_normal((3, 8)), np.array([0.6, 0, 0.3, 0, 0, 0, 0.1, 0]), np.eye(8)[2] + np.eye(8)[5]
     for row in rows_of_pair(counted(x), counted(y), L, 0.25):
         for sentence, number, words in zip((x, y), row.numbers, row.words, strict=True):
@@ -147,12 +147,12 @@ def test_the_words_of_a_pair_make_its_numbers_on_each_row(random) -> None:
     assert rows_of_pair(counted(np.zeros(8)), counted(y), L, 0.25)[0].part == 0
 
 
-def test_only_classes_that_are_apart_beyond_chance_are_named(random) -> None:
+def test_only_significantly_different_classes_are_named(random) -> None:
     labels = np.repeat(list("abcd"), 30)
     Y = 0.1 * random.standard_normal((120, 3))
     Y[labels == "b", 0] += 0.9
     Y[labels == "c", 0] -= 0.5
-    Y[labels == "d", 0] += 0.08  # surely there, but small beside b
+    Y[labels == "d", 0] += 0.08  # significant, but small compared with b
     high, none, constant = classes_apart(np.column_stack([Y[:, :2], np.ones(120)]), labels.tolist())
     assert [name for name, _ in high] == ["b", "c"]
     assert high[0][1] == pytest.approx(Y[labels == "b", 0].mean() - Y[labels != "b", 0].mean())
@@ -160,7 +160,7 @@ def test_only_classes_that_are_apart_beyond_chance_are_named(random) -> None:
     assert classes_apart(Y[:9], labels[:9].tolist()) == ((), (), ())  # one class
 
 
-def test_classes_apart_as_one_by_one_with_scipy(random) -> None:
+def test_classes_apart_equal_scipys_t_tests(random) -> None:
     """With unequal spreads; classes of fewer than 5 sentences, or with fewer than 5 others, are not tested."""
     for sizes in ({"a": 5, "b": 4, "c": 20, "d": 25, "e": 6}, {"a": 40, "b": 4}):
         rows = np.repeat(np.arange(len(sizes)), [*sizes.values()])
@@ -184,5 +184,5 @@ def test_classes_apart_as_one_by_one_with_scipy(random) -> None:
 def test_row_ends_are_the_sentences_furthest_along_each_row() -> None:
     Y = np.array([[1.0, 0.0], [0.2, 0.9], [-1.0, 0.1], [0.5, 0.7]])
     (first, second) = row_ends(Y, ["plus", "other", "minus", "both"])
-    assert first == (("plus", "both"), ("minus",))  # nothing from the wrong side of 0
+    assert first == (("plus", "both"), ("minus",))  # no sentence from the other side of 0
     assert second == (("other", "both"), ())

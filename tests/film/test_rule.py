@@ -1,4 +1,4 @@
-"""Ranks by plain loops, rates by counting, probabilities by their definition; and figure 4 for any corpus."""
+"""Mutual ranks and rates against plain loops and counting; the rule of figure 4 on any corpus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labkit.film.rule import curves, judged_pairs, mutual_ranks, mutual_rule, tw
 
 
 def rank_by_loops(Y: np.ndarray, a: int, b: int) -> int:
-    """1 + how many others are closer to a than b is; of equals, those before b."""
+    """1 + the number of other rows closer to a than b; of ties, those before b count."""
     unit = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1e-12)
     s = unit @ unit[a]
     return 1 + sum(1 for c in range(len(Y)) if c != a and (s[c] > s[b] + 1e-9 or (abs(s[c] - s[b]) <= 1e-9 and c < b)))
@@ -20,7 +20,7 @@ def rank_by_loops(Y: np.ndarray, a: int, b: int) -> int:
 @pytest.fixture
 def rows(random) -> np.ndarray:
     Y = random.standard_normal((60, 5))
-    Y[[7, 31, 50]] = Y[3]  # copies: ties
+    Y[[7, 31, 50]] = Y[3]  # copies, which are tied
     Y[11] = 0
     return Y
 
@@ -32,19 +32,19 @@ def pairs(random) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_ranks_by_plain_loops(rows, pairs, form) -> None:
+def test_ranks_equal_plain_loops(rows, pairs, form) -> None:
     found = mutual_ranks(form(rows), pairs, most=20)
     wanted = [min(21, max(rank_by_loops(rows, a, b), rank_by_loops(rows, b, a))) for a, b in pairs]
     assert found.tolist() == wanted
 
 
 def test_two_rows_of_zeros_are_not_the_same(rows) -> None:
-    rows[[0, 1]] = 0  # which stand first among what is equally far
+    rows[[0, 1]] = 0  # the first among equally distant rows
     assert mutual_ranks(rows, np.array([[0, 1], [0, 11], [0, 5], [5, 0], [0, 0]]), most=3).tolist() == [4, 4, 4, 4, 1]
     assert mutual_ranks(rows[:12], np.array([[0, 1], [0, 11]])).tolist() == [56, 56]
 
 
-def test_rates_by_counting_and_two_levels_by_hand(random) -> None:
+def test_rates_equal_counts_and_worked_example_of_two_levels(random) -> None:
     R, same = random.integers(1, 57, 500), random.random(500) < 0.4
     found = curves(R, same)
     for k in (1, 10, 36, 55):
@@ -58,7 +58,7 @@ def test_rates_by_counting_and_two_levels_by_hand(random) -> None:
         assert found.rates["accuracy"][at] == pytest.approx((said == same).mean())
     assert found.k.tolist() == list(range(1, 56))
     fitted = curves(np.array([1, 1, 1, 9, 9]), np.array([1, 1, 0, 0, 1]), most=2)
-    # k = 1: yes 3 pairs, 2 same -> 3/5; no 2 pairs, 1 same -> 2/4
+    # k = 1: of 3 accepted pairs 2 are the same, 3/5; of 2 rejected pairs 1 is the same, 2/4
     scored = curves(np.array([1, 9]), np.array([1, 0]), most=2)
     assert two_level(fitted, scored)[0] == pytest.approx(-(np.log(3 / 5) + np.log(1 - 2 / 4)) / 2)
 
@@ -66,7 +66,7 @@ def test_rates_by_counting_and_two_levels_by_hand(random) -> None:
 # --- the rule on a corpus ----------------------------------------------------------------------------------------
 
 
-def test_labelled_pairs_are_taken_as_they_are_and_others_need_two_classes() -> None:
+def test_labelled_pairs_stay_unchanged_and_other_corpora_need_two_classes() -> None:
     part = Pairs(["a b", "c d"], ["e f", "a b"], [1, 0])
     texts, pairs, labels = judged_pairs(part)
     assert [(texts[a], texts[b]) for a, b in pairs] == [("a b", "e f"), ("c d", "a b")]
@@ -78,8 +78,8 @@ def test_labelled_pairs_are_taken_as_they_are_and_others_need_two_classes() -> N
             judged_pairs(Labelled(list("abc"), list(labels)))
 
 
-def test_each_sentence_of_a_class_is_drawn_once_with_its_own_kind_and_once_with_another() -> None:
-    classes = [0] * 3 + list(range(1, 300))  # pairs at random would miss the class of three
+def test_each_sentence_is_drawn_once_with_its_class_and_once_with_another() -> None:
+    classes = [0] * 3 + list(range(1, 300))  # random pairs would miss the class of three
     part = Labelled([f"s{i}" for i in range(302)], [f"c{c}" for c in classes])
     texts, pairs, labels = judged_pairs(part, seed=1)
     same = np.array([classes[int(texts[a][1:])] == classes[int(texts[b][1:])] for a, b in pairs])
@@ -91,7 +91,7 @@ def test_each_sentence_of_a_class_is_drawn_once_with_its_own_kind_and_once_with_
 
 
 class Lines:
-    """A method of one dimension and a half: "12" lies at 12 degrees."""
+    """A method that encodes "12" as the unit vector at 12 degrees."""
 
     def encode(self, texts: list[str]) -> np.ndarray:
         angles = np.radians([float(text) for text in texts])
@@ -99,7 +99,7 @@ class Lines:
 
 
 def test_k_is_chosen_on_dev_and_not_on_test() -> None:
-    """On dev the nearest are the same; on test a stranger lies between each two of a kind."""
+    """On dev, nearest neighbours are the same; on test, another sentence is between any two that are the same."""
     dev = [("0", "1", 1), ("20", "21", 1), ("40", "41", 1), ("0", "20", 0), ("1", "21", 0), ("20", "40", 0)]
     test = [("2", "6", 1), ("52", "56", 1), ("82", "86", 1), ("2", "52", 0), ("52", "82", 0), ("4", "54", 0)]
     test += [("54", "84", 0), ("4", "84", 0)]

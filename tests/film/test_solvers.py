@@ -1,4 +1,4 @@
-"""Four ways to one minimum; from rows and triplets to L: the paper's identities, the eigenproblem, all settings."""
+"""Solvers reach the same minimum; L from rows and triplets: the paper's identities, the eigenproblem, settings."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def start(problem) -> Solution:
     return Solution(random_point(10, 4, seed=0), np.full(4, closed_form(problem, 4).s.mean()))
 
 
-def test_all_reach_the_same_value(problem) -> None:
-    start = Solution(random_point(10, 10, seed=0), np.full(10, 0.3))  # of full rank, where there is one minimum
+def test_both_solvers_reach_the_same_value(problem) -> None:
+    start = Solution(random_point(10, 10, seed=0), np.full(10, 0.3))  # with full rank, there is one minimum
     stiefel = cayley_bb(problem, start, iterations=1000, tolerance=1e-8)
     factor = factorised(problem, start, iterations=1000, tolerance=1e-14)
     assert problem.by_factor(factor.B)[0] == pytest.approx(problem.by_factor(stiefel.B)[0], rel=1e-6)
     assert pytest.approx(factor.B.T @ factor.B, abs=1e-3) == stiefel.B.T @ stiefel.B
 
 
-def test_batches_come_near(problem) -> None:
+def test_batches_come_close_to_the_minimum(problem) -> None:
     problem = calibrated(problem, 10, margin=1.0)
     best = factorised(problem, closed_form(problem, 10), iterations=500, tolerance=1e-12).rows[-1]["objective"]
     found = averaged(problem, 10, batch=30, epochs=100, margin=1.0)
@@ -80,7 +80,7 @@ def test_margin_is_measured_on_the_closed_form(problem) -> None:
 
 
 def questions(columns: int, clusters: int = 60, each: int = 4) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Unit rows of few words each: some of their cluster's, some of nobody's."""
+    """Unit rows with a few words each, from their cluster and from a common pool, and their clusters."""
     random = np.random.default_rng(0)
     own = random.integers(columns, size=(clusters, 8))
     rows = []
@@ -107,7 +107,7 @@ def test_directions_solve_the_generalised_eigenproblem(columns: int) -> None:
     A = dense.T @ (supervised + supervised.T) @ dense / 2
     B = dense.T @ dense + 0.5 * np.eye(columns)
     k = linalg.eigh(A, B, eigvals_only=True)[::-1][:12]
-    assert (columns > solvers.DENSE) == (columns == 900)  # both ways of solving it are seen
+    assert (columns > solvers.DENSE) == (columns == 900)  # covers both ways of solving it
     assert found == pytest.approx(k, rel=1e-4)
     assert pytest.approx(np.eye(12), abs=1e-9) == W.T @ B @ W
     assert pytest.approx(np.diag(k), abs=1e-9) == W.T @ A @ W
@@ -128,7 +128,7 @@ def test_y_is_l_x_on_the_training_rows(small) -> None:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("batch", [0, 64])
-def test_every_setting_brings_positives_nearer(small, solver: str, batch: int) -> None:
+def test_every_solver_brings_positives_closer(small, solver: str, batch: int) -> None:
     X, triplets = small
     settings = FilmSettings(solver=solver, dimension=20, iterations=40, batch=batch, device="cpu")
     L, rows = learn(X, triplets, settings)
@@ -145,7 +145,7 @@ def test_every_setting_brings_positives_nearer(small, solver: str, batch: int) -
     assert {"epoch", "objective", "drift"} <= set(rows[-1])
 
 
-def test_x_is_never_made_dense(small, monkeypatch) -> None:
+def test_x_is_never_converted_to_dense(small, monkeypatch) -> None:
     X, triplets = small
     for name in ("toarray", "todense"):
         monkeypatch.setattr(sparse.csr_matrix, name, lambda *_: pytest.fail("made dense"))

@@ -1,4 +1,4 @@
-"""Steps on the Stiefel manifold: by hand, against the other form, against eigenvectors and other optimisers."""
+"""Steps on the Stiefel manifold: a worked example, two equivalent forms, finite differences, eigenvectors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_both_forms_agree_and_stay_on_the_manifold(random, length: float) -> Non
     assert max(drift(direct), drift(woodbury)) < 1e-12
 
 
-def test_curve_leaves_downhill(random) -> None:
+def test_the_curve_starts_downhill(random) -> None:
     A = random.standard_normal((9, 9))
     objective, P = leading(A + A.T), random_point(9, 3, seed=3)
     gradient = objective(P)[1]
@@ -62,7 +62,7 @@ def test_minimum_spans_the_leading_eigenvectors(spread) -> None:
     assert max(row["drift"] for row in rows) < 1e-12
 
 
-def test_bb_lengths_by_hand() -> None:
+def test_worked_examples_of_bb_lengths() -> None:
     dP, dF = np.array([[3.0], [4.0]]), np.array([[1.0], [-2.0]])
     assert bb_length(dP, dF, long=True) == 25 / 5
     assert bb_length(dP, dF, long=False) == 5 / 5

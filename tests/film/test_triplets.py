@@ -1,4 +1,4 @@
-"""Clusters of any corpus, triplets that keep to them, and rows of words by hand and as scikit-learn has them."""
+"""Clusters and triplets of any corpus, and TF-IDF rows against a worked example."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labkit.corpora import Groups, Labelled, Pairs, Triplets
 from labkit.film.triplets import Clusters, Recipe, cluster_triplets, fitted_vectorizer, source_of, terms
 
 
-def test_components_by_hand() -> None:
+def test_components_of_pairs() -> None:
     pairs = np.array([(0, 1), (1, 2), (3, 4), (0, 2), (2, 3), (5, 0)])
     found = Clusters.from_pairs(pairs, np.array([True, True, True, False, False, False]), 7)
     assert found.of[0] == found.of[1] == found.of[2] != found.of[3] == found.of[4]
@@ -26,7 +26,7 @@ def clusters(random) -> Clusters:
     return Clusters(of, apart[of[apart[:, 0]] != of[apart[:, 1]]])
 
 
-def test_triplets_keep_to_clusters_and_are_as_many_as_asked_for(clusters) -> None:
+def test_triplets_respect_clusters_and_the_requested_numbers(clusters) -> None:
     i, j, k = cluster_triplets(clusters, Recipe(3, 2, 0, 4)).T
     assert (clusters.of[i] == clusters.of[j]).all()
     assert (clusters.of[i] != clusters.of[k]).all()
@@ -40,7 +40,7 @@ def test_triplets_keep_to_clusters_and_are_as_many_as_asked_for(clusters) -> Non
         assert len(own) == 4 * mates
 
 
-def test_labelled_negatives_of_a_cluster_come_once(clusters) -> None:
+def test_labelled_negatives_of_a_cluster_are_used_once(clusters) -> None:
     triplets = cluster_triplets(clusters, Recipe(positives=1, apart=100, random=0))
     told: dict[int, set[int]] = {}
     for a, b in clusters.apart:
@@ -52,7 +52,7 @@ def test_labelled_negatives_of_a_cluster_come_once(clusters) -> None:
         assert set(own.values()) <= {1}
 
 
-def test_near_ones_are_the_first_of_another_cluster() -> None:
+def test_near_negatives_are_the_first_of_another_cluster() -> None:
     clusters = Clusters.from_classes(np.array([0, 0, 1, 1, 2]))
     neighbours = np.array([[1, 3, 2], [0, 4, 2], [3, 0, 1], [2, 4, 0], [0, 1, 2]])
     triplets = cluster_triplets(clusters, Recipe(positives=1, apart=0, near=1, random=0), neighbours=neighbours)
@@ -62,7 +62,7 @@ def test_near_ones_are_the_first_of_another_cluster() -> None:
 # --- texts to rows -----------------------------------------------------------------------------------------------
 
 
-def test_words_and_their_weights_by_hand() -> None:
+def test_worked_example_of_words_and_weights() -> None:
     vectorizer = fitted_vectorizer(["red red car", "red dog"])
     row = vectorizer.transform(["red red car ship"]).toarray()[0]
     idf = {"car": np.log(3 / 2) + 1, "dog": np.log(3 / 2) + 1, "red": np.log(3 / 3) + 1}
@@ -80,7 +80,7 @@ def together(source) -> set[frozenset[str]]:
     return {frozenset(source.texts[row] for row in np.flatnonzero(clusters == c)) for c in np.unique(clusters)}
 
 
-def test_pairs_tie_and_part() -> None:
+def test_pairs_connect_and_separate() -> None:
     corpus = Pairs(text_a=["a x", "b x", "c x", "A  X!"], text_b=["b x", "c x", "d x", "c x"], values=[1, 1, 0, 0])
     source = source_of(corpus)
     assert source.texts == ["a x", "b x", "c x", "d x"]  # "A  X!" has the words of "a x"
@@ -88,7 +88,7 @@ def test_pairs_tie_and_part() -> None:
     assert [source.texts[i] for i in source.clusters.apart[0]] == ["c x", "d x"]
 
 
-def test_grades_are_near_from_four_fifths_and_far_up_to_two() -> None:
+def test_grades_are_near_from_80_percent_and_far_up_to_40_percent() -> None:
     corpus = Pairs(text_a=list("abcd"), text_b=list("efgh"), values=[5.0, 4.0, 3.0, 2.0], graded=True)
     source = source_of(corpus)
     assert {frozenset("ae"), frozenset("bf"), frozenset("c"), frozenset("g")} <= together(source)
@@ -103,7 +103,7 @@ def test_classes_and_groups() -> None:
     assert together(groups) == {frozenset("a"), frozenset("bc")}
 
 
-def test_triplets_stay_as_they_are() -> None:
+def test_triplets_stay_unchanged() -> None:
     corpus = Triplets(anchors=["a", "b", "a"], positives=["b", "b", "c"], negatives=["c", "c", "b"])
     source = source_of(corpus)
     found = [tuple(source.texts[i] for i in row) for row in source.triplets(Recipe())]

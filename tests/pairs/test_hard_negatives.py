@@ -1,4 +1,4 @@
-"""Hard negatives against sentence-transformers' function, GISTEmbed's mask and plain loops, and cases by hand."""
+"""Hard negatives against sentence-transformers' function, plain loops and worked examples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ROWS = at_angles(0, 40, 10, 30, 60, 120)
         ({"margin": 0.0, "least": 0.0}, ["n3"]),
     ],
 )
-def test_rules_by_hand(rules: dict[str, Any], expected: list[str]) -> None:
+def test_worked_examples_of_rules(rules: dict[str, Any], expected: list[str]) -> None:
     assert sentences_to_mine(HAND) == ["a", "p", "n1", "n2", "n3", "n4"]
     mined = mine_negatives(ROWS, HAND, **{"count": 2 if "ranks" in rules else 4, "ranks": (0, 4)} | rules)
     assert named(mined) == [("a", "p", name) for name in expected]
@@ -56,18 +56,18 @@ def test_rules_by_hand(rules: dict[str, Any], expected: list[str]) -> None:
     assert np.allclose(mined.similarities, [[cosines[a, p], cosines[a, n]] for a, p, n in mined.triplets])
 
 
-def test_a_guide_drops_what_it_finds_as_near_as_the_positive_to_either() -> None:
-    guide = at_angles(0, 40, 45, 90, 39, -41)  # n1 is near p, n3 near a, n2 and n4 are near neither
+def test_a_guide_drops_candidates_as_near_as_the_positive_to_either() -> None:
+    guide = at_angles(0, 40, 45, 90, 39, -41)  # n1 is near p, n3 is near a, n2 and n4 are near neither
     assert [n for *_, n in named(mine_negatives(ROWS, HAND, count=4, ranks=(0, 4), guide=guide))] == ["n2", "n4"]
     mined = mine_negatives(ROWS, HAND, count=4, ranks=(0, 4), guide=guide, guide_margin=0.1)
     assert [n for *_, n in named(mined)] == ["n2"]  # cos 41° is within .1 of cos 40°, cos 50° is not
     assert mined.dropped == {"guide": 3}
 
 
-def test_no_negative_of_the_same_class_nor_another_spelling_nor_twice() -> None:
+def test_negatives_are_neither_of_the_same_class_nor_respelled_nor_repeated() -> None:
     texts = ["a", "p", "q", "A ", "P", "x", "y"]
     corpus = Groups([*texts, "x"], ["1", "1", "1", "2", "3", "2", "4", "4"], splits="train")
-    # "A " is a's spelling, so x, of its group 2, belongs to group 1 as well by way of it; y is of x's other group
+    # "A " is another spelling of a, so x, also in group 2, belongs with group 1; y shares x's other group, 4
     rows = np.random.default_rng(0).normal(size=(len(texts), 3))
     mined = mine_negatives(rows, corpus, count=7, ranks=(0, 7))
     for anchor, positive, negative in named(mined):
@@ -76,10 +76,10 @@ def test_no_negative_of_the_same_class_nor_another_spelling_nor_twice() -> None:
         assert {normalise(anchor), normalise(negative)} not in ({"a", "x"}, {"x", "y"}, {"a", "p"}, {"p", "q"})
     spelled = Pairs(["a", "a", "n"], ["A", "p", "k"], [1, 1, 0], splits="train")
     pairs = {(anchor, positive) for anchor, positive, _ in named(mine_negatives(np.eye(5), spelled))}
-    assert pairs == {("a", "p")}  # a and A are one text, no pair
+    assert pairs == {("a", "p")}  # a and A are the same text, not a pair
     two = Pairs(["a", "a", "n", "m"], ["p", "q", "k", "l"], [1, 1, 0, 0], splits="train")
     twice = named(mine_negatives(np.random.default_rng(1).normal(size=(7, 3)), two, count=3, ranks=(0, 4)))
-    assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # of n, k, m, l each once
+    assert len({(anchor, negative) for anchor, _, negative in twice}) == len(twice) == 4  # n, k, m and l, once each
 
 
 def corpora() -> list[Corpus]:
@@ -150,7 +150,7 @@ def test_equals_plain_loops(corpus: Corpus, kind: str) -> None:
 
 
 class Fixed:
-    """What sentence-transformers asks of a model: rows for texts."""
+    """A model as sentence-transformers expects it, with fixed rows for texts."""
 
     def __init__(self, rows: dict[str, np.ndarray]) -> None:
         self.rows, self.device = rows, torch.device("cpu")
@@ -189,18 +189,18 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
     mined = mine_hard_negatives(
         Dataset.from_dict({"anchor": anchors, "positive": positives}),
         Fixed(rows),
-        corpus=anchors,  # as well as the positives
+        corpus=anchors,  # in addition to the positives
         **{"range_max": 99} | theirs,
         verbose=False,
     )
-    # there an anchor is its own first negative, with a cosine of 1
+    # there, an anchor is its own first negative, with cosine 1
     expected = [tuple(row[column] for column in ("anchor", "positive", "negative")) for row in mined]
     texts = corpus.sentences()
     got = named(mine_negatives(np.stack([rows[text] for text in texts]), corpus, **{"ranks": (0, 98)} | ours))
     assert sorted(got) == sorted(row for row in expected if row[0] != row[2])
 
 
-def test_random_sampling_follows_its_seed_and_covers_the_ranks() -> None:
+def test_random_sampling_depends_on_the_seed_and_covers_the_ranks() -> None:
     corpus = load("questions")
     rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
     one, same, other = (
@@ -233,17 +233,17 @@ def test_mined_triplets_are_a_corpus() -> None:
         (Labelled(["a", "b"], ["x", "y"], splits="train"), {}, "positive pairs"),
     ],
 )
-def test_what_cannot_be_mined_is_refused(corpus: Corpus, wrong: dict[str, Any], said: str) -> None:
+def test_bad_arguments_are_refused(corpus: Corpus, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         mine_negatives(ROWS[: len(corpus.sentences())], corpus, **wrong)
 
 
-# --- the truth ---------------------------------------------------------------------------------------------------
+# --- known meanings ----------------------------------------------------------------------------------------------
 
 
-def test_false_negatives_by_hand_and_the_known_meanings() -> None:
+def test_false_negatives_and_known_meanings() -> None:
     mined = mine_negatives(ROWS, HAND, count=4, ranks=(0, 4))
-    meanings = dict(zip(mined.texts, "11x1yz", strict=True))  # n2, the second, means what a means
+    meanings = dict(zip(mined.texts, "11x1yz", strict=True))  # n2 has the same meaning as a
     assert false_negatives(mined, meanings).tolist() == [False, True, False, False]
     with pytest.raises(ValueError, match="meanings"):
         false_negatives(mined, {})

@@ -1,4 +1,4 @@
-"""The streaming loss is the dense one: same value, same gradient, whatever its tiles do; and it never holds m x m."""
+"""The streaming loss has the value and gradient of the dense one for any tiles, and never holds an (m, m) matrix."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def value_and_slope(loss: Loss, X: Tensor, labels: Tensor, **options: float) -> 
 
 
 def assert_same(X: Tensor, labels: Tensor, tolerance: float, **options: float) -> None:
-    """Value, and gradient relative to its largest entry."""
+    """Compare the values, and the gradients relative to the largest entry."""
     value, slope = value_and_slope(streaming_locality, X, labels, **options)
     expected, theirs = value_and_slope(dense_locality, X, labels, **options)
     assert value.item() == pytest.approx(expected.item(), rel=tolerance, abs=tolerance)
@@ -42,7 +42,7 @@ def assert_same(X: Tensor, labels: Tensor, tolerance: float, **options: float) -
 
 
 def sentences(rows: int, width: int, size: int, seed: int, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor]:
-    """Rows like sentence vectors: classes of `size`, a common direction, topics of several classes, unequal noise."""
+    """Rows like sentence vectors, with labels: classes of `size`, a common direction, shared topics, unequal noise."""
     generator = torch.Generator().manual_seed(seed)
 
     def normal(*shape: int) -> Tensor:
@@ -58,7 +58,7 @@ def sentences(rows: int, width: int, size: int, seed: int, dtype: torch.dtype = 
 
 @pytest.fixture(params=["list", "make again", "mixed"])
 def small_tiles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Tiles of 5 and blocks of a few numbers, so that a batch of 23 rows meets every path that one of 23,000 meets."""
+    """Tiles of 5 and blocks of a few numbers, so that 23 rows run the same code as 23,000."""
     share, room = {"list": (1.0, 999), "make again": (0.0, 999), "mixed": (0.4, 0.5)}[request.param]
     monkeypatch.setattr(large_batch, "_SIDE", {True: 5, False: 5})
     monkeypatch.setattr(large_batch, "_FEW", share)
@@ -95,11 +95,11 @@ def test_every_tile_path_and_setting(small_tiles: str, options: str) -> None:
 def test_odd_shapes(labels: list[int], width: int, seed: int, beta: float, epsilon: float) -> None:
     generator = torch.Generator().manual_seed(seed)
     X = torch.randn(len(labels), width, generator=generator, dtype=torch.float64)
-    # rows in one dimension are ±1, all tied: let no pair lie exactly on the margin
+    # one-dimensional rows are ±1 and all tied; keep every pair off the margin
     assert_same(X, torch.tensor(labels), 1e-9, beta=beta, epsilon=epsilon + 1e-3)
 
 
-def test_several_tiles_of_512_rows_of_which_the_last_is_not_full() -> None:
+def test_several_tiles_of_512_rows_with_an_incomplete_last_one() -> None:
     assert_same(*sentences(1704, 100, 8, seed=1), 1e-5)
 
 
@@ -109,8 +109,8 @@ def test_gradient_against_finite_differences(labels: list[int]) -> None:
     assert torch.autograd.gradcheck(lambda X: streaming_locality(X, labels, beta=12.0), X.requires_grad_(), atol=1e-6)
 
 
-def test_by_hand() -> None:
-    """Four unit rows in the plane: (0°, 60°) and (90°, 180°); every pair is kept except the one across 180°."""
+def test_worked_example() -> None:
+    """Rows at 0° and 60° in one class, at 90° and 180° in another; the anchors 0° and 180° keep no pair."""
     angles = torch.deg2rad(torch.tensor([0.0, 60.0, 90.0, 180.0], dtype=torch.float64))
     X = torch.stack([angles.cos(), angles.sin()], 1) * torch.tensor([[1.0], [2.0], [0.5], [9.0]])
     pull = math.log(1 + math.exp(-2 * (0.5 - 0.5))) / 2  # 60° apart
@@ -119,7 +119,7 @@ def test_by_hand() -> None:
     def push(*cosines: float) -> float:
         return math.log(1 + sum(math.exp(10 * (cosine - 0.5)) for cosine in cosines)) / 10
 
-    # floors are 0.4, 0.4, -0.1, -0.1; the ceiling of 0° is 0 + 0.1, below its positive at 0.5
+    # the floors are 0.4, 0.4, -0.1, -0.1; the ceiling of 0° is 0.1, below its positive at 0.5
     first, second = 0.0, pull + push(math.cos(math.pi / 6))
     third, fourth = other + push(0.0, math.cos(math.pi / 6)), 0.0
     found = streaming_locality(X, [0, 0, 1, 1], beta=10.0).item()
@@ -128,7 +128,7 @@ def test_by_hand() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_pair_on_the_margin_is_not_kept(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Positives at cosine 0.5 exactly, negatives at 0.25 or beyond: whether the margin is 0.25 or more decides."""
+    """The positive of row 0 has cosine 0.5 and its negative 0.25: only a margin above 0.25 keeps them."""
     monkeypatch.setattr(large_batch, "_FEW", share)
     X = torch.tensor([[4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0], [1.0, 1.0, 3.0, 5.0**0.5]], dtype=torch.float64)
     labels = [0, 0, 1]
@@ -141,7 +141,7 @@ def test_pair_on_the_margin_is_not_kept(share: float, monkeypatch: pytest.Monkey
 
 
 class LargestTensor(TorchDispatchMode):
-    """Watch every operation and keep the largest number of elements any result had."""
+    """Records the largest number of elements in the result of any operation."""
 
     numbers = 0
 
@@ -154,7 +154,7 @@ class LargestTensor(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("size", [3, 1500])
-def test_no_square_of_the_batch(size: int) -> None:
+def test_no_matrix_of_all_pairs(size: int) -> None:
     rows, width = 1500, 8
     X, labels = sentences(rows, width, size, 0)
     X.requires_grad_()
@@ -163,7 +163,7 @@ def test_no_square_of_the_batch(size: int) -> None:
     assert seen.numbers <= 512 * 512
     with LargestTensor() as dense:
         dense_locality(X[:600], labels[:600]).backward()
-    assert dense.numbers == 600 * 600  # the watch does see
+    assert dense.numbers == 600 * 600  # such a matrix is recorded
 
 
 # ------------------------------------------------------------------ inputs
@@ -173,7 +173,7 @@ def test_no_square_of_the_batch(size: int) -> None:
 def test_rows_without_positives_or_negatives(labels: list[int]) -> None:
     X = torch.randn(len(labels), 5, generator=torch.Generator().manual_seed(0))
     value, slope = value_and_slope(streaming_locality, X, torch.tensor(labels))
-    assert value == 0  # an anchor that lacks one kind keeps none of the other
+    assert value == 0  # without one kind, an anchor keeps none of the other
     assert not slope.any()
 
 
@@ -187,7 +187,7 @@ def test_rows_without_positives_or_negatives(labels: list[int]) -> None:
         (torch.tensor([[1.0], [math.nan], [math.inf]]), [0, 1, 2], "row 1"),
     ],
 )
-def test_rows_labels_and_settings_that_make_no_sense_are_refused(X: Tensor, labels: list[int], said: str) -> None:
+def test_bad_rows_labels_and_settings_are_refused(X: Tensor, labels: list[int], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         streaming_locality(X, labels)
     with pytest.raises(ValueError, match="epsilon"):

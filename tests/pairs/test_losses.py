@@ -1,7 +1,4 @@
-"""Every loss and its weights: by hand, plain loops, other libraries, finite differences, extremes.
-
-Oracles are pytorch-metric-learning and sentence-transformers where they have the loss, and plain loops for all.
-"""
+"""Losses and pair weights against plain loops, other libraries, finite differences and worked examples."""
 
 from __future__ import annotations
 
@@ -49,13 +46,13 @@ def slope(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple
     return value.detach(), leaf.grad
 
 
-def test_multi_similarity_is_another_name_of_locality() -> None:
+def test_multi_similarity_is_another_name_for_locality() -> None:
     assert PairSettings(loss="multi-similarity") == PairSettings(loss="locality")
 
 
 @every_loss
-def test_training_takes_the_usual_temperature_of_its_loss(name: str) -> None:
-    """The default of the formula's keyword; soft triplets have the paper's 1 there, and training uses 0.2."""
+def test_training_uses_the_default_temperature_of_its_loss(name: str) -> None:
+    """The default of the function; but for soft triplets, that is the paper's 1 and training uses 0.2."""
     keyword = inspect.signature(LOSSES[name].function).parameters.get("temperature")
     usual = 1.0 if keyword is None else 0.2 if name == "soft-triplet" else keyword.default
     values = {"loss": name} | ({"dropout": 0.1} if name == "simcse" else {})
@@ -117,7 +114,7 @@ OTHER: dict[str, float | bool] = {
 
 @every_loss
 @given(rows=st.integers(1, 10), seed=st.integers(0, 9999), set_=st.booleans())
-def test_loss_equals_the_loops(name: str, rows: int, seed: int, set_: bool) -> None:
+def test_losses_equal_plain_loops(name: str, rows: int, seed: int, set_: bool) -> None:
     loss, (S, P, N) = LOSSES[name], batch(rows, seed)
     dials = {dial: OTHER[dial] for dial in loss.hyperparameters} if set_ else {}
     expected = in_loops(name, S, P, N, **dials)
@@ -125,7 +122,7 @@ def test_loss_equals_the_loops(name: str, rows: int, seed: int, set_: bool) -> N
 
 
 @given(alpha=st.floats(0.1, 60), beta=st.floats(0.1, 200), base=st.floats(-1, 1), seed=st.integers(0, 999))
-def test_locality_of_any_setting_equals_the_loops(alpha: float, beta: float, base: float, seed: int) -> None:
+def test_locality_with_any_settings_equals_plain_loops(alpha: float, beta: float, base: float, seed: int) -> None:
     options = {"alpha": alpha, "beta": beta, "base": base}
     triple = batch(9, seed)
     expected = in_loops("locality", *triple, **options)
@@ -136,14 +133,14 @@ def test_locality_of_any_setting_equals_the_loops(alpha: float, beta: float, bas
 
 @every_loss
 def test_masks_need_not_be_square(name: str) -> None:
-    """Anchors against other rows: a batch against a memory."""
+    """Anchors against other rows, such as a batch against a memory."""
     S, P, N = (part[:4] for part in batch(9, 1))
     for dials in ({}, {dial: OTHER[dial] for dial in LOSSES[name].hyperparameters}):
         assert LOSSES[name].function(S, P, N, **dials).item() == pytest.approx(in_loops(name, S, P, N, **dials))
 
 
 @every_loss
-def test_settings_of_a_training_reach_its_loss(name: str) -> None:
+def test_training_settings_reach_the_loss(name: str) -> None:
     S, P, N = batch(8, 1)
     dials: dict[str, Any] = {dial: OTHER[dial] for dial in LOSSES[name].hyperparameters}
     found = loss_of(PairSettings.of({"loss": name, **dials}))(S, P, N)
@@ -162,7 +159,7 @@ def test_gradient_against_finite_differences(name: str) -> None:
         assert torch.autograd.gradcheck(lambda tau: loss(S.detach(), P, N, temperature=tau), tau)
 
 
-def test_triplets_in_small_portions_give_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_triplets_in_small_blocks_give_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     S, P, N = batch(12, 3)
     value, whole = slope(soft_triplet, S, P, N)
     monkeypatch.setattr(losses, "_TRIPLETS_AT_ONCE", 30)
@@ -171,7 +168,7 @@ def test_triplets_in_small_portions_give_the_same_gradient(monkeypatch: pytest.M
     torch.testing.assert_close(parts, whole, atol=1e-12, rtol=0)
 
 
-# ------------------------------------------------------------------ by hand
+# ------------------------------------------------------------------ worked examples
 
 
 def three_rows() -> Triple:
@@ -180,7 +177,7 @@ def three_rows() -> Triple:
     return S, *masks_from_labels([0, 0, 1])
 
 
-def test_three_rows_by_hand() -> None:
+def test_worked_example_of_three_rows() -> None:
     # anchors: (0.6 - 0.5) - 0.8, 0 - 0.8, 0.1 + 0
     assert contrastive(*three_rows()).item() == pytest.approx((-0.7 - 0.8 + 0.1) / 3)
     assert contrastive(*three_rows(), margin=0.0).item() == pytest.approx((-0.2 - 0.6 + 0.8) / 3, abs=1e-15)
@@ -201,7 +198,7 @@ WEIGHTS = {
     "locality": (math.exp(-0.2) / (1 + math.exp(-0.2)), E / (1 + E + E2), E2 / (1 + E + E2)),
     "contrastive": (1, 1, 0),
     "soft-triplet": (E1 / (1 + E1) + E4 / (1 + E4), E1 / (1 + E1), E4 / (1 + E4)),
-    "margin-triplet": (1, 1, 0),  # .2 is further than .6 by more than .3
+    "margin-triplet": (1, 1, 0),  # .2 is below .6 by more than .3
     "infonce": tuple(10 * share / (1 + E1 + E4) for share in (E1 + E4, E1, E4)),
     "supcon": tuple(10 * share / (1 + E1 + E4) for share in (E1 + E4, E1, E4)),
     "logistic": (E2 / (1 + E2), E / (1 + E), E2 / (1 + E2)),
@@ -219,7 +216,7 @@ def small() -> Triple:
 
 
 @every_loss
-def test_weights_of_a_small_batch_by_hand(name: str) -> None:
+def test_worked_example_of_weights(name: str) -> None:
     dials = {dial: BY_HAND[dial] for dial in LOSSES[name].hyperparameters if dial != "symmetric"}
     weights = pair_weights(partial(LOSSES[name].function, **dials), *small())
     assert weights[0, 1:].tolist() == pytest.approx(WEIGHTS[name], rel=1e-12)
@@ -227,7 +224,7 @@ def test_weights_of_a_small_batch_by_hand(name: str) -> None:
     assert weights[0, 0] == 0
 
 
-def test_supcon_pushes_a_positive_that_has_more_than_its_share() -> None:
+def test_supcon_pushes_a_positive_with_more_than_its_share() -> None:
     S = torch.tensor([[1.0, 0.9, 0.1, -1.0]], dtype=torch.float64)
     P, N = torch.tensor([[False, True, True, False]]), torch.tensor([[False, False, False, True]])
     _, turned = slope(partial(losses.supcon, temperature=1.0), S, P, N)
@@ -240,7 +237,7 @@ def test_supcon_pushes_a_positive_that_has_more_than_its_share() -> None:
 
 
 def theirs(name: str) -> tuple[Callable[[Tensor, Tensor], Tensor], dict[str, float]]:
-    """The loss of pytorch-metric-learning on embeddings and labels, and our dials for it."""
+    """The loss of pytorch-metric-learning, and the equivalent settings of ours."""
     from pytorch_metric_learning import losses as pml
     from pytorch_metric_learning.distances import CosineSimilarity
     from pytorch_metric_learning.reducers import MeanReducer, SumReducer
@@ -259,10 +256,10 @@ def theirs(name: str) -> tuple[Callable[[Tensor, Tensor], Tensor], dict[str, flo
 def test_against_pytorch_metric_learning(name: str) -> None:
     generator = torch.Generator().manual_seed(4)
     X = torch.randn(12, 5, generator=generator, dtype=torch.float64) + 0.3
-    labels = torch.arange(12) // 3  # three of each: a mean over pairs is one over anchors
+    labels = torch.arange(12) // 3  # three per class, so means over pairs and over anchors agree
     their_loss, dials = theirs(name)
     V = F.normalize(X, dim=1)
-    scale = 12 if "triplet" in name else 1  # they sum over triplets, we take the mean over anchors of the sum
+    scale = 12 if "triplet" in name else 1  # theirs is a sum over triplets, ours the mean over anchors
     ours = LOSSES[name].function(V @ V.T, *masks_from_labels(labels), **dials)
     assert scale * ours.item() == pytest.approx(their_loss(X, labels).item(), rel=1e-6)
 
@@ -279,7 +276,7 @@ def test_against_multiple_negatives_ranking(symmetric: bool) -> None:
     assert ours.item() == pytest.approx(their_loss.compute_loss_from_embeddings([A, B], None).item(), rel=1e-5)
 
 
-def test_against_cosent_of_sentence_transformers() -> None:
+def test_against_sentence_transformers_cosent() -> None:
     their = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
     A, B = torch.randn(2, 9, 5, generator=torch.Generator().manual_seed(2))
     grades = torch.tensor([0, 1, 1, 3, 5, 5, 2, 0.5, 4])
@@ -290,7 +287,7 @@ def test_against_cosent_of_sentence_transformers() -> None:
     assert losses.cosent(S, P, N, temperature=0.1, grades=G).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
-def test_cosent_with_grades_is_the_double_sum() -> None:
+def test_cosent_with_grades_equals_the_double_sum() -> None:
     S, P, N = batch(8, 0)
     G = torch.randint(0, 4, (8, 8), generator=torch.Generator().manual_seed(0)).double()
     known = [(float(S[i, j]), float(G[i, j])) for i, j in (P | N).nonzero().tolist()]
@@ -305,8 +302,8 @@ def test_cosent_with_grades_is_the_double_sum() -> None:
 # ------------------------------------------------------------------ extremes
 
 
-def test_large_exponent_is_not_cut_off_in_double_precision() -> None:
-    """torch's softplus of 20.5 is 20.5, and a millionth of a millionth is missing."""
+def test_a_large_exponent_is_exact_in_double_precision() -> None:
+    """torch's softplus(20.5) is 20.5, without the last 1e-9."""
     one = torch.ones(1, 1, dtype=torch.bool)
     found = losses.logistic(torch.full((1, 1), 0.5, dtype=torch.float64), ~one, one, base=0.0, temperature=0.5 / 20.5)
     assert found.item() / (0.5 / 20.5) - 20.5 == pytest.approx(math.log1p(math.exp(-20.5)), rel=1e-4)
@@ -314,7 +311,7 @@ def test_large_exponent_is_not_cut_off_in_double_precision() -> None:
 
 @every_loss
 @pytest.mark.parametrize(("together", "apart"), [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)])
-def test_finite_all_the_way_apart_or_together(name: str, together: float, apart: float) -> None:
+def test_finite_for_extreme_similarities(name: str, together: float, apart: float) -> None:
     P, N = masks_from_labels([0, 0, 1, 1, 1])
     S = (P * together + N * apart + torch.eye(5)).float()
     dials = {"temperature": 1e-6} if "temperature" in LOSSES[name].hyperparameters else {}
@@ -322,11 +319,11 @@ def test_finite_all_the_way_apart_or_together(name: str, together: float, apart:
     assert value.isfinite()
     assert found.isfinite().all()
     if dials and together < apart:
-        assert found[P].max() < 0 < found[N].min()  # where all is wrong, all of it is moved
+        assert found[P].max() < 0 < found[N].min()  # if every pair is wrong, every pair is moved
 
 
 @pytest.mark.parametrize(("together", "apart"), [(1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0)])
-def test_locality_of_a_large_beta_by_hand(together: float, apart: float) -> None:
+def test_locality_with_a_large_beta(together: float, apart: float) -> None:
     """S = ±1 with a large β, identical vectors included: log(1 + n e^x) is x + log n when x is large."""
     P, N = masks_from_labels([0, 0, 1, 1, 1])
     S, beta = P * together + N * apart + torch.eye(5), 5000.0
@@ -345,7 +342,7 @@ def test_locality_of_a_large_beta_by_hand(together: float, apart: float) -> None
 
 @every_loss
 @pytest.mark.parametrize("labels", [[0], [0, 0, 0, 0], [0, 1, 2, 3]])
-def test_one_class_alone_or_one_row_of_each(name: str, labels: list[int]) -> None:
+def test_a_single_class_or_one_row_per_class(name: str, labels: list[int]) -> None:
     S, (P, N) = cosines(len(labels), 3, 0).clamp(-1, 1), masks_from_labels(labels)
     value, found = slope(LOSSES[name].function, S, P, N)
     assert value.item() == pytest.approx(in_loops(name, S, P, N), abs=1e-12)
@@ -364,7 +361,7 @@ def test_half_precision_is_computed_in_single(name: str) -> None:
 
 
 @every_loss
-def test_order_of_rows_does_not_matter_and_inputs_are_left_alone(name: str) -> None:
+def test_the_order_of_rows_does_not_matter_and_inputs_stay_unchanged(name: str) -> None:
     S, P, N = batch(9, 3)
     order = torch.randperm(9, generator=torch.Generator().manual_seed(0))
     before = [part.clone() for part in (S, P, N)]
@@ -392,7 +389,7 @@ def test_order_of_rows_does_not_matter_and_inputs_are_left_alone(name: str) -> N
         (partial(losses.cosent, grades=torch.full((3, 4), math.nan)), "grades"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(call: Callable, argument: str) -> None:
+def test_bad_settings_are_refused(call: Callable, argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         call(*small())
 
@@ -400,8 +397,8 @@ def test_settings_that_make_no_sense_are_refused(call: Callable, argument: str) 
 # ------------------------------------------------------------------ weights of any loss
 
 
-def test_weights_of_a_loss_of_ones_own() -> None:
-    """Any function of the three, similarities that are no cosines; pairs outside the masks do not show."""
+def test_weights_of_a_custom_loss() -> None:
+    """Any function of (S, P, N), also with similarities that are not cosines; pairs outside the masks have weight 0."""
     S, P, N = batch(6, 1)
     weights = pair_weights(lambda S, P, N: (S**2).mean(), 3 * S, P, N)
     torch.testing.assert_close(weights, (2 * 3 * S / 6).abs() * (P | N))

@@ -1,4 +1,4 @@
-"""Masks from labels, and what is said about a triple (S, P, N) that cannot be right."""
+"""Masks from labels, and errors for an inconsistent triple (S, P, N)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from labkit.pairs import locality, masks_from_labels
 
 
-def test_labels_that_are_none_are_refused_and_large_ones_stay_apart() -> None:
+def test_bad_labels_are_refused_and_large_ones_stay_distinct() -> None:
     for labels in ([[0, 1]], [], [None, "b"], [0.0, math.nan]):
         with pytest.raises(ValueError, match="labels"):
             masks_from_labels(labels)
@@ -28,7 +28,7 @@ def test_masks_of_three_rows(labels: Any) -> None:
     assert negative.tolist() == [[False, False, True], [False, False, True], [True, True, False]]
 
 
-def test_diagonal_of_other_rows_may_be_positive() -> None:
+def test_the_diagonal_may_be_positive_for_other_rows() -> None:
     rows = F.normalize(torch.randn(6, 4, generator=torch.Generator().manual_seed(0)))
     memory, labels = rows.flip(0), torch.tensor([0, 0, 1, 1, 0, 0])
     same = labels[:, None] == labels.flip(0)
@@ -47,13 +47,13 @@ def changed(name: str, i: int, j: int, value: float) -> torch.Tensor:
     return tensor
 
 
-def test_masks_of_zeros_and_ones_mean_the_same() -> None:
+def test_masks_may_be_zeros_and_ones() -> None:
     S, P, N = good().values()
     assert torch.equal(locality(S, P.int(), N.float()), locality(S, P, N))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_rounding_may_carry_a_cosine_beyond_one(dtype: torch.dtype) -> None:
+def test_cosines_slightly_above_one_are_accepted(dtype: torch.dtype) -> None:
     beyond = torch.nextafter(torch.ones((), dtype=dtype), torch.tensor(2.0, dtype=dtype))
     assert locality(beyond.expand(2, 2), *masks_from_labels([0, 0])).isfinite()
 
@@ -72,7 +72,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_triple_that_makes_no_sense_is_refused(wrong: str) -> None:
+def test_an_inconsistent_triple_is_refused(wrong: str) -> None:
     change, said = WRONG[wrong]
     with pytest.raises(ValueError, match=said):
         locality(**(good() | change))

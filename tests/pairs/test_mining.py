@@ -1,4 +1,4 @@
-"""Miners: the keep rule by hand and in loops, one pair each, and a share drawn from a generator."""
+"""Miners: the keep rule against a worked example and loops, the hardest pairs, and random shares."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Masks = tuple[Tensor, Tensor]
 
 
 def cosines(rows: int, width: int, seed: int) -> Tensor:
-    """S (m, m) in float64 of random directions that lean to one side, so that similarities spread over [-1, 1]."""
+    """Cosines (m, m) in float64 of random directions with a common offset."""
     X = torch.randn(rows, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + 0.5
     V = X / X.norm(dim=1, keepdim=True)
     return V @ V.T
 
 
 def random_masks(rows: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Masks with unknown pairs, rows without a positive and rows without a negative."""
+    """Masks with unknown pairs, a row without positives and a row without negatives."""
     kind = torch.randint(0, 3, (rows, rows), generator=torch.Generator().manual_seed(seed)).fill_diagonal_(0)
     kind[0] = kind[0].clamp(max=1)  # no negative
     kind[-1][kind[-1] == 1] = 2  # no positive
@@ -31,7 +31,7 @@ def random_masks(rows: int, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def in_loops(S: Tensor, P: Tensor, N: Tensor, epsilon: float) -> tuple[Masks, Masks]:
-    """What `informative` and `hardest` keep."""
+    """The pairs that `informative` and `hardest` keep."""
     s, (kept, pushed, far, near) = S.tolist(), torch.zeros(4, *P.shape, dtype=torch.bool)
     for i in range(len(s)):
         positives, negatives = ([j for j in range(len(s)) if mask[i, j]] for mask in (P, N))
@@ -46,14 +46,14 @@ def in_loops(S: Tensor, P: Tensor, N: Tensor, epsilon: float) -> tuple[Masks, Ma
     return (kept, pushed), (far, near)
 
 
-def test_keep_rule_by_hand() -> None:
+def test_worked_example_of_the_keep_rule() -> None:
     """Positives at 0.9 and 0.6, negatives at 0.75, 0.55 and 0.4, ε = 0.1: the floor is 0.5, the ceiling 0.85."""
     S = torch.tensor([[0.9, 0.6, 0.75, 0.55, 0.4]], dtype=torch.float64)
     P = torch.tensor([[True, True, False, False, False]])
     kept, pushed = informative(S, P, ~P)
     assert kept.tolist() == [[False, True, False, False, False]]
     assert pushed.tolist() == [[False, False, True, True, False]]
-    # a pair on the margin itself is not kept
+    # a pair exactly on the margin is not kept
     S = torch.tensor([[0.5, 0.25], [0.5, 0.26], [0.5, 0.24]], dtype=torch.float64)
     P = torch.tensor([[True, False]]).expand(3, 2)
     kept, pushed = informative(S, P, ~P, epsilon=0.25)
@@ -61,7 +61,7 @@ def test_keep_rule_by_hand() -> None:
 
 
 @given(rows=st.integers(1, 12), seed=st.integers(0, 9999), epsilon=st.floats(-0.5, 2))
-def test_keep_rules_against_loops(rows: int, seed: int, epsilon: float) -> None:
+def test_keep_rules_equal_loops(rows: int, seed: int, epsilon: float) -> None:
     triple = cosines(rows, 3, seed), *random_masks(rows, seed)
     kept = informative(*triple, epsilon=epsilon), hardest(*triple)
     for found, expected in zip(kept, in_loops(*triple, epsilon), strict=True):
@@ -69,7 +69,7 @@ def test_keep_rules_against_loops(rows: int, seed: int, epsilon: float) -> None:
         assert torch.equal(found[1], expected[1])
 
 
-def test_hardest_of_equals_is_the_first() -> None:
+def test_the_hardest_of_tied_pairs_is_the_first() -> None:
     P, N = masks_from_labels([0, 0, 0, 1, 1])
     far, near = hardest(torch.ones(5, 5), P, N)
     assert far.nonzero().tolist() == [[0, 1], [1, 0], [2, 0], [3, 4], [4, 3]]
@@ -97,7 +97,7 @@ def test_random_pairs_do_not_look_at_similarities() -> None:
     assert not torch.equal(draws[0], draws[2])
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
+def test_bad_settings_are_refused() -> None:
     triple = cosines(5, 3, 1), *random_masks(5, 1)
     for epsilon in (math.nan, "2"):
         with pytest.raises(ValueError, match="epsilon"):

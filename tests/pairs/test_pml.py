@@ -1,4 +1,4 @@
-"""`as_pml` beside pytorch-metric-learning: the same value and gradient, from labels, miners, other rows."""
+"""`as_pml` against pytorch-metric-learning: equal values and gradients for labels, miners and other rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTINGS = {"alpha": 0.1, "beta": 40.0, "base": 0.5}
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_five_rows_on_a_circle(dtype: torch.dtype) -> None:
-    """The case that project tests its own loss with: 0° to 80°, classes 0 0 1 1 2, the loss rebuilt pair by pair."""
+    """The case of pytorch-metric-learning's own test, 0° to 80° and classes 0 0 1 1 2, computed pair by pair."""
     degrees, labels = [0.0, 20.0, 40.0, 60.0, 80.0], [0, 0, 1, 1, 2]
     angles = [math.radians(degree) for degree in degrees]
     rows = torch.tensor([[math.cos(x), math.sin(x)] for x in angles], dtype=dtype, requires_grad=True)
@@ -37,7 +37,7 @@ def test_five_rows_on_a_circle(dtype: torch.dtype) -> None:
     assert rows.grad.isfinite().all()
 
 
-# ------------------------------------------------------------------ beside the project itself
+# ------------------------------------------------------------------ against the library
 
 
 def batch(seed: int, rows: int = 96, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
@@ -73,12 +73,12 @@ def test_multi_similarity_with_and_without_its_miner(dtype: torch.dtype, epsilon
     X, labels = batch(0, dtype=dtype)
     mined = mine(X, labels)
     assert_same(lambda X: ours(X, labels, mined), lambda X: peer(X, labels, mined), X)
-    if epsilon is not None:  # their miner and loss against our streaming form, which mines for itself
+    if epsilon is not None:  # their miner and loss against our streaming loss, which includes the miner
         streaming = partial(streaming_locality, epsilon=epsilon, **SETTINGS)
         assert_same(lambda X: streaming(X, labels), lambda X: peer(X, labels, mine(X, labels)), X)
 
 
-# ------------------------------------------------------------------ inside its wrappers
+# ------------------------------------------------------------------ inside the library's wrappers
 
 
 def test_memory_of_earlier_batches() -> None:
@@ -94,7 +94,7 @@ def test_memory_of_earlier_batches() -> None:
             assert_same(*(partial(loss, labels=labels) for loss in (ours, peer)), X)
 
 
-def test_without_that_project_it_is_a_module_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_it_is_still_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     X, labels = batch(1)
     expected = as_pml(locality)(X, labels)
     for name in ("pytorch_metric_learning", "pytorch_metric_learning.losses"):
@@ -118,13 +118,13 @@ def test_without_that_project_it_is_a_module_all_the_same(monkeypatch: pytest.Mo
         (lambda f: as_pml(0.5), "loss"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(call: Callable[[nn.Module], Tensor], argument: str) -> None:
+def test_bad_arguments_are_refused(call: Callable[[nn.Module], Tensor], argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         call(as_pml(locality))
 
 
 def test_rows_compared_with_other_rows() -> None:
-    """With `ref_emb` the others are no anchors, and a row of the same number is no row itself."""
+    """With `ref_emb`, the other rows are not anchors, and rows with the same number are different rows."""
     generator = torch.Generator().manual_seed(0)
     rows, others = (torch.randn(count, 3, generator=generator, dtype=torch.float64) for count in (3, 4))
     labels, theirs = torch.tensor([0, 0, 1]), torch.tensor([0, 1, 0, 2])

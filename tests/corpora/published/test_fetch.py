@@ -1,4 +1,4 @@
-"""The downloader against a local server that misbehaves as scripted, and harmful archives."""
+"""Downloads from a local server that fails as scripted; harmful archives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHA256 = hashlib.sha256(BODY).hexdigest()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answer the n-th request with the n-th answer of the script, and all further ones with the last."""
+    """Answers the n-th request with the n-th answer of the script, and later requests with the last one."""
 
     server: Server
 
@@ -57,7 +57,7 @@ def server() -> Iterator[Server]:
 
 
 def whole(handler: Handler, body: bytes = BODY, upto: int | None = None) -> None:
-    """The full length is announced; the connection is dropped after `upto` bytes."""
+    """Announce the full length, but send only `upto` bytes."""
     handler.send_response(200)
     handler.send_header("Content-Length", str(len(body)))
     handler.end_headers()
@@ -75,7 +75,7 @@ def redirected(handler: Handler) -> None:
 
 
 def get(server: Server, folder: Path, **options: Any) -> Path:
-    """`fetch` with no waiting."""
+    """Call `fetch` without delays."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(time, "sleep", lambda seconds: None)
         return fetch(f"http://127.0.0.1:{server.server_address[1]}/set/file.bin", folder / "file.bin", **options)
@@ -98,7 +98,7 @@ def test_a_file_arrives_with_progress(server: Server, tmp_path: Path) -> None:
     assert left_in(target.parent) == {"file.bin"}
 
 
-def test_a_file_that_is_there_is_fetched_again_only_where_it_is_another(server: Server, tmp_path: Path) -> None:
+def test_an_existing_file_is_fetched_again_only_if_it_differs(server: Server, tmp_path: Path) -> None:
     server.script = [whole]
     for _ in range(2):
         get(server, tmp_path, sha256=SHA256)
@@ -108,7 +108,7 @@ def test_a_file_that_is_there_is_fetched_again_only_where_it_is_another(server: 
     assert server.asked == 2
 
 
-def test_a_broken_transfer_is_tried_again(server: Server, tmp_path: Path) -> None:
+def test_a_broken_transfer_is_retried(server: Server, tmp_path: Path) -> None:
     server.script = [broken, lambda handler: handler.send_error(503), whole]
     assert get(server, tmp_path).read_bytes() == BODY
     assert left_in(tmp_path) == {"file.bin"}
@@ -123,7 +123,7 @@ def test_a_broken_transfer_is_tried_again(server: Server, tmp_path: Path) -> Non
         (broken, "file.bin"),
     ],
 )
-def test_what_is_not_the_file_is_an_error_and_nothing_is_left(
+def test_a_failed_download_is_an_error_and_leaves_nothing(
     answer: Answer, said: str, server: Server, tmp_path: Path
 ) -> None:
     server.script = [answer]
@@ -174,9 +174,9 @@ def test_an_archive_is_unpacked(ending: str, tmp_path: Path) -> None:
     assert left_in(folder.parent) == {"folder"}
 
 
-def test_only_what_is_asked_for(tmp_path: Path) -> None:
+def test_only_requested_files_are_unpacked(tmp_path: Path) -> None:
     path = zipped(tmp_path / "set.zip", MEMBERS)
-    folder = unpack(path, tmp_path / "one", limit_bytes=100, only=("a.txt",))  # the limit is for what is unpacked
+    folder = unpack(path, tmp_path / "one", limit_bytes=100, only=("a.txt",))  # the limit counts only unpacked files
     assert [found.name for found in folder.rglob("*.txt")] == ["a.txt"]
     with pytest.raises(ValueError, match="c.txt"):
         unpack(path, tmp_path / "none", limit_bytes=100, only=("c.txt",))
@@ -205,7 +205,7 @@ def test_a_harmful_archive_is_refused_and_leaves_nothing(harm: str, make: Callab
     assert not (tmp_path.parent / "up.txt").exists()
 
 
-def test_a_size_that_lies_does_not_help_the_bomb(tmp_path: Path) -> None:
+def test_a_false_size_does_not_hide_a_bomb(tmp_path: Path) -> None:
     path = zipped(tmp_path / "set.zip", {"zeros": bytes(5_000_000)})
     data = path.read_bytes()
     path.write_bytes(data.replace((5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
@@ -214,7 +214,7 @@ def test_a_size_that_lies_does_not_help_the_bomb(tmp_path: Path) -> None:
     assert left_in(tmp_path) == {"set.zip"}
 
 
-def test_links_and_devices_are_left_out(tmp_path: Path) -> None:
+def test_links_and_devices_are_skipped(tmp_path: Path) -> None:
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
         path = tarred(tmp_path / "set.tar", {"set/ok.txt": b"fine"}, mode="w")
         with tarfile.open(path, "a") as pack:

@@ -1,4 +1,4 @@
-"""Loading and fetching published sets: which place and form is taken, what is counted, dropped and refused."""
+"""Published datasets: their location and form, skipped and missing rows, downloads, and the real files."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own and no LABKIT_DATA."""
+    """A temporary cache folder, without LABKIT_DATA."""
     monkeypatch.setattr(registry, "user_cache_path", lambda name: tmp_path / "cache" / name)
     monkeypatch.delenv("LABKIT_DATA", raising=False)
     return tmp_path / "cache"
 
 
 def small(monkeypatch: pytest.MonkeyPatch, name: str, **changes: Any) -> None:
-    """The record of a set, with other expected rows or sources."""
+    """Change the record of a dataset, for example its expected rows."""
     monkeypatch.setitem(PUBLISHED, name, replace(PUBLISHED[name], **changes))
 
 
@@ -43,7 +43,7 @@ def quora(rows: int) -> str:
     return HEADER + "".join(f"{n}\t{n}\t{n}\tWhat is {n}?\tWhat would {n} be?\t{n % 2}\n" for n in range(rows))
 
 
-# --- where and in which form -----------------------------------------------------------------------------------
+# --- location and form -----------------------------------------------------------------------------------------
 
 
 def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_the_release_in_the_cache_is_read(monkeypatch: pytest.MonkeyPatch) -> No
     }
 
 
-def test_the_plain_form_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plain_form_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(PUBLISHED["mr"].cache / "rt-polarity.pos", "from the release\n")
     put(PUBLISHED["mr"].cache / "rt-polarity.neg", "from the release\n")
     put(tmp_path / "plain" / "senteval" / "mr.tsv.gz", "text\tlabel\nfrom the plain form\t1\n")
@@ -71,24 +71,24 @@ def test_the_plain_form_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "plain"))
     assert PUBLISHED["mr"].load().sentences() == ["from the plain form"]
     assert PUBLISHED["mr"].here() == tmp_path / "plain" / "senteval" / "mr.tsv.gz"
-    monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "elsewhere"))  # and where it is not there, the cache
+    monkeypatch.setenv("LABKIT_DATA", str(tmp_path / "elsewhere"))  # which does not exist
     assert PUBLISHED["mr"].load().sentences() == ["from the release"]
 
 
-# --- what is counted -------------------------------------------------------------------------------------------
+# --- counted rows ----------------------------------------------------------------------------------------------
 
 
-def test_empty_questions_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_questions_are_skipped_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     small(monkeypatch, "qqp", files={"quora_duplicate_questions.tsv": 32})
     text = quora(30) + '30\t1\t2\t""\tWhat?\t1\n31\t1\t2\t  \tWhat?\t0\n' + "32\t1\t2\tbroken\n"
     put(PUBLISHED["qqp"].cache / "quora_duplicate_questions.tsv", text)
     with pytest.warns(UserWarning, match="quora_duplicate_questions.tsv") as warned:
-        assert len(PUBLISHED["qqp"].load()) == 30  # and 32 rows are expected: one without a label does not count
+        assert len(PUBLISHED["qqp"].load()) == 30  # of 32 expected; the row without a label does not count
     notes = [str(warning.message) for warning in warned]
-    assert [note.rpartition(": ")[2] for note in notes] == ["2", "1"]  # of empty texts, of missing labels
+    assert [note.rpartition(": ")[2] for note in notes] == ["2", "1"]  # empty texts, missing labels
 
 
-def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
+def test_an_unexpected_number_of_rows_is_refused() -> None:
     put(PUBLISHED["qqp"].cache / "quora_duplicate_questions.tsv", quora(50))
     with pytest.raises(ValueError, match="50.*404,290"):
         PUBLISHED["qqp"].load()
@@ -99,7 +99,7 @@ def test_another_number_of_rows_than_the_release_has_is_refused() -> None:
 
 @pytest.fixture
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, str | None]]:
-    """A fetch that writes a small file by its name and remembers what it was asked."""
+    """The calls of `fetch`, replaced by a function that writes a small file."""
     asked: list[tuple[str, Path, str | None]] = []
 
     def fetch(address: str, target: Path, *, sha256: Any = None, progress: Any = None) -> Path:
@@ -118,30 +118,30 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Path, str | None
     return asked
 
 
-def test_every_source_is_fetched_with_what_is_known_of_it(fetched: list[Any]) -> None:
+def test_every_source_is_fetched_with_its_name_and_checksum(fetched: list[Any]) -> None:
     got = PUBLISHED["trec"].fetch()
     folder = PUBLISHED["trec"].cache
     assert fetched == [(source.address, folder / source.name, source.sha256) for source in PUBLISHED["trec"].sources]
     assert got == []
 
 
-def test_archives_are_unpacked_once_and_only_what_is_read(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archives_are_unpacked_once_and_only_needed_files(fetched: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     small(monkeypatch, "cr", files={"custrev.*": 2})
     PUBLISHED["cr"].fetch()
     inside = PUBLISHED["cr"].cache / "datasmall_NB_ACL12"
     assert {path.name for path in inside.rglob("*.*")} == {"custrev.pos", "custrev.neg"}
-    PUBLISHED["cr"].fetch()  # the folder is there: left as it is
+    PUBLISHED["cr"].fetch()  # the folder exists and stays unchanged
     assert PUBLISHED["cr"].load().sentences() == ["bad", "good"]
 
 
 @pytest.mark.parametrize("name", ["mrpc", "mpqa", "qqp-bimpm"])
-def test_sets_under_a_licence_to_accept_are_never_fetched_by_the_program(name: str, fetched: list[Any]) -> None:
+def test_datasets_with_a_licence_to_accept_are_never_fetched(name: str, fetched: list[Any]) -> None:
     assert all(source.by_hand for source in PUBLISHED[name].sources)
     assert len(PUBLISHED[name].fetch()) == len(PUBLISHED[name].sources)
     assert fetched == []
 
 
-# --- the plain form: small files made here, and the real ones where they are at hand -----------------------------
+# --- the plain form ----------------------------------------------------------------------------------------------
 
 
 def rows_of(name: str, folder: Path) -> list[ReleaseRow]:
@@ -173,7 +173,7 @@ def test_articles_have_sections(tmp_path: Path) -> None:
 
 @cache
 def published(name: str, folder: Path) -> tuple[Corpus, list[str]]:
-    """The set, read once, and the notes about it."""
+    """The dataset and the notes about it; each dataset is read once."""
     with collected() as notes:
         return PUBLISHED[name].load(folder), notes
 
@@ -189,7 +189,7 @@ def test_a_real_set_has_the_rows_of_its_manifest(name: str, published_data: Path
     assert corpus.name == name
 
 
-# name -> rows in train, dev, test; counted on the files themselves, with another program
+# name -> rows in train, dev, test, counted in the files by another program
 SPLITS = {
     "mrpc": (4_076, 0, 1_725),
     "stsb": (5_749, 1_500, 1_379),

@@ -1,4 +1,4 @@
-"""Each official format, by a small sample with the oddities of the real files. All sentences are made up here."""
+"""Each release format, on a small sample with the oddities of the real files. All sentences are made up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from labkit.corpora.published.releases import (
 
 
 def put(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files, by their names within the folder."""
+    """Write files, given by their names within the folder."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def test_glue_has_lone_quotes_and_broken_rows(tmp_path: Path) -> None:
     rows = rows_of(quora_glue(tmp_path))
     assert [row["split"] for row in rows] == ["train", "train", "dev"]
     assert rows[0]["text_a"] == '"Eureka, who said it?'
-    assert rows[1]["label"] == ""  # left out and counted when it is loaded
+    assert rows[1]["label"] == ""  # skipped and counted on loading
 
 
 def test_the_split_of_wang_et_al(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_paraphrases_with_byte_order_mark_and_lone_quotes(tmp_path: Path) -> Non
     assert (rows[0]["label"], rows[0]["id_a"], rows[0]["id_b"]) == ("1", "11", "12")
 
 
-def test_places_are_taken_apart(tmp_path: Path) -> None:
+def test_places_are_parsed(tmp_path: Path) -> None:
     first = (
         "COL name VAL Lock House COL latitude VAL 40.5 COL longitude VAL -79.25 COL address VAL   COL postalCode VAL   "
     )
@@ -142,11 +142,11 @@ def test_places_are_taken_apart(tmp_path: Path) -> None:
 # --- scores ----------------------------------------------------------------------------------------------------
 
 
-def test_sts_pairs_meet_their_scores_line_by_line(tmp_path: Path) -> None:
+def test_sts_pairs_get_their_scores_line_by_line(tmp_path: Path) -> None:
     old, new = "STS2012-en-test/test-gold", "STS2016-en-test/sts2016-english"
     put(tmp_path, {f"{old}/STS.input.MSRpar.txt": 'A dog runs.\tA dog is running.\r\nIt rains.\tIt "snows.\r\n'})
     put(tmp_path, {f"{old}/STS.gs.MSRpar.txt": "4.5\r\n1.25\r\n", f"{old}/STS.gs.ALL.txt": "4.5\n1.25\n"})
-    # two columns of sources, as in 2016; a pair that was not scored; a line in Latin-1
+    # two columns of sources, as in 2016; a pair without a score; a line in Latin-1
     pairs = "One cat.\tA cat.\tfrom here\tfrom there\nNot scored.\tNo.\t\t\nTrois cafés.\tCafés.\t\t\n"
     put(tmp_path, {f"{new}/STS2016.input.postediting.txt": pairs.encode("latin-1")})
     put(tmp_path, {f"{new}/STS2016.gs.postediting.txt": "5\n\n0\n"})
@@ -163,16 +163,16 @@ def test_sts_pairs_meet_their_scores_line_by_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["STS12-en-test", "sts/STS_2012"])
-def test_the_year_is_told_by_the_folder(folder: str, tmp_path: Path) -> None:
+def test_the_folder_gives_the_year(folder: str, tmp_path: Path) -> None:
     put(tmp_path, {f"{folder}/STS.input.surprise.OnWN.txt": "a\tb\n", f"{folder}/STS.gs.surprise.OnWN.txt": "1\n"})
     assert [(row["year"], row["subset"]) for row in rows_of(sts(tmp_path))] == [("2012", "surprise.OnWN")]
 
 
-def test_sts_files_that_do_not_fit_together(tmp_path: Path) -> None:
+def test_mismatched_sts_files(tmp_path: Path) -> None:
     put(tmp_path, {"STS2012/STS.input.x.txt": "a\tb\n", "STS2012/STS.gs.x.txt": "1\n2\n"})
     with pytest.raises(ValueError, match=r"STS\.gs\.x\.txt"):
         list(sts(tmp_path))
-    put(tmp_path, {"STS2012/STS.gs.x.txt": "\n\n\n"})  # blank ends do not matter
+    put(tmp_path, {"STS2012/STS.gs.x.txt": "\n\n\n"})  # trailing blank lines are ignored
     assert {row["score"] for row in rows_of(sts(tmp_path))} == {""}
     put(tmp_path, {"STS2012/STS.input.blank.txt": "a\tb\n\nc\td\n", "STS2012/STS.gs.blank.txt": "1\n\n3\n"})
     kept = {row["text_a"]: row["score"] for row in rows_of(sts(tmp_path)) if row["subset"] == "blank" and row["score"]}
@@ -184,7 +184,7 @@ def test_sts_files_that_do_not_fit_together(tmp_path: Path) -> None:
         list(sts(tmp_path / "nowhere"))
 
 
-def test_the_benchmark_has_more_columns_now_and_then(tmp_path: Path) -> None:
+def test_the_benchmark_sometimes_has_more_columns(tmp_path: Path) -> None:
     plain = 'main-captions\tMSRvid\t2012test\t0001\t5.000\tA boat is "leaving.\tA boat leaves.\n'
     longer = "main-news\theadlines\t2016\t0024\t0.400\tRain is coming.\tThe sun is out.\tsource one\tsource two\n"
     put(tmp_path, {f"stsbenchmark/sts-{split}.csv": plain + longer for split in ("train", "dev", "test")})
@@ -251,7 +251,7 @@ def test_questions_are_latin_1_and_have_two_classes(tmp_path: Path) -> None:
     rows = rows_of(questions(tmp_path))
     assert rows[0] == {"text": "How far is São Tomé ?", "label": "NUM", "split": "train", "fine_label": "NUM:dist"}
     assert (rows[2]["label"], rows[2]["split"]) == ("LOC", "test")
-    assert rows[3]["label"] == ""  # the blank line: left out when it is loaded
+    assert rows[3]["label"] == ""  # the blank line, skipped on loading
 
 
 def test_newsgroups_are_files_in_folders(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_newsgroups_are_files_in_folders(tmp_path: Path) -> None:
 # --- captions --------------------------------------------------------------------------------------------------
 
 
-def test_coco_captions_hold_line_ends(tmp_path: Path) -> None:
+def test_coco_captions_contain_line_breaks(tmp_path: Path) -> None:
     annotations = [
         {"image_id": 7, "id": 2, "caption": "A kite\n over the hill. "},
         {"image_id": 7, "id": 3, "caption": "É"},
@@ -281,7 +281,7 @@ def test_coco_captions_hold_line_ends(tmp_path: Path) -> None:
             list(coco(tmp_path))
 
 
-def test_five_files_are_one_picture_a_line(tmp_path: Path) -> None:
+def test_each_line_of_five_files_is_one_picture(tmp_path: Path) -> None:
     for name in ("train", "val", "test_2016"):
         for number in range(1, 6):
             packed = gzip.compress(f"picture zero, {number}\npicture one, {number}\n".encode())
