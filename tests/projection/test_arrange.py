@@ -185,8 +185,7 @@ def test_umap_never_runs_concurrently(stand_in: type[StandIn]) -> None:
 
 
 def test_umap_gets_exact_neighbours_of_many_rows(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With UMAP's own dtypes, for which it is already compiled. For few or too many rows, it finds neighbours
-    itself."""
+    """With UMAP's own dtypes, for which it is compiled. For few or too many rows, it finds neighbours itself."""
     project(far_clouds(), "umap", neighbours=7, measure=False)
     assert stand_in.made[0].settings["precomputed_knn"] == (None, None, None)
     monkeypatch.setattr(arrange, "APPROXIMATE", 60)
