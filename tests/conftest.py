@@ -16,8 +16,8 @@ from labkit.corpora.catalogue import Embedded
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-# Examples have no deadline, because the machine may be busy. `ci` tries the same examples in every run; `make
-# test-weekly` selects `weekly` with --hypothesis-profile.
+# Examples have no deadline, because the machine may be busy. `ci` repeats the same examples in every run; the profile
+# `weekly` is chosen by `make test-weekly`, with --hypothesis-profile.
 settings.register_profile(
     "ci", max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -26,7 +26,7 @@ settings.register_profile(
 )
 settings.load_profile("ci")
 
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background by a script, which ignores Ctrl-C
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # background jobs of a script start with Ctrl-C ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

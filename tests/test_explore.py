@@ -84,7 +84,7 @@ def test_a_slider_must_start_within_its_range(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_figure_is_displayed_so_that_it_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plotly's figures display themselves wherever they are called, so their MIME bundle is displayed instead."""
+    """Plotly's figures ignore the place they are given and display themselves, so their MIME bundle is shown."""
     monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
     screen = Screen(monkeypatch)
     explore(lambda beta: go.Figure(go.Bar(y=[beta])), SAYS, beta=BETA)

@@ -106,13 +106,13 @@ def test_recorded_progress_estimates_the_remaining_time(
         return json.loads((tmp_path / "p.json").read_text())
 
     with progress.terminal("batch") as draw:
-        draw(40, 100, "epoch 5")  # resumed: these 40 did not take zero seconds
+        draw(40, 100, "epoch 5")  # resumed: the first 40 do not count towards the rate
         assert told() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
         clock[0] += 0.1
         draw(41, 100, "too soon")
         assert told()["done"] == 40
         clock[0] += 9.9
-        draw(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
+        draw(60, 100, "epoch 7")  # 20 in 10 seconds, so 40 take 20
         assert told()["left"] == pytest.approx(20)
         draw(10, 80, "encoding")  # another task, recorded at once
         assert told() == {"done": 10, "total": 80, "what": "encoding", "left": None}

@@ -140,7 +140,7 @@ def sentences(seed: int) -> list[str]:
 
 a, b, c = sentences(1), sentences(2), sentences(3)
 CORPORA: dict[str, Corpus] = {
-    # positives form groups of four, so that an anchor has several of them, and labelled negatives
+    # positives form groups of four, so that anchors have several positives and labelled negatives
     "Pairs": Pairs(
         a,
         [a[(place // 8 * 8 + (place + 2) % 8) % 60] if place % 2 else a[(place + 11) % 60] for place in range(60)],
@@ -222,7 +222,7 @@ def another(found: dataclasses.Field[Any], now: Any) -> Any:
 def test_a_setting_has_an_effect_exactly_where_it_is_accepted(name: str, shape: str, given: dict[str, Any]) -> None:
     settings, wrong = own(name, given), []
     whole = METHODS[name](**settings).settings
-    always = (EPOCHS, "with an encoder other than transformer")  # tested only with given epochs
+    always = (EPOCHS, "with an encoder other than transformer")  # tested only where epochs is given
     for found in dataclasses.fields(whole):
         when = whole.conditions().get(found.name, (True, ""))[1]
         if found.name in ELSEWHERE or found.name in given or not when or ("epochs" not in given and when in always):

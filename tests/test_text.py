@@ -18,7 +18,7 @@ def test_words_of_several_scripts() -> None:
     assert words("ＡＢＣ　Straße") == ["abc", "straße"]  # full-width letters are letters
     assert words("奶茶店 B1") == ["奶", "茶", "店", "b", "1"]
     assert words("서울 약국") == ["서울", "약국"]
-    assert words("カフェ・バー") == ["カ", "フ", "ェ", "バ", "ー"]  # the dot is in the block of the letters
+    assert words("カフェ・バー") == ["カ", "フ", "ェ", "バ", "ー"]  # the dot is in the Katakana block
     assert words("... !?") == []
 
 

@@ -360,7 +360,7 @@ def test_whatever_determines_a_choice_is_in_the_keys_that_depend_on_it(
 
 
 def test_seeds_are_computed_again_after_a_new_choice(desk: Desk, store: Store) -> None:
-    """A repeated tuning may choose differently, as with another Optuna; all seeds of a row share one choice."""
+    """A repeated tuning, for example with another Optuna, may choose differently; all seeds share one choice."""
     cells = cells_with(tuned(), desk, 2)
     compute(cells[:1], store)
     (tuning,) = cells[0].tunings

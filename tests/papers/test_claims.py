@@ -102,12 +102,12 @@ def in_x(rows: dict[str, Runs]) -> dict[tuple[str, str], Runs]:
         (Claim("", ("a", "c"), ("b",), ("x",), best=True), "confirmed"),
         (Claim("", ("c", "nearly b"), ("b",), ("x",), best=True), "open"),  # the second could be as good
         (Claim("", ("c", "fixed"), ("b",), ("x",), best=True), "not confirmed"),
-        (Claim("", ("a",), ("fixed",), ("x",)), "confirmed"),  # neither row is random
+        (Claim("", ("a",), ("fixed",), ("x",)), "confirmed"),  # `fixed` is not random
         (Claim("", ("nearly b",), ("b",), ("x",), by=0.02, tie=True), "confirmed"),
         (Claim("", ("nearly b",), ("b", "c"), ("x",), by=0.02, tie=True), "not confirmed"),  # c is .047 below
         (Claim("", ("nearly b",), ("b", "wide"), ("x",), by=0.02, tie=True), "open"),
         (Claim("", ("wide",), ("b",), ("x",), by=0.02, tie=True), "open"),  # an uncertain lead is not a tie
-        (Claim("", ("c",), ("b",), ("x",), by=0.02, tie=True), "not confirmed"),  # a tie fails in both directions
+        (Claim("", ("c",), ("b",), ("x",), by=0.02, tie=True), "not confirmed"),  # a tie is refuted from below, too
         (Claim("", ("just below b",), ("b",), ("x",), by=0.022, tie=True), "open"),
         (Claim("", ("a",), ("b",), ("x", "exchanged")), "not confirmed"),  # one column of two refutes it
         (Claim("", ("b",), ("a",), ("one number",)), "open"),  # another sample could reverse it
@@ -181,7 +181,7 @@ def test_a_tie_needs_an_absolute_bound() -> None:
 
 
 def test_the_unluckiest_of_many_leads_does_not_refute() -> None:
-    """A lead slightly below zero refutes a claim by itself, but one in twenty may be so by chance."""
+    """A lead slightly below zero refutes a claim by itself, but one of twenty may be so by chance."""
     gaps = np.random.default_rng(1).normal(size=200)
     gaps = (gaps - gaps.mean()) / gaps.std() - 2.4 / np.sqrt(200)
     there = {"a": {0: Parts(gaps, np.ones(200))}}

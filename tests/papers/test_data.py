@@ -78,7 +78,7 @@ def test_a_folder_with_some_of_the_files(half_a_folder: Path, tmp_path: Path, de
     broken = Desk(folder, memo=tmp_path)
     assert broken.missing("mrpc") == ["mrpc/test.tsv.gz"]
     assert not broken.published(["mrpc"])
-    assert any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, broken, 1).notes)  # why the corpora are bundled
+    assert any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, broken, 1).notes)  # the reason for bundled data
     assert not any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, desk, 1).notes)
 
 
@@ -102,7 +102,7 @@ def test_quora_training_shares_no_question_with_the_test() -> None:
     assert isinstance(dev, Pairs) and isinstance(learned, Pairs)  # noqa: PT018
     assert len(learned) == 352  # an eighth is held out, in whole chains
     held = [label for text, label in zip(a[2:], labels[2:], strict=True) if text not in learned.text_a]
-    assert sum(dev.labels) == sum(held) == len(dev) / 2 < len(held) / 2  # all duplicates, and as many others
+    assert sum(dev.labels) == sum(held) == len(dev) / 2 < len(held) / 2  # all held-out duplicates, and as many others
     assert set(dev.text_a) <= set(a) - set(learned.text_a)
     assert _quora([train, scored]).fingerprint == made.fingerprint
     whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])

@@ -122,7 +122,7 @@ def test_rows_of_an_ablation_get_equal_conditions(name: str) -> None:
 
 
 def test_printed_settings_are_the_papers() -> None:
-    """ε = .1 is from Section 4.1; α, β, λ are the multi-similarity loss'; the baselines have the usual margins."""
+    """ε = .1 is from Section 4.1; α, β, λ are from the multi-similarity loss; the baselines have the usual margins."""
     shared = {"learning_rate": 0.003, "dropout": 0.2}
     assert PRINTED["sentpwnet"] == {"alpha": 2, "beta": 50, "base": 0.5, "epsilon": 0.1, **shared}
     assert PRINTED["siamese"] == {"margin": 0.5, **shared}

@@ -84,7 +84,7 @@ def test_each_column_has_the_scores_of_its_own_data(desk: Desk, store: Store) ->
 
 
 def test_the_interval_of_a_proportion_against_the_formula() -> None:
-    """40 units of 100 independent items are as good as 4,000: the half-width is about t · sqrt(p (1 - p) / 4000)."""
+    """40 units of 100 independent items are as good as 4,000 items: the half-width is t · sqrt(p (1 - p) / 4000)."""
     right = np.random.default_rng(0).binomial(100, 0.3, 40).astype(float)
     low, high = _interval({0: Parts(right, np.full(40, 100.0))})
     share = right.sum() / 4_000

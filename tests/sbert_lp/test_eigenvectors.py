@@ -158,7 +158,7 @@ def test_contrasts_by_hand() -> None:
 
 
 def many_zeros(parts: int = 12) -> sparse.csr_array:
-    """One weak component with many terminal ones: rings without outgoing edges, and rows with edges to all of them."""
+    """One weak component with many terminal ones: rings without outgoing edges, and rows with edges to any others."""
     random = np.random.default_rng(0)
     m = parts * 8 + 60
     W = np.zeros((m, m))

@@ -213,7 +213,7 @@ if __name__ == "__main__":
 
 @pytest.mark.whole
 def test_after_kills_at_random_moments_no_shard_is_lost_or_repeated(tmp_path: Path) -> None:
-    """Two workers that are killed repeatedly write the same bytes as one undisturbed process."""
+    """A job with two workers that is killed repeatedly writes the same bytes as one undisturbed process."""
     names = [str(path) for path in parts(tmp_path)]
     write_shards(names, tmp_path / "fresh", size=900)
     script, out = tmp_path / "make.py", tmp_path / "out"

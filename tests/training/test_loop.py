@@ -102,7 +102,7 @@ def test_clipping_shortens_the_gradient() -> None:
 def test_it_stops_when_dev_does_not_improve_and_keeps_the_best() -> None:
     task = Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     history, snapshots = run(task, epochs=6, patience=3, learning_rate=0.1)
-    assert len(history) == 5  # the best is epoch 2, and three epochs are not better; equal is not better
+    assert len(history) == 5  # best in epoch 2, then three without improvement; an equal score is none
     assert history.column("dev_made_up") == [0.1, 0.5, 0.4, 0.5, 0.3]
     assert task.module.weight.item() == snapshots.vectors[2, 0, 0]
     assert len(run(Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=6, patience=0)[0]) == 6

@@ -51,7 +51,7 @@ def test_pieces_are_the_longest_matches_from_the_left() -> None:
     assert Reader(vocabulary, "pieces", max_length=2).numbers("Unlearned?") == [3, 5]
     assert reader.numbers("") == [1]
     assert in_pieces("un" * 51, {"un": 2, "##un": 3}) == ["<UNK>"]
-    for number in range(70_000):  # the cache of words is limited, so that a large upload does not fill it
+    for number in range(70_000):  # the cache of words is limited, so that large uploads do not exhaust memory
         reader.units(f"un{number}")
     assert reader._cut.cache_info().currsize < 70_000
 

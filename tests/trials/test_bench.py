@@ -54,7 +54,7 @@ def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_an
     twins = {"one": Cost(100, 1), "other": Cost(100, 1)}
     assert [len(planned(twins, 22, workers, small=False)["methods"]) for workers in (1, 2)] == [1, 2]
     assert (middle["trials"], middle["part"], middle["seeds"]) == (8, 0.25, 3)
-    assert planned(costs, minutes=22, workers=1, small=True)["methods"] == ("cheap",)  # trials on few rows use all
+    assert planned(costs, minutes=22, workers=1, small=True)["methods"] == ("cheap",)  # with few rows, trials use all
     assert planned(costs, minutes=600, workers=1, small=False)["trials"] == 24
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
