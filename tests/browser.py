@@ -1,4 +1,4 @@
-"""A browser without a window, and its pages, which note what they ask for and what they complain of."""
+"""A headless browser, and pages that record their requests and errors."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def chromium(flags: Sequence[str] = FLAGS) -> Iterator[Any]:
 
 @dataclass
 class Seen:
-    """A page of a browser, with all that it asked for and all that it complained of."""
+    """A browser page with its requests and errors."""
 
     view: Any
     asked: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
-    ignored: tuple[str, ...] = ()  # ends of addresses whose errors do not count
+    ignored: tuple[str, ...] = ()  # endings of addresses whose errors are ignored
 
     def __post_init__(self) -> None:
         self.view.set_default_timeout(1000 * HANG)

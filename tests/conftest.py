@@ -1,4 +1,4 @@
-"""Fixtures that many tests share."""
+"""Fixtures shared by many tests."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from labkit.corpora.catalogue import Embedded
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
-# No example fails by the clock: the machine may be busy. `ci` tries the same examples in every run; `make test-weekly`
-# chooses `weekly` with --hypothesis-profile.
+# Examples have no deadline, because the machine may be busy. `ci` repeats the same examples in every run; the profile
+# `weekly` is chosen by `make test-weekly`, with --hypothesis-profile.
 settings.register_profile(
     "ci", max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -26,13 +26,13 @@ settings.register_profile(
 )
 settings.load_profile("ci")
 
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun by a script in the background: nobody would hear Ctrl-C
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # background jobs of a script start with Ctrl-C ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def published_data() -> Path:
-    """The folder of published datasets in their plain form; the test is skipped where there is none."""
+    """The folder of published datasets in the plain format; without it, the test is skipped."""
     folder = Path(os.environ.get("LABKIT_DATA") or REPOSITORY.parent / "shared" / "data")
     if not (folder / "MANIFEST.json").is_file():
         pytest.skip("needs the published datasets: set LABKIT_DATA to their folder")
@@ -41,7 +41,7 @@ def published_data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def corpora_are_read_once() -> Iterator[None]:
-    """An embedded corpus never changes, and a hundred tests take theirs from one."""
+    """Cache embedded corpora, which never change and are used by a hundred tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Embedded, "load", cache(Embedded.load))
         yield
@@ -49,14 +49,14 @@ def corpora_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def same_main() -> Iterator[None]:
-    """Streamlit's tests put the page in the place of `__main__`, which spawned processes would then try to import."""
+    """Restore `__main__`: Streamlit's tests replace it with a page, which spawned processes would try to import."""
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What each notebook took, wherever it ran."""
+    """Print how long each notebook took, in whichever process it ran."""
     passed = terminalreporter.stats.get("passed", [])
     took = [value for report in passed for name, value in report.user_properties if name == "took"]
     if took:

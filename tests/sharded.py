@@ -1,4 +1,4 @@
-"""Articles as triplets in a folder of shards, for tests of all that reads such folders."""
+"""Triplets of articles in a folder of shards, for tests of code that reads such folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labkit.thematic.from_dumps import write_shards
 
 
 def sharded(corpus: Corpus, shards: int = 2, *, ending: str = "arrow") -> Corpus:
-    """The triplets of articles in a folder of their own, read from disk."""
+    """The triplets of these articles, written to a temporary folder and read from disk."""
     folder = Path(tempfile.mkdtemp(prefix="sharded-"))
     sources = [folder / f"{number}.jsonl" for number in range(shards)]
     for number, source in enumerate(sources):
@@ -25,7 +25,7 @@ def sharded(corpus: Corpus, shards: int = 2, *, ending: str = "arrow") -> Corpus
 
 
 def all_stages(run: Path, triplets: Path, out: Path, **who: Any) -> list[Path]:
-    """What is made of triplets by every further stage, in folders in `out`: two tasks or more each."""
+    """Run every stage after the triplets, each with at least two tasks, and return their folders in `out`."""
     folders = [out / name for name in ("distinct", "vectors", "near")]
     write_distinct([triplets], folders[0], column="anchor", size=40, **who)
     write_vectors(run, [folders[0]], folders[1], column="anchor", size=40, **who)

@@ -1,4 +1,4 @@
-"""One contract for every function: bad input is refused by name, with what was expected, what came and what to do."""
+"""Invalid input to any function: the error names the argument and its value."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ REFUSED = [
 def test_bad_input_is_refused_by_name(call, said):
     with pytest.raises(ValueError) as refused:
         call()
-    for part in (said.split()[0], *re.findall(r"-?\d+|nan", said)):  # the argument and its values, in any words
+    for part in (said.split()[0], *re.findall(r"-?\d+|nan", said)):  # the argument and its values, whatever the wording
         assert part in str(refused.value)
 
 
-def test_no_function_changes_what_it_is_given():
+def test_no_function_changes_its_input():
     rows = sparse.coo_array(([1.0, 2, 3, 4, 5, 6], ([0, 0, 1, 2, 3, 3], [0, 0, 1, 2, 3, 1])), shape=(4, 4)).tocsr()
     dense, before = rows.toarray(), rows.copy()
     dense_before = dense.copy()
@@ -88,12 +88,12 @@ def test_duplicate_entries_of_a_sparse_matrix_add_up_without_touching_it():
 
 
 @pytest.mark.parametrize("make", [list, pd.Series, torch.tensor])
-def test_many_kinds_of_arrays_are_welcome(make):
+def test_many_kinds_of_arrays_are_accepted(make):
     assert evaluation.best_threshold(make([0.1, 0.9]), make([0, 1])) == pytest.approx(0.5)
     np.testing.assert_array_equal(classes("labels", make([7, 3, 7])), [0, 1, 0])
 
 
-def test_labels_are_not_turned_into_words():
+def test_labels_are_not_converted_to_strings():
     np.testing.assert_array_equal(classes("labels", [1, "1", 1]), [0, 1, 0])
     with pytest.raises(ValueError, match="missing.*1"):
         classes("labels", ["a", float("nan"), "b"])

@@ -1,4 +1,4 @@
-"""A file is written whole or not at all."""
+"""Files and folders are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from labkit.atomic import NoRoom, folder_in_place, in_place, room_for, sentence_of
 
 
-def test_the_file_is_there_at_the_end_and_only_then(tmp_path: Path) -> None:
+def test_the_file_appears_only_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     with in_place(path) as file:
         file.write(b"new")
@@ -43,7 +43,7 @@ def test_a_failure_half_way_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_takes_the_place_of_another_at_the_end_or_not_at_all(tmp_path: Path) -> None:
+def test_a_folder_replaces_another_at_the_end_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "deep" / "folder"
     for number in (1, 2):
         with folder_in_place(place) as beside:
@@ -80,7 +80,7 @@ def test_a_full_disk_is_reported_with_its_file(tmp_path: Path, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_of_which_a_library_has_only_words() -> None:
+def test_a_full_disk_that_a_library_reports_only_in_words() -> None:
     with pytest.raises(NoRoom, match="export"), room_for("export"):
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
     with pytest.raises(SafetensorError), room_for("export"):
@@ -100,7 +100,7 @@ with in_place(pathlib.Path({str(path)!r})) as file:
     time.sleep(60)
 """
     with subprocess.Popen([sys.executable, "-c", program]) as process:
-        while len(list(tmp_path.iterdir())) < 2:  # it has begun to write
+        while len(list(tmp_path.iterdir())) < 2:  # wait until it has started to write
             assert process.poll() is None
             time.sleep(0.02)
         os.kill(process.pid, signal.SIGKILL)
@@ -108,7 +108,7 @@ with in_place(pathlib.Path({str(path)!r})) as file:
     left = [other.name for other in tmp_path.iterdir() if other != path]
     assert len(left) == 1
     assert left[0].startswith(".a.bin.")
-    with in_place(path) as file:  # the next one who writes there sweeps it away
+    with in_place(path) as file:  # the next writer deletes the left-over file
         file.write(b"new")
     assert [other.name for other in tmp_path.iterdir()] == ["a.bin"]
 
@@ -118,7 +118,7 @@ def test_two_writers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> No
     for name in kept:
         (tmp_path / name).write_bytes(b"mine")
     with in_place(path) as one:
-        with in_place(path) as other:  # as by a second `labkit encode`
+        with in_place(path) as other:  # like a second `labkit encode`
             other.write(b"other")
         assert path.read_bytes() == b"other"
         one.write(b"one")

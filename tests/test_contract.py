@@ -1,4 +1,4 @@
-"""One contract for every method in the table: all of it on one shape of corpus, fit and encode on the other shapes."""
+"""The contract of every method: all of it on one shape of corpus, fit and encode on the other shapes."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from labkit.runs import History, Snapshots, read_run, write_run
 from labkit.training import Training
 from tests.tiny_sbert import tiny_sbert
 
-# method -> shapes of corpora it is tried on; whoever is not named is tried on all of them
-LABELS = ("pairs", "graded", "labelled", "groups", "triplets", "articles")  # of some kind: all but "sentences"
+# method -> shapes of corpora to test it on; all other methods are tested on every shape
+LABELS = ("pairs", "graded", "labelled", "groups", "triplets", "articles")  # with labels: all but "sentences"
 SHAPES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("sentpwnet", "siamese", "triplet", "bag", "static", "film", "film-deep"), LABELS),
     "thematic": ("triplets", "articles"),
     "pthought": ("pairs", "groups"),
-    "sbert": ("pairs", "articles"),  # a frozen model learns the same from all
+    "sbert": ("pairs", "articles"),  # a frozen model is the same on all
 }
-# settings that keep the trained ones quick, where a method has them
+# settings that make training quick, for the methods that have them
 SMALL: dict[str, Any] = {
     "epochs": 1,
     "batch": 8,
@@ -57,7 +57,7 @@ SPLITS = ("train", "train", "train", "dev", "train", "test")
 
 
 def scenes() -> list[tuple[str, str, str]]:
-    """(split, a sentence, the same in other words)."""
+    """Rows of (split, sentence, paraphrase)."""
     made = []
     for i, (who, does, what) in enumerate([(a, b, c) for a in WHO for b in DOES for c in WHAT]):
         first, second = (f"{who[k]} {does[k]} {what[k]} today" for k in (0, 1))
@@ -82,7 +82,7 @@ def texts_with(name: Callable[[str], str]) -> tuple[list[str], list[str], list[s
 
 
 def labelled() -> Labelled:
-    texts, labels, splits = texts_with(lambda scene: scene.split()[1])  # who it is about
+    texts, labels, splits = texts_with(lambda scene: scene.split()[1])  # the subject
     return Labelled(texts, labels, splits=splits, name="labelled")
 
 
@@ -102,7 +102,7 @@ def triplets() -> Triplets:
 def articles() -> Articles:
     made = []
     for number in range(10):
-        # a lead, and five sections about something of their own, three paragraphs each
+        # a lead, and five sections with different subjects and three paragraphs each
         sections = tuple(
             Section(
                 f"{what[0]} {number}",
@@ -137,12 +137,12 @@ def small(name: str) -> Method:
     extra |= {"vectors": f"distilled:{tiny_sbert()}"} if name == "static" else {}
     kept = {key: value for key, value in SMALL.items() if key in has}
     if not issubclass(METHODS[name].Settings, BasedSettings):
-        kept.pop("base", None)  # of sentpwnet it is a number
+        kept.pop("base", None)  # for sentpwnet, `base` is a number
     return METHODS[name](**kept, **extra)
 
 
 def first_shape(name: str) -> str:
-    """The shape on which all of the contract is tested."""
+    """The shape on which the whole contract is tested."""
     return SHAPES.get(name, tuple(CORPORA))[0]
 
 
@@ -151,7 +151,7 @@ OTHER_SHAPES = [(name, shape) for name in METHODS for shape in SHAPES.get(name, 
 
 @cache
 def fitted(name: str) -> tuple[Method, History, list[tuple[int, int | None, str]]]:
-    """A method fitted once for all tests, its history and the calls of its progress; nobody changes it."""
+    """A method fitted once for all tests, which must not change it, with its history and its progress calls."""
     method = small(name)
     assert not method.fitted
     seen: list[tuple[int, int | None, str]] = []
@@ -165,7 +165,7 @@ def any_of(name: str) -> Method:
 
 @cache
 def stored(name: str) -> tuple[Method, Path]:
-    """The same method, fitted once more, into a folder."""
+    """The same method, fitted again into a folder."""
     method, folder = small(name), Path(tempfile.mkdtemp(prefix="contract-")) / "run"
     method.fit(CORPORA[first_shape(name)](), seed=3, folder=folder)
     return method, folder
@@ -176,7 +176,7 @@ def dense(rows: Any) -> np.ndarray:
 
 
 def equal(a: Any, b: Any) -> None:
-    """The same numbers, bit for bit."""
+    """Assert that two arrays are equal, bit for bit."""
     assert a.dtype == b.dtype
     assert a.shape == b.shape
     assert dense(a).tobytes() == dense(b).tobytes()
@@ -191,7 +191,7 @@ def state(method: Method) -> tuple[dict[str, bytes], Any]:
 
 
 def check_rows(method: Method) -> np.ndarray:
-    """Finite float32 rows, the empty string and unknown words included, each a function of its sentence alone."""
+    """Check that rows are finite and independent of each other, even for the empty string and unknown words."""
     rows = method.encode(ASKED)
     assert isinstance(rows, np.ndarray | sparse.csr_array)
     assert rows.dtype == np.float32
@@ -226,7 +226,7 @@ class TestEveryMethod:
             assert next(iter(row)) == "epoch"
             assert all(math.isfinite(value) for value in row.values())
 
-    def test_a_row_is_a_function_of_its_sentence_alone(self, name: str) -> None:
+    def test_a_row_depends_only_on_its_sentence(self, name: str) -> None:
         method = any_of(name)
         rows = check_rows(method)
         for number, text in enumerate(ASKED):
@@ -249,7 +249,7 @@ class TestEveryMethod:
             np.testing.assert_allclose(method.similarity(first, b), found[:1], rtol=1e-4, atol=1e-5)
         equal(method.encode(a, convert_to_tensor=True).numpy(), dense(method.encode(a)))
         own = method.similarity(ASKED[:3], ASKED[:3])
-        assert (own.argmax(axis=1) == np.arange(3)).all()  # nothing is nearer to a sentence than itself
+        assert (own.argmax(axis=1) == np.arange(3)).all()  # each sentence is most similar to itself
 
     def test_the_same_seed_gives_the_same_model(self, name: str) -> None:
         method, (again, _) = any_of(name), stored(name)
@@ -258,7 +258,7 @@ class TestEveryMethod:
         equal(again.snapshots.vectors, method.snapshots.vectors)
         equal(again.encode(ASKED), method.encode(ASKED))
 
-    def test_a_run_folder_brings_the_method_back_bit_for_bit(self, name: str, tmp_path: Path) -> None:
+    def test_a_run_folder_restores_the_method_bit_for_bit(self, name: str, tmp_path: Path) -> None:
         method, (_, folder) = any_of(name), stored(name)
         assert (read_run(folder).state, read_run(folder).seed) == ("finished", 3)
         method.save(tmp_path / "run")
@@ -281,7 +281,7 @@ class TestEveryMethod:
         pairs = [(ASKED[0], ASKED[7]), (ASKED[1], ASKED[2]), (ASKED[0], ""), (ASKED[0], ASKED[4]), (ASKED[0], ASKED[0])]
         for way in method.ways:
             for a, b in pairs:
-                # behind ReLU and max-pooling the error of the integral falls as 1 / steps
+                # with ReLU and max-pooling, the error of the integral decreases as 1 / steps
                 found = method.explain(a, b, way=way, steps=64 if way == "integrated" else 0)
                 assert found.similarity == pytest.approx(float(method.similarity([a], [b])[0, 0]), abs=2e-5)
                 total = sum(found.own_a) + sum(found.own_b)
@@ -306,12 +306,12 @@ class TestEveryMethod:
             write_run(broken, tmp_path / str(number))
             with pytest.raises(ValueError, match=f"{number}'"):
                 method.load(tmp_path / str(number))
-            assert not method.fitted  # half of what it was
+            assert not method.fitted  # not left half loaded
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if issubclass(METHODS[name].Settings, Training)])
-def test_no_epoch_leaves_the_network_as_it_starts(name: str) -> None:
-    """An untrained network is a baseline like any other: it encodes, and it is the seed's alone."""
+def test_without_epochs_the_network_keeps_its_initial_weights(name: str) -> None:
+    """An untrained network is a baseline: it encodes, and depends only on the seed."""
     made = [METHODS[name](**{**small(name).settings.values(), "epochs": 0}) for _ in range(2)]
     for method in made:
         assert method.fit(CORPORA[first_shape(name)](), seed=3).history.rows == ()
@@ -319,11 +319,11 @@ def test_no_epoch_leaves_the_network_as_it_starts(name: str) -> None:
     assert state(made[0]) != state(any_of(name))
 
 
-# --- sentences without labels ----------------------------------------------------------------------------------
+# --- unlabelled sentences --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name, shapes in SHAPES.items() if name != "sbert"])
-def test_a_method_that_needs_labels_refuses_sentences_without(name: str) -> None:
+def test_a_method_that_needs_labels_refuses_unlabelled_sentences(name: str) -> None:
     method = small(name)
     with pytest.raises(ValueError, match="label"):
         method.fit(CORPORA["sentences"](), seed=3)
@@ -331,23 +331,23 @@ def test_a_method_that_needs_labels_refuses_sentences_without(name: str) -> None
 
 
 @pytest.mark.parametrize("settings", [{"loss": "simcse", "dropout": 0.1}, {"epochs": 0}])
-def test_networks_that_need_no_label_take_sentences_without(settings: dict[str, Any]) -> None:
+def test_networks_that_need_no_labels_accept_unlabelled_sentences(settings: dict[str, Any]) -> None:
     method = METHODS["bag"](**{"epochs": 1, "batch": 8, "dimension": 8, "device": "cpu"} | settings)
     method.fit(CORPORA["sentences"](), seed=3)
     assert np.isfinite(method.encode(ASKED)).all()
 
 
-def test_sentences_without_labels_cannot_be_scored() -> None:
+def test_unlabelled_sentences_cannot_be_scored() -> None:
     method, corpus = any_of("mean-vectors"), CORPORA["sentences"]()
     for ask in (lambda: score(method, corpus), lambda: selection(method, corpus), lambda: difficulty(corpus)):
         with pytest.raises(ValueError, match="label"):
             ask()
 
 
-# --- what every method has from its base, tested on one ---------------------------------------------------------
+# --- methods of the base class, tested on one subclass ----------------------------------------------------------
 
 
-def test_rows_at_length_one_and_cut() -> None:
+def test_normalised_and_truncated_rows() -> None:
     method = any_of("sif")
     rows, plain = method.encode(ASKED, normalize_embeddings=True), method.encode(ASKED)
     lengths = np.linalg.norm(plain, axis=1)
@@ -357,7 +357,7 @@ def test_rows_at_length_one_and_cut() -> None:
     equal(method.encode(ASKED, truncate_dim=3), plain[:, :3])
     assert method.encode([], truncate_dim=3).shape == (0, 3)
     cut = method.encode(ASKED[:1], truncate_dim=3, normalize_embeddings=True)
-    assert np.linalg.norm(cut) == pytest.approx(1)  # cut first, then scaled
+    assert np.linalg.norm(cut) == pytest.approx(1)  # truncated first, then normalised
     with pytest.raises(ValueError, match="truncate_dim"):
         method.encode(ASKED, truncate_dim=0)
 
@@ -389,12 +389,12 @@ def test_embeddings_and_batches_that_do_not_fit_are_refused() -> None:
             wrong()
     with pytest.raises(ValueError, match="shape"):
         method.similarity_pairwise(rows, rows[:2])
-    half = torch.ones(2, 3, dtype=torch.bfloat16)  # which numpy does not have
+    half = torch.ones(2, 3, dtype=torch.bfloat16)  # a dtype that numpy lacks
     with pytest.raises(ValueError, match="embeddings"):
         method.similarity(half, list(half))
 
 
-def test_before_it_has_learned_a_method_can_do_nothing(tmp_path: Path) -> None:
+def test_an_unfitted_method_can_do_nothing(tmp_path: Path) -> None:
     method = small("sif")
     for action in (
         lambda: method.encode([]),
@@ -423,7 +423,7 @@ def test_a_run_of_another_method_is_refused() -> None:
     assert not other.fitted
 
 
-def test_a_word_left_out_is_what_the_similarity_loses() -> None:
+def test_the_part_of_a_left_out_word_is_the_lost_similarity() -> None:
     method = any_of("sif")
     found = method.explain("the cat sleeps", "a dog sleeps", way="left-out")
     s = method.similarity(["the cat sleeps", "the cat", "cat sleeps"], ["a dog sleeps", "a dog"])
@@ -434,7 +434,7 @@ def test_a_word_left_out_is_what_the_similarity_loses() -> None:
     assert found.parts[2][2] == pytest.approx(s[0, 0] - s[1, 0] - s[0, 1] + s[1, 1], abs=1e-6)
 
 
-def test_what_cannot_be_explained_is_refused() -> None:
+def test_invalid_explanations_are_refused() -> None:
     method = any_of("sif")
     for given, said in (
         ({"way": "guess"}, "way"),
@@ -446,7 +446,7 @@ def test_what_cannot_be_explained_is_refused() -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
-@pytest.mark.parametrize("name", ["lsa", "pca", "bag"])  # pca stands on lsa: the base's arrays are checked, too
+@pytest.mark.parametrize("name", ["lsa", "pca", "bag"])  # pca is based on lsa, whose arrays are checked, too
 def test_a_model_with_nan_or_infinite_numbers_is_refused(name: str, number: float, tmp_path: Path) -> None:
     run = read_run(stored(name)[1])
     for key in [key for key, array in run.arrays.items() if array.dtype.kind == "f"]:
@@ -457,7 +457,7 @@ def test_a_model_with_nan_or_infinite_numbers_is_refused(name: str, number: floa
             METHODS[name]().load(tmp_path / key)
 
 
-@pytest.mark.parametrize("name", ["tfidf", "sif", "pca"])  # sparse, dense, and by its base
+@pytest.mark.parametrize("name", ["tfidf", "sif", "pca"])  # sparse, dense, and with a base
 def test_a_nan_in_a_vector_is_refused_with_its_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     method = any_of(name)
     learned = getattr(method, "base", method)
@@ -488,7 +488,7 @@ def test_unit_rows_by_hand_dense_and_sparse() -> None:
     assert found.dtype == unit(rows).dtype == np.float32
 
 
-def test_embeddings_may_be_numbers_of_any_kind() -> None:
+def test_embeddings_may_have_any_numeric_type() -> None:
     method = any_of("mean-vectors")
     whole = [[3, 4], [1, 0]]
     expected = [[1.0, 0.6], [0.6, 1.0]]
@@ -499,7 +499,7 @@ def test_embeddings_may_be_numbers_of_any_kind() -> None:
     np.testing.assert_array_equal(method.similarity(column, column), method.similarity(list(column), list(column)))
 
 
-def test_fitting_again_forgets_what_was_before(tmp_path: Path) -> None:
+def test_fitting_again_forgets_the_previous_fit(tmp_path: Path) -> None:
     run = read_run(stored("tfidf")[1])
     probe = Snapshots(("a",), ("x",)).with_epoch(0, np.ones((1, 2)))
     write_run(replace(run, history=History(({"epoch": 1, "loss": 0.5},)), snapshots=probe), tmp_path / "with")
@@ -514,5 +514,5 @@ def test_fitting_again_forgets_what_was_before(tmp_path: Path) -> None:
 def test_the_library_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     method = small("mean-vectors")
     method.fit(CORPORA["pairs"]())
-    method.encode(ASKED, show_progress_bar=True)  # a bar is for a person who looks on
+    method.encode(ASKED, show_progress_bar=True)  # a progress bar is shown only in a terminal
     assert capfd.readouterr() == ("", "")

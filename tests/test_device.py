@@ -1,4 +1,4 @@
-"""Devices by name; and on CUDA, a training learns what it learns on the CPU, and a large batch is no square matrix."""
+"""Devices by name; on CUDA, training agrees with the CPU, and large batches need no square matrix."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from labkit.sentpwnet.method import SentPWNet
 from labkit.sentpwnet.settings import PairSettings
 
 
-def test_auto_takes_the_best_device_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_the_best_available_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     assert device_of("auto").type == device_of("cpu").type == "cpu"
     with pytest.raises(ValueError, match="'cuda'"):
         device_of("cuda")
-    assert device_of("cuda", insist=False).type == "cpu"  # a run from another machine
+    assert device_of("cuda", insist=False).type == "cpu"  # for a run from another machine
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert device_of("auto").type == "mps"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -38,7 +38,7 @@ def test_cuda_or_cpu_never_takes_mps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cuda_or_cpu("cuda:1") == "cuda:1"
 
 
-def test_each_process_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_process_has_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert str(device_of("cuda")) == "cuda"
@@ -65,7 +65,7 @@ def trained(device: str, amp: bool) -> SentPWNet:
 
 @on_cuda
 @pytest.mark.parametrize(("amp", "bound"), [(False, 1e-4), (True, 5e-2)])
-def test_a_training_learns_what_it_learns_on_the_cpu(amp: bool, bound: float) -> None:
+def test_training_agrees_with_the_cpu(amp: bool, bound: float) -> None:
     here, there = trained("cpu", False), trained("cuda", amp)
     np.testing.assert_allclose(there.history.column("loss"), here.history.column("loss"), rtol=bound)
     np.testing.assert_allclose(there.encode(SENTENCES), here.encode(SENTENCES), atol=bound)

@@ -1,4 +1,4 @@
-"""Sentences and vectors to files of every kind and back; files that hold anything else are refused."""
+"""Round trips of sentences and vectors through every file format, and files that are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = np.array([[1.5, 0, 0], [0, 0, -2], [0, 1e-3, 4]], dtype=np.float32)
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_what_labkit_writes_comes_back(ending: str, kind: Any, tmp_path: Path) -> None:
+def test_written_embeddings_are_read_back(ending: str, kind: Any, tmp_path: Path) -> None:
     file = tmp_path / f"mine{ending}"
     write_embeddings(file, [(TEXTS[:2], kind(ROWS[:2])), (TEXTS[2:], kind(ROWS[2:]))])
     sentences, rows = read_embeddings(file)
@@ -32,7 +32,7 @@ def test_what_labkit_writes_comes_back(ending: str, kind: Any, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kind", ["float16", "int32", "bool"])
-def test_any_kind_of_number(kind: str, tmp_path: Path) -> None:
+def test_any_numeric_type(kind: str, tmp_path: Path) -> None:
     np.save(tmp_path / "mine.npy", ROWS.astype(kind))
     sentences, rows = read_embeddings(tmp_path / "mine.npy")
     assert sentences is None
@@ -40,7 +40,7 @@ def test_any_kind_of_number(kind: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows, ROWS.astype(kind).astype(np.float32))
 
 
-def test_an_array_or_archive_may_have_the_name_of_the_other(tmp_path: Path) -> None:
+def test_an_array_or_archive_may_have_the_ending_of_the_other(tmp_path: Path) -> None:
     with (tmp_path / "one.npz").open("wb") as array, (tmp_path / "all.npy").open("wb") as archive:
         np.save(array, ROWS)
         np.savez(archive, vectors=ROWS)
@@ -48,7 +48,7 @@ def test_an_array_or_archive_may_have_the_name_of_the_other(tmp_path: Path) -> N
         np.testing.assert_array_equal(read_embeddings(tmp_path / name)[1], ROWS)
 
 
-def test_the_size_that_a_header_states_is_limited_before_it_is_read(tmp_path: Path) -> None:
+def test_the_size_in_a_header_is_limited_before_reading(tmp_path: Path) -> None:
     np.save(tmp_path / "large.npy", np.zeros((300, 3)))
     np.savez_compressed(tmp_path / "large.npz", vectors=np.zeros((300_000, 3)))
     assert (tmp_path / "large.npz").stat().st_size < 10_000
@@ -90,7 +90,7 @@ def test_a_file_without_vectors_is_refused_by_its_name(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet", ".npy"])
-def test_a_file_that_was_cut_off(ending: str, tmp_path: Path) -> None:
+def test_truncated_and_damaged_files(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"mine{ending}"
     if ending == ".npy":
         np.save(file, ROWS)
@@ -101,7 +101,7 @@ def test_a_file_that_was_cut_off(ending: str, tmp_path: Path) -> None:
         file.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=file.name):
             read_embeddings(file)
-    for place in range(0, len(whole), max(1, len(whole) // 15)):  # one byte turned: read or refused, never a crash
+    for place in range(0, len(whole), max(1, len(whole) // 15)):  # a flipped byte: read or refused, never a crash
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
         with suppress(ValueError):
             read_embeddings(file)
@@ -113,7 +113,7 @@ ENDINGS = list(WRITERS)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_every_number_comes_back_exactly(tmp_path: Path, ending: str) -> None:
+def test_every_number_is_read_back_exactly(tmp_path: Path, ending: str) -> None:
     path, random = tmp_path / f"out{ending}", np.random.default_rng(0)
     texts, rows = [f"text {n}" for n in range(15)], random.normal(size=(15, 4)).astype(np.float32)
     rows[5] = [np.float32(1e-38), np.float32(3.4e38), np.float32(0.1), -0.0]
@@ -138,7 +138,7 @@ def one_block_and_a_failure() -> Iterator[tuple[list[str], np.ndarray]]:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_an_error_leaves_what_was_there(tmp_path: Path, ending: str) -> None:
+def test_an_error_leaves_the_old_file(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"out{ending}"
     path.write_text("before")
     with pytest.raises(TypeError):
@@ -147,14 +147,14 @@ def test_an_error_leaves_what_was_there(tmp_path: Path, ending: str) -> None:
     assert path.read_text() == "before"
 
 
-def test_sparse_rows_with_nothing_in_them(tmp_path: Path) -> None:
+def test_sparse_zero_rows(tmp_path: Path) -> None:
     rows = sparse.csr_array(np.array([[0, 0, 0], [0, 2, 0], [0, 0, 0]], np.float32))
     write_embeddings(tmp_path / "out.npz", [(["a", "b", "c"], rows), (["d", "e", "f"], rows)])
     found = sparse.load_npz(tmp_path / "out.npz")
     np.testing.assert_array_equal(found.toarray(), np.vstack([rows.toarray()] * 2))
 
 
-def test_a_sentence_is_one_cell_of_one_line_and_no_formula(tmp_path: Path) -> None:
+def test_a_sentence_is_one_cell_on_one_line_and_no_formula(tmp_path: Path) -> None:
     texts = ["a = b", "=1+1", "two\twords\nand more"]
     write_embeddings(tmp_path / "out.tsv", [(texts, np.ones((3, 1), np.float32))])
     lines = (tmp_path / "out.tsv").read_text().split("\n")

@@ -1,4 +1,4 @@
-"""Vectors in shards: those of the method, in order, the same bytes from any worker; bad files are refused."""
+"""Vectors in shards: those of the method, in order, identical for any number of workers; invalid files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("size", "half"), [(30, False), (1, True), (1000, True)])
-def test_the_rows_of_the_method_in_order(run: Path, texts: Path, tmp_path: Path, size: int, half: bool) -> None:
+def test_the_methods_rows_in_order(run: Path, texts: Path, tmp_path: Path, size: int, half: bool) -> None:
     made = write_vectors(run, [texts], tmp_path / "out", size=size, half=half)
     wanted = load_run(run).encode(TEXTS).astype(np.float16 if half else np.float32)
     found = opened_vectors(tmp_path / "out")
@@ -66,7 +66,7 @@ def test_the_same_bytes_from_two_processes(run: Path, texts: Path, tmp_path: Pat
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_what_is_done_is_not_done_again(
+def test_finished_shards_are_not_computed_again(
     run: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vectors(run, [texts], tmp_path / "out")
@@ -79,7 +79,7 @@ def test_what_is_done_is_not_done_again(
 
 
 def test_other_texts_or_another_run_do_not_resume_the_first(run: Path, tmp_path: Path) -> None:
-    """Also where a file of the same name and size holds them."""
+    """Even if a file with the same name and size has them."""
     for name, texts in (("one", TEXTS), ("two", TEXTS[::-1])):
         (tmp_path / name).mkdir()
         table = arrow.table({"text": texts, "title": TEXTS})
@@ -94,7 +94,7 @@ def test_other_texts_or_another_run_do_not_resume_the_first(run: Path, tmp_path:
         write_vectors(trained("sif", tmp_path / "other"), [one], tmp_path / "out", size=30)
 
 
-def test_a_run_or_texts_that_change_meanwhile_are_refused(
+def test_a_run_or_texts_that_change_during_encoding_are_refused(
     run: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ValueError, match="run"):
@@ -117,7 +117,7 @@ def test_a_number_too_large_for_half(run: Path, texts: Path, tmp_path: Path, mon
 
 
 def test_hostile_arrays(tmp_path: Path) -> None:
-    with (tmp_path / "objects.npy").open("wb") as file:  # as an array of objects begins; nothing here makes a pickle
+    with (tmp_path / "objects.npy").open("wb") as file:  # only the header of an object array, without a pickle
         np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": (1, 1)})
     np.save(tmp_path / "flat.npy", np.zeros(3, np.float32))
     np.save(tmp_path / "whole.npy", np.zeros((3, 2), np.int64))
@@ -143,7 +143,7 @@ def test_files_of_several_dimensions_and_unfinished_folders_are_refused(run: Pat
         opened_vectors(tmp_path / "out")
 
 
-def test_a_row_that_is_no_number_is_named() -> None:
+def test_a_row_with_nan_is_named() -> None:
     rows = np.zeros((5, 3), np.float16)
     rows[4, 1] = np.nan
     with pytest.raises(ValueError, match="vectors.*1,004"):

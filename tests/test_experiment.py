@@ -1,4 +1,4 @@
-"""An experiment: its name, its command, and a key that all that decides the numbers is in."""
+"""An experiment: its name, its command, and a key of everything that determines its results."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_a_run_is_named_by_method_corpus_and_seed(corpus: str, name: str) -> Non
     assert Experiment("film", corpus).folder == Path("runs", name)
 
 
-def test_its_command_can_be_typed() -> None:
+def test_its_command_is_quoted() -> None:
     wanted = "labkit train tfidf --corpus 'my file.csv' --seed 3 --set max_ngram=2"
     assert replace(ONE, corpus="my file.csv").command == wanted
 
 
-def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_determines_the_results_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [
         replace(ONE, method="lsa", settings={}),
         replace(ONE, settings={}),
@@ -44,13 +44,13 @@ def test_what_decides_the_numbers_is_in_its_key(monkeypatch: pytest.MonkeyPatch)
         replace(ONE, method="other", methods={"other": METHODS["tfidf"]}),
     ]
     assert len({each.key for each in (ONE, *others)}) == 6
-    assert replace(ONE, settings=METHODS["tfidf"](max_ngram=2).settings.values()).key == ONE.key  # defaults said aloud
+    assert replace(ONE, settings=METHODS["tfidf"](max_ngram=2).settings.values()).key == ONE.key  # explicit defaults
     before = ONE.key
     monkeypatch.setattr(module, "VERSION", module.VERSION + 1)
     assert ONE.key != before
 
 
-def test_the_version_of_what_a_method_stands_on_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_of_a_base_method_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     on_words, on_counts = (Experiment("sbert-lp", PAIRS, {"base": base}) for base in ("mean-vectors", "lsa"))
     before = on_words.key, on_counts.key
     monkeypatch.setattr(METHODS["lsa"], "version", 2)
@@ -58,7 +58,7 @@ def test_the_version_of_what_a_method_stands_on_is_in_its_key(monkeypatch: pytes
     assert on_counts.key != before[1]
 
 
-def test_fit_gives_the_fitted_method() -> None:
+def test_fit_returns_the_fitted_method() -> None:
     method = METHODS["tfidf"](max_ngram=2)
     method.fit(PAIRS, seed=3)
     rows = [each.encode(["one two three"]).toarray() for each in (ONE.fit(), method)]

@@ -1,4 +1,4 @@
-"""Similarities in parts: by hand, against plain loops and sums, and what is said of them."""
+"""Similarities as sums of parts: worked examples, plain loops and sums, tables and records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from labkit.vectors import random_vectors
 PAIR = "How do I mend my bike?", "How can I fix my old bicycle?"
 FAR = "What is the best soup for a cold day?"
 
-# --- by hand -----------------------------------------------------------------------------------------------------
+# --- worked examples ---------------------------------------------------------------------------------------------
 
 
 def explained() -> Explanation:
@@ -31,20 +31,20 @@ def explained() -> Explanation:
     return Explanation.of_parts(("red car", "red it"), "exact", a, b)
 
 
-def test_the_fewest_words_that_make_half_by_hand() -> None:
+def test_the_fewest_words_with_half_of_the_similarity_by_hand() -> None:
     a, b = ((("red", 0.1), ("car", 0.2), ("of", -0.1)), (("red", 0.15), (REST, 0.05)))
     own = [tuple(part for _, part in side) for side in (a, b)]
     names = [tuple(name for name, _ in side) for side in (a, b)]
     found = Explanation("", "", 0.4, "exact", *names, ((),), *own)
     assert found.half() == ("red",)  # 0.25 in both sentences
     assert replace(found, similarity=0.6).half() == ("red", "car")
-    assert replace(found, similarity=1.0).half() == ()  # the words have 0.45 in all
+    assert replace(found, similarity=1.0).half() == ()  # red and car together have 0.45
     assert replace(found, similarity=-0.1).half() == replace(found, way=LEFT_OUT).half() == ()
 
 
 def test_the_parts_by_hand() -> None:
     found = explained()
-    length = np.sqrt(5) * np.sqrt(10)  # of (1, 2) and (3, 1)
+    length = np.sqrt(5) * np.sqrt(10)  # the lengths of (1, 2) and (3, 1)
     assert found.names_a == ("red", "car")
     assert found.names_b == ("red", "it", REST)
     np.testing.assert_allclose(np.array(found.parts) * length, [[2, 0, 1], [0, 0, 2]], atol=1e-12)
@@ -57,7 +57,7 @@ def test_the_parts_by_hand() -> None:
     assert found.unknown == ("zyx", "wvu")
 
 
-def test_units_are_summed_to_words_and_marks_go_to_the_rest() -> None:
+def test_units_are_summed_to_words_and_nameless_ones_go_to_the_rest() -> None:
     names, rows = merged(("", "cat", "naps", ""), np.arange(10.0).reshape(5, 2), (1, 2, 1, 1))
     assert names == ("cat", "naps")
     assert rows.tolist() == [[6, 8], [6, 7]]
@@ -83,7 +83,7 @@ def test_a_record_and_a_table_of_the_parts() -> None:
     assert Explanation.of_parts(("", "b"), "exact", empty, red).similarity == 0
 
 
-# --- three sentences ---------------------------------------------------------------------------------------------
+# --- contrasts of three sentences --------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def bag() -> Method:
 
 @pytest.fixture(scope="module")
 def unfamiliar() -> Method:
-    """Knows ten words, and takes from all vectors their mean."""
+    """A method that knows few words and centres its vectors."""
     method = METHODS["pca"](base="mean-vectors", dimension=3)
     texts = ["a red car", "a blue car", "the old dog naps", "the dog runs", "a red dog", "the old car"]
     method.fit(from_pairs(zip(texts[:3], texts[3:], strict=True), [1, 0, 1]))
@@ -116,7 +116,7 @@ def test_a_contrast_adds_up_on_either_side(kind: str, request: pytest.FixtureReq
     assert json.loads(json.dumps(found.record()))["difference"] == found.difference
 
 
-def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(bag: Method) -> None:
+def test_a_contrast_by_left_out_words_is_the_difference_of_two_explanations(bag: Method) -> None:
     found = bag.contrast(*PAIR, FAR, way=LEFT_OUT)
     S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], FAR])
     assert dict(found.words_a)["mend"] == pytest.approx(float(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1]), abs=1e-6)
@@ -125,7 +125,7 @@ def test_a_contrast_by_a_word_left_out_is_what_it_does_for_one_less_the_other(ba
 
 
 @pytest.mark.parametrize("kind", ["bag", "unfamiliar"])
-def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.FixtureRequest) -> None:
+def test_lost_parts_add_up_to_the_missing_similarity(kind: str, request: pytest.FixtureRequest) -> None:
     method = request.getfixturevalue(kind)
     a, b = PAIR if kind == "bag" else ("a red car", "a red dog")
     one, other = lost(method, a, b)
@@ -143,7 +143,7 @@ def test_what_is_lost_adds_up_to_what_is_missing(kind: str, request: pytest.Fixt
 
 
 def test_integrated_jacobians_of_a_product_by_hand() -> None:
-    """F = (x² y, x + y) from 0 to (2, 3): ∫ 2αx αy x dα = 2/3 x² y for x, 1/3 for y; and they add up to f."""
+    """f = (x² y, x + y) from 0 to (2, 3): ∫ 2αx αy x dα = 2/3 x² y for x, 1/3 x² y for y; they add up to f."""
 
     def f(x: torch.Tensor) -> torch.Tensor:
         return torch.stack([x[:, 0] ** 2 * x[:, 1], x[:, 0] + x[:, 1]], 1)
@@ -155,7 +155,7 @@ def test_integrated_jacobians_of_a_product_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", ["cnn", "bilstm"])
-def test_integrated_jacobians_against_a_plain_sum_of_autograds(name: str) -> None:
+def test_integrated_jacobians_against_a_plain_sum_with_autograd(name: str) -> None:
     torch.manual_seed(0)
     body = ENCODERS[name](6, 4).double()
     x = torch.randn(1, 5, 6, dtype=torch.float64)
@@ -171,7 +171,7 @@ def test_integrated_jacobians_against_a_plain_sum_of_autograds(name: str) -> Non
 
 
 @pytest.mark.parametrize("unit", ["words", "pieces", "characters"])
-def test_words_have_the_sum_of_what_they_consist_of(unit: str) -> None:
+def test_a_word_has_the_sum_of_its_units(unit: str) -> None:
     texts = ["Isn't unlearned art 3.5 km away?", "12 Mill Lane <PAD> Heron Bakery <PAD> 51"]
     known = ["is", "isn't", "n", "##n", "t", "'", "un", "##learn", "##ed", "art", "km", "away", "?", *"12MillLane<>"]
     vocabulary = Vocabulary(("<PAD>", "<UNK>", *dict.fromkeys(known)))
@@ -192,18 +192,18 @@ def test_words_have_the_sum_of_what_they_consist_of(unit: str) -> None:
     assert Reader(vocabulary, "pieces", 2).spelled("unlearned art") == [("unlearned", 2)]
 
 
-def test_neighbours_explain_a_vector_made_of_them() -> None:
+def test_neighbours_explain_a_vector_computed_from_them() -> None:
     method = METHODS["sbert-lp"](base="lsa", dimension=8, neighbours=5)
     corpus = load("questions").fewer(0.1)
     method.fit(corpus)
     found = method.explain(*PAIR)
     assert PAIR[0] not in corpus.part("train").sentences()  # a new sentence, where y = Σ_j w_j y_j
-    neighbours = list(found.names_a)[: len(found.weights_a)]  # the name after them is the rest's
+    neighbours = list(found.names_a)[: len(found.weights_a)]  # followed by the rest
     assert len(neighbours) == 5
     mixed = np.asarray(found.weights_a) @ method.encode(neighbours)
     assert mixed == pytest.approx(method.encode(PAIR[:1])[0], abs=1e-6)
     train = corpus.part("train").sentences()[0]
-    assert REST in method.explain(train, PAIR[0]).names_a  # what its own eigenvector adds to its neighbours
+    assert REST in method.explain(train, PAIR[0]).names_a  # the contribution of its own eigenvector
 
 
 def test_two_words_left_out_together_by_hand(bag: Method) -> None:

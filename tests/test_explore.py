@@ -1,4 +1,4 @@
-"""Sliders in a notebook: the figure is drawn at once, and again with what the sliders say; without widgets it stays."""
+"""Sliders in a notebook: the figure is drawn immediately and after each move; without widgets it is static."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAYS = "What is seen, <all> of it."
 
 
 class Screen:
-    """What was displayed, in order; what took a figure's place; what was drawn into the widget after a move."""
+    """A display that records shown objects, captions, replaced figures, and figures drawn into the widget."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shown: list[Any] = []
@@ -53,7 +53,7 @@ class Screen:
         self.updated.append(thing)
 
 
-def test_a_moved_slider_draws_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moving_a_slider_redraws_the_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
     explore(lambda beta, k: (beta, k), SAYS, beta=BETA, k=K)
     beta, k, place, figure = screen.shown
@@ -66,25 +66,25 @@ def test_a_moved_slider_draws_again(monkeypatch: pytest.MonkeyPatch) -> None:
     k.value = 5
     assert screen.drawn == [(7.0, 5)]
     assert isinstance(screen.drawn[0][1], int)
-    assert screen.updated[0] == {"text/plain": ""}  # the first one is gone
+    assert screen.updated[0] == {"text/plain": ""}  # the first figure is removed
 
 
-def test_without_widgets_the_figure_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_widgets_only_the_figure_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     explore(lambda beta: beta, SAYS, beta=BETA)
     assert screen.shown == [50.0]
 
 
-def test_a_slider_begins_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slider_must_start_within_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
     with pytest.raises(ValueError, match="slider"):
         explore(lambda beta: beta, SAYS, beta=Slider("β", 1.0, 100.0, 1.0, 0.0))
     assert screen.shown == []
 
 
-def test_a_figure_is_shown_in_a_form_that_can_be_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plotly's figures show themselves, whatever place they are given: their bundle is shown instead."""
+def test_a_figure_is_displayed_so_that_it_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plotly's figures ignore the place they are given and display themselves, so their MIME bundle is shown."""
     monkeypatch.setattr(pio.renderers, "default", "plotly_mimetype")
     screen = Screen(monkeypatch)
     explore(lambda beta: go.Figure(go.Bar(y=[beta])), SAYS, beta=BETA)

@@ -1,4 +1,4 @@
-"""Pushing to the Hugging Face hub and opening from it, with a folder in its place."""
+"""Pushing to and loading from the Hugging Face hub, with a folder instead of the hub."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_method_comes_back_from_the_hub_with_a_card(hub: Path) -> None:
+def test_a_method_is_pushed_with_a_card_and_loaded_again(hub: Path) -> None:
     method = Lsa(dimension=7).fit(load("relatedness"))
     assert method.push_to_hub("me/grades") == "https://hub/me/grades"
     np.testing.assert_array_equal(Lsa.from_pretrained("me/grades").encode("a cat"), method.encode("a cat"))

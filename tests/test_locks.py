@@ -30,12 +30,12 @@ def test_a_folder_is_locked_once_and_released(tmp_path: Path) -> None:
             pass
         assert is_locked(folder)
     assert not is_locked(folder)
-    assert not folder.exists()  # it was made, and nothing is in it
+    assert not folder.exists()  # created by the lock, and still empty
     with locked(folder):
         pass
 
 
-def test_what_was_there_or_was_put_there_stays(tmp_path: Path) -> None:
+def test_existing_folders_and_new_files_are_kept(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     with locked(tmp_path / "mine"), locked(tmp_path / "new"):
         (tmp_path / "new" / "model").touch()
@@ -45,8 +45,8 @@ def test_what_was_there_or_was_put_there_stays(tmp_path: Path) -> None:
         pass
 
 
-def test_threads_that_wait_get_it_one_after_another(tmp_path: Path) -> None:
-    """The file of the lock is removed by each while the others wait for it."""
+def test_waiting_threads_get_the_lock_one_after_another(tmp_path: Path) -> None:
+    """Each thread removes the lock file while the others wait for it."""
     inside, most = 0, 0
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""The table of methods, and how it is reached."""
+"""The table of methods, settings as keywords, copies of methods, and light imports."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def test_settings_are_keywords_of_the_class() -> None:
         METHODS["lsa"](dimensions=7)
 
 
-def test_a_name_that_is_no_method_suggests_one() -> None:
+def test_an_unknown_name_suggests_a_method() -> None:
     assert "bag" in METHODS
     assert "bags" not in METHODS
     with pytest.raises(KeyError, match="'bag'"):
         METHODS["bags"]
 
 
-def test_settings_are_the_signature_and_are_given_by_name() -> None:
+def test_settings_form_the_signature_and_are_keywords() -> None:
     assert signature(labkit.Bag).parameters["epochs"].default == labkit.Bag().settings.epochs
     with pytest.raises(ValueError, match="settings"):
         labkit.Bag(3)
 
 
-def test_texts_and_labels_are_told_how_to_become_a_corpus() -> None:
+def test_texts_and_labels_are_refused_with_a_remedy() -> None:
     for given in ([CORPUS.texts], [CORPUS.texts, CORPUS.labels], [CORPUS, CORPUS.labels]):
         with pytest.raises(ValueError, match="from_classes"):
             labkit.Lsa().fit(*given)
@@ -60,7 +60,7 @@ def test_repr_names_the_settings_that_differ_from_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("method", [labkit.Bag(epochs=1, dimension=4), labkit.Lsa(dimension=2)], ids=repr)
-def test_a_copy_of_a_method_encodes_as_it_does(method: Method, tmp_path: Path) -> None:
+def test_a_copy_of_a_method_encodes_identically(method: Method, tmp_path: Path) -> None:
     method.fit(CORPUS)
     method.save_pretrained(tmp_path / "run")
     expected = method.encode(["a red cat"])
@@ -84,7 +84,7 @@ LIGHT = "import labkit, labkit.corpora, labkit.shipped.runs, labkit.cli.main, la
 
 
 @pytest.mark.parametrize("what", [LIGHT, "from labkit import Bag, load", "from labkit import METHODS, load_run"])
-def test_an_import_brings_in_what_was_asked_for_alone(what: str) -> None:
+def test_imports_load_no_unneeded_packages(what: str) -> None:
     heavy = ["numba", "plotly", "umap", "pyarrow", *(["torch", "sklearn", "labkit.method"] if what == LIGHT else [])]
     program = f"import sys; {what}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -1,6 +1,6 @@
-"""Every notebook: the solved one runs in an empty folder without errors, and the kept ones are made from their source.
+"""Every notebook: its solution runs in an empty folder without errors, and the stored notebooks match their source.
 
-What the student's notebook does with an open exercise is tested in `course/test_exercises.py`.
+Open exercises in the student's notebooks are tested in `course/test_exercises.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SOURCES = sources()
 PREDICTED = re.compile(r'^predict\("(\d\d\.[a-z])"', re.MULTILINE)
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 
-MOST_MEMORY = 2 * 2**30  # bytes that a kernel may take: what a small machine, or a hosted notebook, has to spare
+MOST_MEMORY = 2 * 2**30  # bytes per kernel, as available on a small machine or in a hosted notebook
 SPENT = """
 import resource
 spent = resource.getrusage(resource.RUSAGE_SELF)
@@ -55,7 +55,7 @@ trained.train = one_epoch
 
 
 def short(notebook: Any) -> Any:
-    """The notebook with trainings of one epoch or step and one trial, also in its cells: `make notebooks` runs all."""
+    """The notebook with one epoch, step or trial per training, also in its cells; `make notebooks` runs all."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.source = re.sub(r'(\bepochs ?= ?|\bsteps=(?=\d{3})|"trials": )\d+', r"\g<1>1", cell.source)
@@ -66,7 +66,7 @@ def short(notebook: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as a wheel lays it out, and nothing of the checkout beside it."""
+    """A folder with the package as in a wheel, and nothing else of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
     for ours, theirs in ({"labkit": "labkit"} | told["sources"]).items():
@@ -77,7 +77,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def runs(wheel: Path, request: pytest.FixtureRequest) -> Iterator[dict[Path, Future[Any]]]:
-    """The solved notebooks that are asked for, two at a time, with the package of the wheel and without a network."""
+    """The requested solutions, running two at a time with the package of the wheel and without a network."""
     mine = [item for item in request.session.items if item.path == request.path and "runs" in item.fixturenames]
     asked = [item.callspec.params["source"] for item in mine]
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
@@ -87,7 +87,7 @@ def runs(wheel: Path, request: pytest.FixtureRequest) -> Iterator[dict[Path, Fut
             patch.delenv(name, raising=False)
         for name, value in {"HF_HUB_OFFLINE": "1", "PYTHONPATH": str(wheel)}.items():
             patch.setenv(name, value)
-        # set here too, so that no run takes them from the one beside it when it ends
+        # set here too, so that a run that ends does not unset them for the other
         for name, value in {"PLOTLY_RENDERER": "plotly_mimetype", "TQDM_DISABLE": "1"}.items():
             patch.setenv(name, value)
         yield {source: pool.submit(run_notebook, short(solution(read_source(source)))) for source in asked}
@@ -95,7 +95,7 @@ def runs(wheel: Path, request: pytest.FixtureRequest) -> Iterator[dict[Path, Fut
 
 @each
 @pytest.mark.whole
-def test_solved_notebook_runs_clean(source: Path, runs: dict[Path, Future[Any]], record_property) -> None:
+def test_the_solution_runs_without_errors(source: Path, runs: dict[Path, Future[Any]], record_property) -> None:
     done, _ = runs[source].result()
     memory, seconds = ast.literal_eval(done.cells.pop().outputs[0].data["text/plain"])
     record_property("took", f"{source.stem} {seconds:.0f} CPU s, {memory / 2**10:.0f} MB")
@@ -111,7 +111,7 @@ def test_solved_notebook_runs_clean(source: Path, runs: dict[Path, Future[Any]],
 
 @each
 def test_imports_of_a_notebook_work(source: Path) -> None:
-    """Of every cell, those within functions too: whoever renames something sees here whom it breaks."""
+    """All imports, including those in functions: a renaming shows here which notebooks it breaks."""
     cells = [solved(cell.source) for cell in read_source(source).cells if cell.cell_type == "code"]
     nodes = [node for code in cells for node in ast.walk(ast.parse(code))]
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -120,7 +120,7 @@ def test_imports_of_a_notebook_work(source: Path) -> None:
 
 
 @each
-def test_kept_notebooks_are_made_from_their_source(source: Path) -> None:
+def test_stored_notebooks_match_their_source(source: Path) -> None:
     for folder, how in ((NOTEBOOKS, student), (NOTEBOOKS / "solutions", solution)):
         kept = nbformat.read(folder / f"{source.stem}.ipynb", as_version=4)
         assert kept.metadata["labkit"]["fingerprint"] == fingerprint(source), "stale: run `make notebooks`"
@@ -134,7 +134,7 @@ def test_kept_notebooks_are_made_from_their_source(source: Path) -> None:
 
 @each
 def test_solutions_show_pictures_and_sliders(source: Path) -> None:
-    """Where no program runs, a figure is a picture with a text of its own, and a slider keeps its place."""
+    """Where no program runs, figures are images with alternative texts, and sliders are still shown."""
     kept = nbformat.read(NOTEBOOKS / "solutions" / f"{source.stem}.ipynb", as_version=4)
     outputs = [out for cell in kept.cells for out in cell.get("outputs", [])]
     figures = [out for out in outputs if "application/vnd.plotly.v1+json" in out.get("data", {})]
@@ -147,8 +147,8 @@ def test_solutions_show_pictures_and_sliders(source: Path) -> None:
     assert any("Slider" in model["model_name"] for model in widgets.values()) == explored
 
 
-def test_what_is_open_has_no_winner() -> None:
-    """What notebook 02 recalls of its three encoders is what the table says, whatever that is."""
+def test_an_undecided_comparison_has_no_winner() -> None:
+    """What notebook 02 recalls of its three encoders agrees with the table, whatever its results."""
     (cell,) = (solved(cell.source) for cell in read_source(SOURCES[2]).cells if 'recall("02.a"' in cell.source)
     names = ("CNN", "LSTM", "BiLSTM with attention")
 
@@ -166,7 +166,7 @@ def test_what_is_open_has_no_winner() -> None:
     assert recalled((0.80, 0.81, 0.82), (0.70, 0.711, 0.72), (0.81, 0.81, 0.82)) == "CNN or BiLSTM with attention"
 
 
-def test_notebooks_lessons_and_the_pages_about_them_name_one_another() -> None:
+def test_notebooks_lessons_and_their_pages_refer_to_each_other() -> None:
     names = {source.stem for source in SOURCES}
     teaching, overview = ((NOTEBOOKS / page).read_text("utf-8") for page in ("TEACHING.md", "README.md"))
     assert set(re.findall(r"`(\d\d_\w+)`", overview)) == names

@@ -1,4 +1,4 @@
-"""What is handed out: what the wheel and the source archive hold, and that the wheel works in an empty folder."""
+"""Packaging: the contents of the wheel and the source archive, and the installed wheel in an empty folder."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ STRAYS = (
 )  # fmt: skip
 
 
-def test_nobody_is_told_to_install_the_other_labkit() -> None:
-    """On the package indexes that name is somebody else's."""
+def test_no_page_tells_readers_to_install_the_other_labkit() -> None:
+    """On the package index, that name belongs to another project."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "notebooks").glob("*.md")]
     assert PROJECT["name"] == "labkit-embeddings"
     for page in pages:
@@ -44,7 +44,7 @@ def test_one_version_everywhere() -> None:
 
 @pytest.fixture(scope="module")
 def littered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
-    """A checkout in which more lies about than belongs to it; and what belongs to it."""
+    """A checkout with stray files, and the names of the tracked files."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("needs a checkout, whose files git lists")
     listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
@@ -60,18 +60,18 @@ def littered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
 
 
 def handed_out(root: Path, kind: str) -> dict[str, str]:
-    """What a wheel or a source archive of this checkout holds: the name there -> the file here."""
+    """The contents of a wheel or source archive of this checkout: name in the archive -> file here."""
     builders = pytest.importorskip(f"hatchling.builders.{kind}")
     builder = getattr(builders, f"{kind.capitalize()}Builder")(str(root))
     return {file.distribution_path: file.path for file in builder.recurse_included_files()}
 
 
-def test_the_source_archive_is_what_is_tracked(littered: tuple[Path, set[str]]) -> None:
+def test_the_source_archive_has_exactly_the_tracked_files(littered: tuple[Path, set[str]]) -> None:
     root, tracked = littered
     assert set(handed_out(root, "sdist")) == tracked
 
 
-def test_the_wheel_has_app_notebooks_and_data_and_nothing_that_lies_about(littered: tuple[Path, set[str]]) -> None:
+def test_the_wheel_has_app_notebooks_and_data_and_no_stray_files(littered: tuple[Path, set[str]]) -> None:
     root, tracked = littered
     inside = {
         "app/": "labkit/_app/",
@@ -87,7 +87,7 @@ def test_the_wheel_has_app_notebooks_and_data_and_nothing_that_lies_about(litter
     assert not [name for name in expected if name.endswith((".pkl", ".pickle", ".pt"))]
 
 
-# --- the core alone ---------------------------------------------------------------------------------------------------
+# --- the core without extras ------------------------------------------------------------------------------------------
 
 OPTIONAL = (
     "IPython", "accelerate", "datasets", "faiss", "huggingface_hub", "jupytext", "mteb", "mwparserfromhell", "numba",
@@ -120,7 +120,7 @@ def test_the_core_works_without_the_extras(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "run.json").is_file()
 
 
-def test_each_extra_that_is_asked_for_has_the_package() -> None:
+def test_each_required_extra_has_its_package() -> None:
     extras = PROJECT["optional-dependencies"]
     asked = re.findall(
         r'require\("([a-z]+)", "(\w+)"', "".join(p.read_text("utf-8") for p in ROOT.glob("labkit/**/*.py"))
@@ -137,7 +137,7 @@ def test_each_extra_that_is_asked_for_has_the_package() -> None:
 
 @pytest.fixture(scope="module")
 def site(littered: tuple[Path, set[str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what installing the wheel puts into one."""
+    """A folder like the one into which the wheel is installed."""
     folder = tmp_path_factory.mktemp("site")
     for name, file in handed_out(littered[0], "wheel").items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +146,7 @@ def site(littered: tuple[Path, set[str]], tmp_path_factory: pytest.TempPathFacto
 
 
 def run(site: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """What Python does in this folder with that package."""
+    """Run Python in this folder with that package."""
     environment = os.environ | {"PYTHONPATH": str(site)}
     command = [sys.executable, "-P", *words]
     return subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
@@ -173,7 +173,7 @@ def test_the_first_page_opens_in_an_empty_folder(site: Path, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_notebooks_and_data_come_out_of_the_wheel_into_an_empty_folder(site: Path, tmp_path: Path) -> None:
+def test_notebooks_and_data_are_available_from_the_wheel_in_an_empty_folder(site: Path, tmp_path: Path) -> None:
     done = run(site, tmp_path, "-m", "labkit", "lab", "--copy-only")
     assert (done.returncode, done.stderr) == (0, "")
     names = sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -186,10 +186,10 @@ def test_notebooks_and_data_come_out_of_the_wheel_into_an_empty_folder(site: Pat
 
 @pytest.mark.whole
 @pytest.mark.parametrize("init", ['__version__ = "0.0.3"\n', None])
-def test_a_package_of_the_same_name_is_told_from_this_one(site: Path, tmp_path: Path, init: str | None) -> None:
+def test_a_package_with_the_same_name_is_recognised(site: Path, tmp_path: Path, init: str | None) -> None:
     left_out = shutil.ignore_patterns("_*s", "_data", "_app", "__init__.py")
     shutil.copytree(site / "labkit", tmp_path / "labkit", ignore=left_out)
-    if init is not None:  # installed after ours; without it, uninstalled, and ours with it
+    if init is not None:  # installed over ours; if None, uninstalled, together with ours
         (tmp_path / "labkit" / "__init__.py").write_text(init)
-    done = run(tmp_path, tmp_path, "-S", "-m", "labkit", "--version")  # -S: none but this one
+    done = run(tmp_path, tmp_path, "-S", "-m", "labkit", "--version")  # -S: without other packages
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

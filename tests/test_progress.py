@@ -1,4 +1,4 @@
-"""Progress that is drawn in a notebook, and told to a log."""
+"""Progress in notebooks and terminals, progress lines in logs, and collected notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from labkit.progress import collected, in_notebook, note
 
 
 class Output:
-    """A cell's output: all that was ever put there, in order."""
+    """The output of a cell: everything that was displayed in each place, in order."""
 
     def __init__(self) -> None:
         self.places: list[list[str]] = []
@@ -38,7 +38,7 @@ def output(monkeypatch: pytest.MonkeyPatch) -> Output:
     return made
 
 
-def test_a_bar_is_drawn_over_itself_and_its_last_state_stays(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_is_updated_in_place_and_its_last_state_stays(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.0)
     with in_notebook("cnn") as shown:
         shown(0, None, "word vectors")
@@ -46,7 +46,7 @@ def test_a_bar_is_drawn_over_itself_and_its_last_state_stays(output: Output, mon
             shown(done, 4, f"epoch {done} of 4")
     (place,) = output.places
     assert place[3].startswith(f"{'█' * 10}{'░' * 10} cnn")
-    assert place[-1] == f"{'█' * 20} cnn, epoch 4 of 4"  # no time: two makings of a notebook are alike
+    assert place[-1] == f"{'█' * 20} cnn, epoch 4 of 4"  # without times, so that a notebook is reproducible
 
 
 # --- where standard error is a file ------------------------------------------------------------------------------
@@ -54,10 +54,10 @@ def test_a_bar_is_drawn_over_itself_and_its_last_state_stays(output: Output, mon
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time of day, to be set."""
+    """A clock that tests can set."""
     now = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setattr("tqdm.std.time", lambda: now[0])  # as tqdm has it
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])  # tqdm's own reference
     monkeypatch.setattr(progress, "_hushed", False)
     monkeypatch.setattr(progress, "_last_line", 1000.0)
     monkeypatch.delenv("RANK", raising=False)
@@ -65,8 +65,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_log_gets_a_line_a_minute(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
-    for epoch in (1, 2):  # the minutes are those of all pieces of work
+def test_a_log_gets_one_line_per_minute(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    for epoch in (1, 2):  # minutes are counted across tasks
         with progress.terminal("batch") as shown:
             for done in range(6):
                 shown(done, 5, f"epoch {epoch}")
@@ -97,7 +97,7 @@ def test_only_the_first_process_draws_unless_hushed(
     assert told()
 
 
-def test_a_noted_progress_says_how_long_is_left(
+def test_recorded_progress_estimates_the_remaining_time(
     clock: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(progress.NOTED, str(tmp_path / "p.json"))
@@ -106,15 +106,15 @@ def test_a_noted_progress_says_how_long_is_left(
         return json.loads((tmp_path / "p.json").read_text())
 
     with progress.terminal("batch") as draw:
-        draw(40, 100, "epoch 5")  # it was resumed: 40 were not done in no time
+        draw(40, 100, "epoch 5")  # resumed: the first 40 do not count towards the rate
         assert told() == {"done": 40, "total": 100, "what": "epoch 5", "left": None}
         clock[0] += 0.1
         draw(41, 100, "too soon")
         assert told()["done"] == 40
         clock[0] += 9.9
-        draw(60, 100, "epoch 7")  # 20 in 10 seconds: 40 take 20
+        draw(60, 100, "epoch 7")  # 20 in 10 seconds, so 40 take 20
         assert told()["left"] == pytest.approx(20)
-        draw(10, 80, "encoding")  # other work, at once
+        draw(10, 80, "encoding")  # another task, recorded at once
         assert told() == {"done": 10, "total": 80, "what": "encoding", "left": None}
         clock[0] += 2
         draw(0, None, "words")
@@ -122,10 +122,10 @@ def test_a_noted_progress_says_how_long_is_left(
 
 
 # --- notes ---------------------------------------------------------------------------------------------------------
-# Notes go to whoever collects them in the same call, and to nobody else.
+# Notes go to the innermost collector in the same thread, and nowhere else.
 
 
-def test_who_collects_is_told_and_nobody_is_warned() -> None:
+def test_a_collector_gets_notes_instead_of_warnings() -> None:
     with warnings.catch_warnings(record=True) as heard, collected() as outer:
         warnings.simplefilter("always")
         note("one")
@@ -137,12 +137,12 @@ def test_who_collects_is_told_and_nobody_is_warned() -> None:
         note("four")
 
 
-def test_two_at_once_hear_each_their_own() -> None:
+def test_two_threads_collect_their_own_notes() -> None:
     together = threading.Barrier(2)
 
     def told(name: str) -> list[str]:
         with collected() as notes:
-            together.wait(60)  # both collect before either has said anything
+            together.wait(60)  # both collect before either makes a note
             note(name)
             together.wait(60)
         return notes

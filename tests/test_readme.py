@@ -1,4 +1,4 @@
-"""What README and docs tell people to type: each command is understood, and those of README and guides run."""
+"""The commands in README and docs: all of them parse, and those in README and guides run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from labkit.embedding_files import read_embeddings
 from .course.thirty import write_class
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDES = ("install", "app", "data", "command-line", "python")  # the pages that the README leads to
+GUIDES = ("install", "app", "data", "command-line", "python")  # the pages linked from the README
 README = "".join(
     path.read_text("utf-8") for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in GUIDES))
 )
 PAGES = README + "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
-TAKEN = {"DUMP": "articles", "1000000": "300", "FOLDER": "class"}  # instead of the reader's own, or of what is large
-ELSEWHERE = {  # opens a server, needs a network, or takes hours
+TAKEN = {"DUMP": "articles", "1000000": "300", "FOLDER": "class"}  # replaces the reader's own names and large numbers
+ELSEWHERE = {  # these open a server, need a network, or take hours
     "labkit --install-completion",
     "labkit app",
     "labkit lab",
@@ -39,11 +39,11 @@ ELSEWHERE = {  # opens a server, needs a network, or takes hours
     "labkit reproduce film/1",
     "labkit reproduce why",
 }
-NETWORKS = ("sentpwnet", "thematic", "pthought")  # which would learn for minutes
+NETWORKS = ("sentpwnet", "thematic", "pthought")  # would train for minutes
 
 
 def commands(text: str, pattern: str) -> list[str]:
-    """Every command of this pattern, in its order, without remarks."""
+    """The distinct commands that match this pattern, in order, without comments."""
     found = ("".join(each) if isinstance(each, tuple) else each for each in re.findall(pattern, text, re.MULTILINE))
     return [*dict.fromkeys(re.split(r"\s+#", line)[0].strip() for line in found)]
 
@@ -51,19 +51,19 @@ def commands(text: str, pattern: str) -> list[str]:
 IN_README = [
     line
     for line in commands(README, r"^    (labkit .*)$|`(labkit [^`]+)`")
-    if line not in ("labkit bench", "labkit train", "labkit tune")  # of which the text speaks
+    if line not in ("labkit bench", "labkit train", "labkit tune")  # only mentioned in the text
 ]
 IN_BLOCKS = commands(PAGES, r"^    (labkit .*)$")
 
 
 def leaves(group: Any, *before: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The name of every command, with the words that call it."""
+    """Every command, with the words that call it."""
     for name, each in group.commands.items():
         words = (*before, name)
         yield from leaves(each, *words) if hasattr(each, "commands") else [(each, words)]
 
 
-def test_each_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_command_parses(monkeypatch: pytest.MonkeyPatch) -> None:
     group = get_command(app)
     asked: list[str] = []
     for each, words in leaves(group):
@@ -75,17 +75,17 @@ def test_each_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
             assert [line.startswith(f"labkit {each}") for each in asked] == [True] * (not line.endswith("--help")), line
 
 
-def test_every_command_is_shown_somewhere() -> None:
+def test_every_command_is_documented() -> None:
     assert [words for _, words in leaves(get_command(app)) if f"labkit {' '.join(words)}" not in PAGES] == []
 
 
 def small(corpus: Corpus, rows: int) -> Corpus:
-    """Its first rows; rows that belong together are adjacent."""
+    """The first rows; related rows are adjacent."""
     return corpus.take(range(min(rows, len(corpus))))
 
 
 @pytest.mark.whole
-def test_each_runs_to_its_end(
+def test_each_command_succeeds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     load = Embedded.load
@@ -96,7 +96,7 @@ def test_each_runs_to_its_end(
     )
     write_class(tmp_path / "class")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # what is remembered of cut corpora is nobody else's
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # the cut corpora are cached separately
     failed = {}
     assert ELSEWHERE <= {*IN_README}
     for line in [line for line in IN_README if line not in ELSEWHERE]:

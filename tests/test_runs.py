@@ -1,4 +1,4 @@
-"""Runs: their history, their folder, which comes back as written or is refused with the reason, and its keeper."""
+"""Runs: history, snapshots, round trips and damage of the folder, checkpoints, and training into a folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from labkit.runs import (
 ROWS = ({"epoch": 1, "loss": 0.5, "dev": 0.25}, {"epoch": 2, "loss": 1 / 3})
 
 
-def test_table_by_hand() -> None:
+def test_a_history_as_a_table() -> None:
     history = History(ROWS)
     assert history.csv() == "epoch,loss,dev\n1,0.5,0.25\n2,0.3333333333333333,\n"
     assert history.columns == ["epoch", "loss", "dev"]
@@ -62,7 +62,7 @@ def test_table_by_hand() -> None:
         ).map(lambda row: {"epoch": 1} | row)
     )
 )
-def test_a_history_comes_back_as_it_was(rows: list[dict[str, float]]) -> None:
+def test_a_history_survives_a_round_trip(rows: list[dict[str, float]]) -> None:
     history = History(tuple(rows))
     back = History.of_csv(history.csv())
     assert back == history
@@ -71,7 +71,7 @@ def test_a_history_comes_back_as_it_was(rows: list[dict[str, float]]) -> None:
     assert back.csv() == history.csv()
 
 
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_numpy_numbers_are_written_as_plain_numbers() -> None:
     history = History(({"epoch": np.int64(1), "loss": np.float64(0.1), "dev": np.float32(0.5), "spread": np.nan},))
     assert history.csv() == "epoch,loss,dev,spread\n1,0.1,0.5,nan\n"
     assert math.isnan(History.of_csv(history.csv()).rows[0]["spread"])
@@ -134,7 +134,7 @@ def folder_of(tmp_path: Path, **changes: Any) -> Path:
 
 
 def refused(folder: Path, *names: str) -> None:
-    """The run is refused by its folder and what is wrong in it, in one line."""
+    """Assert that the run is refused, in one line that names the folder and the fault."""
     with pytest.raises(ValueError) as mistake:
         read_run(folder)
     said = str(mistake.value)
@@ -143,11 +143,11 @@ def refused(folder: Path, *names: str) -> None:
         assert name in said
 
 
-# --- there and back --------------------------------------------------------------------------------------------
+# --- round trips -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("state", ["finished", "training"])
-def test_comes_back_as_it_was(tmp_path: Path, state: str) -> None:
+def test_a_run_survives_a_round_trip(tmp_path: Path, state: str) -> None:
     run = a_run(state=state)
     write_run(run, tmp_path / "deep" / "run")
     back = read_run(tmp_path / "deep" / "run")
@@ -168,7 +168,7 @@ def test_comes_back_as_it_was(tmp_path: Path, state: str) -> None:
     assert "numpy" in back.versions
 
 
-def test_figures_are_added_beside_those_that_are_there(tmp_path: Path) -> None:
+def test_metrics_are_added_to_the_existing_ones(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
     add_metrics(folder, {"f1": 0.5, "hit": {1: 0.25, 3: 0.5, 10: 0.75}})
     add_metrics(folder, {"f1": 0.6})
@@ -203,7 +203,7 @@ class TestDamage:
         refused(folder, name)
 
 
-def test_a_place_that_holds_no_run_is_refused(tmp_path: Path) -> None:
+def test_a_path_without_a_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
     for path in (tmp_path / "file", tmp_path / "nowhere"):
         with pytest.raises(ValueError, match=path.name):
@@ -216,7 +216,7 @@ def test_a_place_that_holds_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def signed(folder: Path, **changes: Any) -> None:
-    """Edit run.json and give it a checksum that is right."""
+    """Edit run.json and update its checksum."""
     record = {**json.loads((folder / "run.json").read_bytes()), **changes}
     record = {name: value for name, value in record.items() if value is not None}
     runs._write_record(folder, {name: value for name, value in record.items() if name != "checksum"})
@@ -228,7 +228,7 @@ def test_a_newer_schema(tmp_path: Path) -> None:
     refused(folder, "version is 2")
 
 
-def test_a_record_of_before_processes_were_counted(tmp_path: Path) -> None:
+def test_a_record_without_the_number_of_processes(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, processes=3)
     assert read_record(folder)["processes"] == read_run(folder).processes == 3
     record = json.loads((folder / "run.json").read_text())
@@ -257,7 +257,7 @@ def npz(**arrays: Any) -> Callable[[Path], None]:
         ("model.safetensors", lambda path: path.write_bytes(lying())),
     ],
 )
-def test_a_training_that_holds_something_else(tmp_path: Path, name: str, write: Callable[[Path], Any]) -> None:
+def test_an_invalid_unfinished_run_is_refused(tmp_path: Path, name: str, write: Callable[[Path], Any]) -> None:
     folder = folder_of(tmp_path, state="training")
     read_run(folder)
     write(folder / name)
@@ -265,7 +265,7 @@ def test_a_training_that_holds_something_else(tmp_path: Path, name: str, write: 
 
 
 def lying() -> bytes:
-    """A model whose header promises more than there is."""
+    """A model whose header declares more data than it has."""
     content = save_tensors({"a": np.zeros((2, 2), np.float32)})
     return content.replace(b"[2,2]", b"[2,9]")
 
@@ -284,7 +284,7 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
 # --- interruptions ---------------------------------------------------------------------------------------------
 
 
-def test_killed_between_two_files_of_a_training_it_still_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unfinished_run_loads_after_a_kill_between_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_of(tmp_path, state="training")
     later = a_run(
         state="training",
@@ -323,7 +323,7 @@ def test_a_finished_run_has_no_checkpoint(tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {*FILES, "notes.txt"}
 
 
-def test_checkpoint_there_and_back(tmp_path: Path) -> None:
+def test_a_checkpoint_survives_a_round_trip(tmp_path: Path) -> None:
     assert read_checkpoint(tmp_path) is None
     record = {"epoch": 2, "sums": {"loss": 1 / 3}, "best": None, "text": "猫"}
     write_checkpoint(tmp_path / "run", {"a": np.arange(6.0).reshape(2, 3).T, "step": np.array(3)}, record)
@@ -334,7 +334,7 @@ def test_checkpoint_there_and_back(tmp_path: Path) -> None:
     assert found[1] == record
 
 
-def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_checkpoint_is_refused(tmp_path: Path) -> None:
     write_checkpoint(tmp_path, {"a": np.arange(6.0), "b": np.array([True, False])}, {"epoch": 2})
     path = tmp_path / CHECKPOINT
     content = path.read_bytes()
@@ -345,7 +345,7 @@ def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path: Path) -> None:
             read_checkpoint(tmp_path)
 
 
-def test_a_checkpoint_replaces_the_one_before_or_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_replaces_the_previous_one_or_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not has_checkpoint(tmp_path)
     for epoch in range(2):
         write_checkpoint(tmp_path, {"a": np.array(epoch)}, {"epoch": epoch})
@@ -360,7 +360,7 @@ def test_a_checkpoint_replaces_the_one_before_or_leaves_it(tmp_path: Path, monke
     assert read_checkpoint(tmp_path)[1] == {"epoch": 1}
 
 
-# --- while it is trained ---------------------------------------------------------------------------------------------
+# --- training into a folder ------------------------------------------------------------------------------------------
 
 
 CORPUS = Groups(["a b", "c d"], ["1", "1"], name="small")
@@ -372,7 +372,7 @@ class CountingSettings(Settings):
 
 
 class Counting(Method):
-    """Counts to three, an epoch each; told to, it stops as if it had been killed."""
+    """A method that counts to three, one per epoch, and is interrupted in the epoch `dies_in`."""
 
     name = "counting"
     Settings = CountingSettings
@@ -416,7 +416,7 @@ def test_an_interrupted_training_can_be_loaded_and_resumed(tmp_path: Path) -> No
     assert (run.state, len(run.history)) == ("training", 2)
     assert Counting().load(tmp_path / "run").encode(["x"]).tolist() == [[2.0]]
     method = Counting()
-    method.dies_in = 1  # would stop at once if it began anew
+    method.dies_in = 1  # would stop at once if it started over
     history = method.fit(CORPUS, seed=7, folder=tmp_path / "run").history
     assert len(history) == 3
     run = read_run(tmp_path / "run")
@@ -424,7 +424,7 @@ def test_an_interrupted_training_can_be_loaded_and_resumed(tmp_path: Path) -> No
     assert read_checkpoint(tmp_path / "run") is None
 
 
-def test_a_finished_run_is_not_written_over(tmp_path: Path) -> None:
+def test_a_finished_run_is_not_overwritten(tmp_path: Path) -> None:
     Counting().fit(CORPUS, folder=tmp_path / "run")
     before = (tmp_path / "run" / "run.json").read_bytes()
     with pytest.raises(ValueError, match="run"):
@@ -449,7 +449,7 @@ def test_another_training_is_not_resumed(tmp_path: Path, corpus: Corpus, seed: i
     assert not method.fitted
 
 
-def test_somebodys_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ValueError, match="file"):
         Counting().fit(CORPUS, folder=tmp_path / "file")
@@ -460,7 +460,7 @@ def test_somebodys_files_are_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
 
 
-def test_nobody_else_trains_into_the_folder_meanwhile(tmp_path: Path) -> None:
+def test_the_folder_is_locked_during_training(tmp_path: Path) -> None:
     folder = tmp_path / "run"
 
     class Watched(Counting):
@@ -475,10 +475,10 @@ def test_nobody_else_trains_into_the_folder_meanwhile(tmp_path: Path) -> None:
     failing.dies_in = 1
     with pytest.raises(KeyboardInterrupt):
         failing.fit(CORPUS, folder=(folder := tmp_path / "other"))
-    assert not folder.exists()  # given back after an error too, and with nothing in it
+    assert not folder.exists()  # unlocked after an error, too, and removed because it is empty
 
 
-def test_of_several_processes_the_first_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_of_several_processes_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     Counting().fit(CORPUS, folder=tmp_path / "run")
     assert not (tmp_path / "run").exists()

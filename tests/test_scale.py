@@ -1,4 +1,4 @@
-"""Many files by many workers: each made once, resumed after a kill, refused where the folder is something else."""
+"""Many files from several workers: each is made once, a killed job resumes, and other folders are left alone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def contents(folder: Path) -> list[str]:
     return [path.read_text() for path in sorted(folder.glob("part-*"))]
 
 
-def test_a_file_that_is_there_is_not_made_again(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_made_again(tmp_path: Path) -> None:
     files = files_in(tmp_path, "a", "b")
     scale.each(letters, {scale.part(tmp_path, 0, "txt"): "x"})
     seen: list[tuple[int, int | None]] = []
@@ -42,7 +42,7 @@ def test_a_file_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     assert seen == [(2, 2)]
 
 
-def test_a_mistake_keeps_what_is_done_and_leaves_no_half_file(tmp_path: Path) -> None:
+def test_an_error_keeps_finished_files_and_leaves_no_partial_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="broken"):
         scale.each(letters, files_in(tmp_path, "a", "broken", "c"))
     assert [path.name for path in tmp_path.iterdir()] == ["part-00000.txt"]
@@ -59,7 +59,7 @@ def test_two_processes_make_the_same_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.whole
-def test_a_process_that_dies_is_no_endless_wait(tmp_path: Path) -> None:
+def test_a_dead_process_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="process"):
         scale.each(_die, files_in(tmp_path, "a", "b"), workers=2)
 
@@ -68,7 +68,7 @@ def _die(_: str, path: Path) -> None:
     os._exit(3)
 
 
-def test_without_ray_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"labkit-embeddings\[ray\]"):
         scale.each(letters, files_in(tmp_path, "a"), ray="")
@@ -79,7 +79,7 @@ def full(_: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.whole)])
-def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path: Path, workers: int) -> None:
+def test_a_full_disk_is_reported_by_any_number_of_workers(tmp_path: Path, workers: int) -> None:
     with pytest.raises(NoRoom, match="part-0000"):
         scale.each(full, files_in(tmp_path, "abc"), workers=workers)
     assert list(tmp_path.iterdir()) == []
@@ -88,7 +88,7 @@ def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path: Path, workers: int
 # --- folders -----------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_begun_resumed_and_finished(tmp_path: Path) -> None:
+def test_a_folder_is_started_resumed_and_finished(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert not scale.folder(folder, PLAN)
     with pytest.raises(ValueError, match="out"):
@@ -98,7 +98,7 @@ def test_a_folder_is_begun_resumed_and_finished(tmp_path: Path) -> None:
     (folder / ".elsewhere-7-part-00001.txt").write_text("left by a killed worker")
     made = scale.finish(folder, PLAN, rows=1)
     assert made == {"plan": PLAN, "rows": 1} == scale.manifest(folder)
-    (folder / scale.WORK).mkdir()  # as a kill in `finish` leaves it
+    (folder / scale.WORK).mkdir()  # left by a kill in `finish`
     assert scale.folder(folder, PLAN)
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "part-00000.txt"]
 
@@ -112,7 +112,7 @@ def test_another_plan_is_refused(tmp_path: Path, finished: bool) -> None:
         scale.folder(tmp_path / "out", {**PLAN, "size": 4})
 
 
-def test_what_is_no_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
+def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(ValueError, match="mine"):
@@ -126,7 +126,7 @@ def test_what_is_no_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
         scale.manifest(tmp_path / "mine")
 
 
-def test_a_folder_is_cleared_of_what_was_made_and_of_nothing_else(tmp_path: Path) -> None:
+def test_clear_removes_only_the_files_that_were_made(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     scale.folder(folder, PLAN)
     scale.each(letters, files_in(folder, "a"))
@@ -159,7 +159,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks up processes in /proc")
 @pytest.mark.parametrize(("sent", "call"), [(signal.SIGINT, "quick"), (signal.SIGKILL, "slow")])
 def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals, call: str) -> None:
-    """Ctrl-C goes to all processes of the terminal; a kill to the first one alone, in the middle of a task too."""
+    """Ctrl-C goes to all processes of the terminal; a kill only to the first, even in the middle of a task."""
     script = tmp_path / "endless.py"
     script.write_text(SCRIPT)
     running = subprocess.Popen(
@@ -182,7 +182,7 @@ def test_no_process_is_left_behind(tmp_path: Path, sent: signal.Signals, call: s
     running.stdout.close()
     assert running.wait(HANG) != 0
     said = running.stderr.read() if sent == signal.SIGINT else ""
-    assert said.count("Traceback") <= 1  # that of the script itself, which catches nothing
+    assert said.count("Traceback") <= 1  # from the script itself, which catches nothing
     assert "SpawnProcess" not in said
     until(lambda: not any(_alive(process) for process in children))
 

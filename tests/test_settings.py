@@ -1,4 +1,4 @@
-"""Settings: names, kinds and bounds are checked, and each setting counts where it says."""
+"""Settings: names, types and bounds are checked, and each setting has an effect exactly where it is accepted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_defaults_and_values() -> None:
         ({"rate": np.float32(0.5), "size": np.int64(7)}, {"rate": 0.5, "size": 7}),
     ],
 )
-def test_a_value_takes_the_kind_of_its_field(typed: dict[str, Any], values: dict[str, Any]) -> None:
+def test_a_value_takes_the_type_of_its_field(typed: dict[str, Any], values: dict[str, Any]) -> None:
     made = Some.of(typed)
     assert made == Some(**values)
     assert [type(value) for value in made.values().values()] == [int, float, bool, str, str]
@@ -84,7 +84,7 @@ def test_a_bad_value_is_refused_by_the_name_of_its_setting(values: dict[str, Any
 
 
 @pytest.mark.parametrize(("name", "said"), [("sise", "'size'"), ("zzz", "size, rate, loud, kind, file")])
-def test_an_unknown_setting_is_refused_with_what_there_is(name: str, said: str) -> None:
+def test_an_unknown_setting_is_refused_with_the_known_ones(name: str, said: str) -> None:
     with pytest.raises(ValueError, match=f"'{name}'.*{said}"):
         Some.of({name: 3})
     assert Settings().values() == {}
@@ -112,35 +112,35 @@ def test_a_setting_that_changes_nothing_is_refused() -> None:
         Bound(batch=1).check_used(["told"], "Labelled", False)
 
 
-def test_only_settings_that_count_are_tuned() -> None:
+def test_only_settings_with_an_effect_are_tuned() -> None:
     assert tuned_settings(Bound()) == {"told": Dial(1, 50, log=True, whole=True), "free": Dial(choices=(2, 4, 8))}
     assert tuned_settings(Bound(batch=1), "Groups", True) == {
         "often": Dial(1, 5, whole=True), "free": Dial(choices=(2, 4, 8)),
     }  # fmt: skip
 
 
-def test_what_is_tuned_lies_within_the_bounds_of_its_setting() -> None:
+def test_tuned_ranges_are_within_the_bounds_of_their_settings() -> None:
     for name, entry in METHODS.items():
         for key, dial in tuned_settings(entry.Settings()).items():
             for end in dial.choices or (dial.low, dial.high):
                 METHODS[name](**{key: end})
 
 
-# --- every condition, held against trainings ----------------------------------------------------------------------
+# --- every condition, checked with trainings ----------------------------------------------------------------------
 
 WORDS = [f"{start}{end}" for start in "bdfglmnprst" for end in ("ala", "eno", "iru", "oka", "umi")]
-SPLITS = ["train"] * 50 + ["test"] * 10  # without dev the last epoch is taken, and every epoch is felt
+SPLITS = ["train"] * 50 + ["test"] * 10  # without dev the last epoch is kept, so every epoch has an effect
 
 
 def sentences(seed: int) -> list[str]:
-    """Sixty, of words that follow from their place, so that there is something to learn."""
+    """Sixty sentences whose words depend on their position, so that there is something to learn."""
     drawn = random.Random(seed)
     return [" ".join(WORDS[(place * 7 + drawn.randrange(20)) % len(WORDS)] for _ in range(6)) for place in range(60)]
 
 
 a, b, c = sentences(1), sentences(2), sentences(3)
 CORPORA: dict[str, Corpus] = {
-    # the same are those of one four, so that an anchor has several positives, and negatives that were labelled
+    # positives form groups of four, so that anchors have several positives and labelled negatives
     "Pairs": Pairs(
         a,
         [a[(place // 8 * 8 + (place + 2) % 8) % 60] if place % 2 else a[(place + 11) % 60] for place in range(60)],
@@ -152,13 +152,13 @@ CORPORA: dict[str, Corpus] = {
     "Triplets": Triplets(a, b, c, splits=SPLITS),
 }
 SMALL: dict[str, Any] = {"dimension": 8, "size": 6, "batch": 8, "epochs": 1, "hidden": 6, "decoder_hidden": 6}
-#: in the place of what a setting is, where a little more or less would not be felt on corpora as small as these
+#: values for settings in which a small change has no effect on corpora as small as these
 OTHER: dict[str, Any] = {
     "epsilon": -0.2, "iterations": 3, "near": 3, "apart": 0, "dropout": 0.5, "window": 1, "vocab_size": 40,
     "min_count": 17,
 }  # fmt: skip
 TEXTS = {"vectors": "random", "base": "sif", "share": "0.1", "matryoshka_dims": "2,3"}
-#: of the machine, of files, or of a dev split
+#: these depend on the machine, on files, or on a dev split
 ELSEWHERE = {"device", "amp", "expansion", "model", "patience", "rule", "file", "min_ngram"}
 #: method, its corpus, its settings
 CASES: list[tuple[str, str, dict[str, Any]]] = [
@@ -177,7 +177,7 @@ UNTRAINED = ["mean-vectors", "sif", "lsa", "whitening", "sbert-lp", "all-but-the
 
 
 def learned(name: str, shape: str, settings: tuple[tuple[str, Any], ...]) -> dict[str, np.ndarray]:
-    """All that is kept of a training, and what it makes of sentences."""
+    """The saved arrays of a training, and its vectors of some sentences."""
     method = METHODS[name](**dict(settings))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -219,10 +219,10 @@ def another(found: dataclasses.Field[Any], now: Any) -> Any:
         *[pytest.param(*case, marks=pytest.mark.whole) for case in CASES],
     ],
 )
-def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given: dict[str, Any]) -> None:
+def test_a_setting_has_an_effect_exactly_where_it_is_accepted(name: str, shape: str, given: dict[str, Any]) -> None:
     settings, wrong = own(name, given), []
     whole = METHODS[name](**settings).settings
-    always = (EPOCHS, "with an encoder other than transformer")  # what hangs on these alone is felt wherever it can be
+    always = (EPOCHS, "with an encoder other than transformer")  # tested only where epochs is given
     for found in dataclasses.fields(whole):
         when = whole.conditions().get(found.name, (True, ""))[1]
         if found.name in ELSEWHERE or found.name in given or not when or ("epochs" not in given and when in always):
@@ -235,7 +235,7 @@ def test_a_setting_counts_exactly_where_it_is_taken(name: str, shape: str, given
             taken = False
         try:
             after = learned(name, shape, tuple(changed.items()))
-        except ValueError as reason:  # felt so much that nothing can be learned
+        except ValueError as reason:  # an effect so large that training fails
             felt = "setting" not in str(reason)
         else:
             before = plain(name, shape, tuple(settings.items()))

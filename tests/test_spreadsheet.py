@@ -1,4 +1,4 @@
-"""What a spreadsheet is spared: no text starts a formula in it."""
+"""Text for spreadsheets: no cell starts a formula."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from labkit.spreadsheet import MARK, spreadsheet, without_formula
 
 @pytest.mark.parametrize("before", ["", "  ", "\t", "\u00a0", "\ufeff", "\u200b "])
 @pytest.mark.parametrize("sign", [*"=+-@＝|%\"'", "\n"])
-def test_a_formula_stands_behind_a_quote(sign: str, before: str) -> None:
+def test_a_formula_is_prefixed_with_a_quote(sign: str, before: str) -> None:
     text = f'{before}{sign}HYPERLINK("http://x")'
     assert without_formula(text) == "'" + text
     cell = next(csv.reader(io.StringIO(spreadsheet([{"a": text}]).removeprefix(MARK).split("\n", 1)[1], newline="")))[0]
@@ -20,11 +20,11 @@ def test_a_formula_stands_behind_a_quote(sign: str, before: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["a = b", "", " ", -0.5, 3, True, None, "naïve"])
-def test_all_else_stays(value: object) -> None:
+def test_other_values_are_unchanged(value: object) -> None:
     assert without_formula(value) is value
 
 
-def test_rows_come_back_with_every_column() -> None:
+def test_rows_are_written_with_every_column() -> None:
     text = spreadsheet([{"a": 'say "hi", now', "=b": 1}, {"a": "two\nlines", "c": -2.5}])
     assert text.startswith(MARK)
     rows = list(csv.reader(io.StringIO(text.removeprefix(MARK), newline="")))

@@ -18,7 +18,7 @@ def test_words_of_several_scripts() -> None:
     assert words("ＡＢＣ　Straße") == ["abc", "straße"]  # full-width letters are letters
     assert words("奶茶店 B1") == ["奶", "茶", "店", "b", "1"]
     assert words("서울 약국") == ["서울", "약국"]
-    assert words("カフェ・バー") == ["カ", "フ", "ェ", "バ", "ー"]  # the dot lies among the letters of its script
+    assert words("カフェ・バー") == ["カ", "フ", "ェ", "バ", "ー"]  # the dot is in the Katakana block
     assert words("... !?") == []
 
 
@@ -45,7 +45,7 @@ def test_sentences(paragraph: str, expected: list[str]) -> None:
 
 
 @given(st.text())
-def test_sentences_lose_nothing_but_spaces(paragraph: str) -> None:
+def test_sentences_lose_only_spaces(paragraph: str) -> None:
     assert "".join("".join(sentences(paragraph)).split()) == "".join(paragraph.split())
 
 
@@ -57,7 +57,7 @@ def test_vocabulary_ranks_by_count_then_alphabet() -> None:
     assert len(Vocabulary.of([["b", "a", "c"], ["c"]], vocab_size=1)) == 3
 
 
-def test_vocabulary_refuses_what_it_cannot_number() -> None:
+def test_invalid_vocabularies_are_refused() -> None:
     with pytest.raises(ValueError, match="<PAD>"):
         Vocabulary(("a", "b"))
     with pytest.raises(ValueError, match="'a'"):
@@ -66,12 +66,12 @@ def test_vocabulary_refuses_what_it_cannot_number() -> None:
 
 def test_pad_fills_and_cuts() -> None:
     assert pad([[3, 4, 5], [6]]).tolist() == [[3, 4, 5], [6, 0, 0]]
-    assert pad([[]]).tolist() == [[0]]  # never a width of nothing: encoders take a maximum over it
+    assert pad([[]]).tolist() == [[0]]  # never of width 0, because encoders take a maximum over it
     assert pad([]).shape == (0, 1)
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=400), st.integers(1, 40), st.integers(0, 5))
-def test_buckets_hand_out_every_row_once(lengths: list[int], batch: int, seed: int) -> None:
+def test_buckets_have_every_row_once(lengths: list[int], batch: int, seed: int) -> None:
     made = list(buckets(lengths, batch, seed=seed))
     assert sorted(row for rows in made for row in rows) == list(range(len(lengths)))
     assert max(map(len, made)) <= batch
@@ -105,26 +105,26 @@ def test_lines_by_hand() -> None:
     assert read(b"a\rb\n\x0c") == ["a\rb", "\x0c"]  # only a line feed ends a line
     assert read(b"") == []
     assert read(b"\n") == [""]
-    assert read(b"\xef\xbb\xbfa\n\xef\xbb\xbfb") == ["a", "\ufeffb"]  # a mark is one at the start only
+    assert read(b"\xef\xbb\xbfa\n\xef\xbb\xbfb") == ["a", "\ufeffb"]  # a byte order mark only counts at the start
 
 
 @given(
     st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r"), max_size=20)),
     st.sampled_from(["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]),
 )
-def test_what_was_joined_comes_back(texts: list[str], encoding: str) -> None:
+def test_joined_lines_are_split_again(texts: list[str], encoding: str) -> None:
     content = "".join(text + "\n" for text in texts)
     assert read(("\ufeff" + content).encode(encoding)) == texts
     if encoding == "utf-8" and not content.startswith("\ufeff"):
         assert read(content.encode()) == texts
 
 
-def test_a_line_of_utf_16_without_end_is_not_read_to_its_end() -> None:
+def test_an_endless_line_of_utf_16_is_refused() -> None:
     with pytest.raises(ValueError, match="t.*1"):
         list(line_blocks(io.BytesIO(b"\xff\xfe" + b"\x0a\x0a" * (lines.LONGEST + 1)), "t"))
 
 
-def test_blocks_end_by_lines_and_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_limited_in_lines_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LINES", 3)
     monkeypatch.setattr(lines, "SIZE", 10)
     found = list(line_blocks(io.BytesIO(b"a\nb\nc\nd\n" + b"x" * 20 + b"\ne"), "t"))

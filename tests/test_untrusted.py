@@ -1,4 +1,4 @@
-"""An untrusted file read in a separate process: what comes back, and every way in which the process can end."""
+"""Untrusted files in a separate process: results, hostile files, every way the process can end, and queueing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FILES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_corpus_comes_back_as_it_was_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_is_the_same_as_when_read_directly(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).write_bytes(FILES[name])
     read = read_corpus(tmp_path / name)
     here, _ = corpus_apart(name, FILES[name], LIMIT)
@@ -51,7 +51,7 @@ def test_a_corpus_comes_back_as_it_was_read(name: str, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("in_place", [0, 2**18])
-def test_notes_come_back_and_nobody_else_is_warned(in_place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_are_returned_and_nobody_else_is_warned(in_place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(untrusted, "IN_PLACE", in_place)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -61,7 +61,7 @@ def test_notes_come_back_and_nobody_else_is_warned(in_place: int, monkeypatch: p
     assert heard == []
 
 
-def test_vectors_come_back_dense(tmp_path: Path) -> None:
+def test_vectors_are_returned_dense(tmp_path: Path) -> None:
     texts, rows = ["one", "two"], np.array([[1.5, 0, 2], [0, 0, -2]], np.float32)
     for ending in (".npz", ".parquet"):
         for each in (rows, sparse.csr_array(rows)):
@@ -72,7 +72,7 @@ def test_vectors_come_back_dense(tmp_path: Path) -> None:
     assert embeddings_apart("mine.npy", (tmp_path / "mine.npy").read_bytes(), LIMIT)[0] is None
 
 
-# --- files of bad will -----------------------------------------------------------------------------------------
+# --- hostile files ---------------------------------------------------------------------------------------------
 
 
 def parquet_of(columns: dict[str, Any], **further: Any) -> bytes:
@@ -82,7 +82,7 @@ def parquet_of(columns: dict[str, Any], **further: Any) -> bytes:
 
 
 def repeated(text: str, count: int) -> Any:
-    """One text, said to be in so many rows."""
+    """One text in `count` rows, stored once."""
     return arrow.DictionaryArray.from_arrays(arrow.array(np.zeros(count, np.int32)), arrow.array([text]))
 
 
@@ -97,7 +97,7 @@ TEXTS = arrow.array([f"text {i}" for i in range(ROWS)])
 
 
 def corpora() -> dict[str, bytes]:
-    """A few kilobytes each, and 30 to 200 MB when they are unpacked."""
+    """Files of at most 60 kB that unpack to 30 to 200 MB."""
     again = {"text": repeated("a", 9**7), "label": repeated("x", 9**7)}
     long, nothing = repeated(LONG, ROWS), arrow.nulls(9**7)
     begin_alike = {"text": arrow.array([LONG + str(row) for row in range(ROWS)]), "label": LABELS}
@@ -116,7 +116,7 @@ def corpora() -> dict[str, bytes]:
 
 
 @pytest.mark.whole
-def test_a_parquet_bomb_is_refused_by_what_it_unpacks_to() -> None:
+def test_a_parquet_bomb_is_refused_by_its_unpacked_size() -> None:
     for name, data in corpora().items():
         assert len(data) < 60_000, name
         with pytest.raises(ValueError, match=r"mine\.parquet"):
@@ -124,7 +124,7 @@ def test_a_parquet_bomb_is_refused_by_what_it_unpacks_to() -> None:
 
 
 def npz_of(zeros: int = 0, **headers: tuple[Any, tuple[int, ...]]) -> bytes:
-    """Arrays by their headers alone, with so many zeros behind each."""
+    """An archive of array headers, each followed by `zeros` zero bytes."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, (kind, shape) in headers.items():
@@ -154,7 +154,7 @@ VECTORS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_vectors_of_bad_will_are_refused_by_their_headers(name: str) -> None:
+def test_hostile_vectors_are_refused_by_their_headers(name: str) -> None:
     data, said = VECTORS[name]
     with pytest.raises(ValueError, match=said):
         embeddings_apart("mine.npz", data, LIMIT)
@@ -164,17 +164,17 @@ def test_vectors_of_bad_will_are_refused_by_their_headers(name: str) -> None:
 
 
 def lying() -> bytes:
-    """Two rows, says its footer; its pages have 50 million numbers."""
+    """A file whose footer says two rows, and whose pages have 50 million numbers."""
     data = bytearray(parquet_of(TWO | {"z": lists_of(arrow.array(np.zeros(50_000_000, np.int64)))}))
     real, said = varint(50_000_000), varint(2)
     footer = len(data) - int.from_bytes(data[-8:-4], "little") - 8
     assert real in data[footer:]
-    longer = bytes([said[0] | 128, *[128] * (len(real) - 2), 0])  # the same number, as long
+    longer = bytes([said[0] | 128, *[128] * (len(real) - 2), 0])  # the same number in as many bytes
     return bytes(data[:footer] + data[footer:].replace(real, longer))
 
 
 def varint(number: int) -> bytes:
-    """As Thrift writes it: seven bits a byte, the sign last."""
+    """The number as in Thrift: seven bits per byte, with the sign as the last bit."""
     left, found = number << 1, []
     while left > 127:
         found.append(left & 127 | 128)
@@ -184,7 +184,7 @@ def varint(number: int) -> bytes:
 
 @pytest.mark.whole
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
-def test_a_file_that_lies_ends_its_process_and_nothing_else() -> None:
+def test_a_file_with_a_false_footer_ends_only_its_process() -> None:
     with pytest.raises(ValueError, match=r"mine\.parquet.*1 GB"):
         corpus_apart("mine.parquet", lying(), LIMIT)
 
@@ -227,13 +227,13 @@ def test_a_table_of_more_than_a_thousand_columns_is_refused(ending: str, tmp_pat
         read_corpus(tmp_path / f"more{ending}")
 
 
-# --- whose turn it is ------------------------------------------------------------------------------------------
+# --- queueing --------------------------------------------------------------------------------------------------
 
 
-def test_a_visitor_has_one_reader_and_whoever_comes_third_can_be_told(
+def test_each_visitor_has_one_reader_and_a_third_visitor_sees_that_all_are_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each process says that it has begun, and ends when it may."""
+    """Each process marks its start with a file, and ends when a second file appears."""
     program = (
         "import sys, time; from pathlib import Path\n"
         "begun = Path(sys.argv[1]) / Path(sys.argv[3]).name; begun.touch()\n"
@@ -267,7 +267,7 @@ def test_a_visitor_has_one_reader_and_whoever_comes_third_can_be_told(
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="needs a system that limits memory")
-def test_on_the_command_line_too_much_is_a_sentence_and_the_limit_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_within_memory_reports_excess_memory_and_restores_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_AS)

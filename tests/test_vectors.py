@@ -1,4 +1,4 @@
-"""Word vectors: counts and PPMI by hand and by plain loops, the SVD against scipy, the readers on small files."""
+"""Word vectors: counts and PPMI against plain loops, the SVD against NumPy, vector files, and distilled vectors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_cooccurrence_by_hand() -> None:
     assert cooccurrence([[2, 3, 4]], 5, window=1).toarray()[2, 4] == 0.0
 
 
-def test_cooccurrence_equals_plain_loops_also_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cooccurrence_equals_plain_loops_even_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [np.random.default_rng(i).integers(2, 12, size=i % 9).tolist() for i in range(60)]
     expected = np.zeros((12, 12))
     for row in rows:
@@ -42,7 +42,7 @@ def test_cooccurrence_equals_plain_loops_also_across_chunks(monkeypatch: pytest.
     np.testing.assert_allclose(cooccurrence(rows, 12, window=3).toarray(), expected, atol=1e-12)
 
 
-def test_ppmi_by_hand_and_by_loops() -> None:
+def test_ppmi_by_hand_and_against_plain_loops() -> None:
     counts = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 0.0], [1.0, 0.0, 4.0]])
     found = ppmi(sparse.csr_array(counts), smoothing=1.0).toarray()
     assert math.isclose(found[0, 1], math.log(2 * 10 / (3 * 2)))
@@ -58,9 +58,9 @@ def test_vectors_are_the_truncated_svd() -> None:
     tokenised = [*SENTENCES, ["the", "rare", "cat"]]
     made = ppmi_vectors(tokenised, dimension=3, min_count=2)
     counts = cooccurrence(map(made.vocabulary.encode, tokenised), len(made.vocabulary)).toarray()
-    counts[1] = counts[:, 1] = 0  # an unknown word keeps its place between others, and is no context
+    counts[1] = counts[:, 1] = 0  # an unknown word keeps its position but is no context
     u, sigma, _ = np.linalg.svd(ppmi(sparse.csr_array(counts)).toarray())
-    expected = (u[:, :3] * np.sqrt(sigma[:3])) @ (u[:, :3] * np.sqrt(sigma[:3])).T  # signs and rotations drop out
+    expected = (u[:, :3] * np.sqrt(sigma[:3])) @ (u[:, :3] * np.sqrt(sigma[:3])).T  # signs and rotations cancel
     found = made.matrix @ made.matrix.T
     np.testing.assert_allclose(found[2:, 2:], expected[2:, 2:], atol=1e-4)
     assert not made.matrix[0].any()  # padding
@@ -93,9 +93,9 @@ def test_glove_text(tmp_path: Path) -> None:
     vocabulary = Vocabulary((PAD, UNKNOWN, "cat", "paris", "zebra"))
     loaded = load_vectors(tmp_path / "glove.txt", vocabulary, seed=1)
     assert loaded.matrix[2].tolist() == [0, 1, 0]
-    assert loaded.matrix[3].tolist() == [0.5, 0.5, 0]  # the file has it with a capital only
+    assert loaded.matrix[3].tolist() == [0.5, 0.5, 0]  # only capitalised in the file
     assert loaded.known.tolist() == [False, False, True, True, False]
-    assert loaded.matrix[4].any()  # unknown: random, not blind
+    assert loaded.matrix[4].any()  # unknown words get random vectors
     again = load_vectors(tmp_path / "glove.txt", vocabulary, seed=1)
     assert loaded.matrix.tobytes() == again.matrix.tobytes()
     assert (load_vectors(tmp_path / "glove.txt", vocabulary, seed=2).matrix[4] != loaded.matrix[4]).any()
@@ -142,7 +142,7 @@ def test_no_word_found_and_no_file(tmp_path: Path) -> None:
         load_vectors(tmp_path)
 
 
-def test_padding_stays_without_a_vector_where_rounding_would_give_it_one() -> None:
+def test_padding_gets_no_vector_from_rounding_errors() -> None:
     tokenised = [[f"w{i}", f"v{j}"] for i in range(40) for j in range(40)]  # of rank 2: the rest is rounding
     found = ppmi_vectors(tokenised)
     assert not found.known[:2].any()
@@ -151,13 +151,13 @@ def test_padding_stays_without_a_vector_where_rounding_would_give_it_one() -> No
 
 class TestDistilled:
     def states(self, rows: list[list[int]]) -> np.ndarray:
-        """The mean of the model's states over each row, one row after the other."""
+        """The mean of the model's states over each row, one row at a time."""
         body = opened_model(tiny_sbert(), "cpu").eval()[0].auto_model
         with torch.no_grad():
             return np.array([body(torch.tensor([row])).last_hidden_state[0].mean(0).double().numpy() for row in rows])
 
     def expected(self, states: np.ndarray, dimension: int) -> np.ndarray:
-        """By scikit-learn's principal components, and Zipf's law written out."""
+        """The expected vectors, from scikit-learn's principal components and Zipf's law."""
         count = len(states)
         shares = np.array([1 / (rank * math.log(count + 2)) for rank in range(2, count + 2)])
         rows = PCA(dimension, svd_solver="full").fit_transform(states) * (1e-4 / (1e-4 + shares))[:, None]
@@ -166,7 +166,7 @@ class TestDistilled:
     def test_of_word_pieces(self) -> None:
         found = distilled_vectors(tiny_sbert(), 5)
         pieces = found.vocabulary.words[2:]
-        assert pieces[:3] == ("the", "cat", "dog")  # the marks of the model are no pieces
+        assert pieces[:3] == ("the", "cat", "dog")  # without the model's special tokens
         numbers = opened_model(tiny_sbert(), "cpu").tokenizer.convert_tokens_to_ids(list(pieces))
         expected = self.expected(self.states([[2, number, 3] for number in numbers]), 5)
         np.testing.assert_allclose(np.abs(found.matrix[2:]), np.abs(expected), atol=1e-5)
@@ -174,7 +174,7 @@ class TestDistilled:
         assert found.known.tolist() == [False, False, *[True] * len(expected)]
 
     def test_of_the_words_of_a_corpus(self) -> None:
-        """A word of two pieces is read whole, and one that the model has not at all is its unknown word."""
+        """A word of two pieces is read as a whole; a word outside the model's vocabulary is its unknown token."""
         vocabulary = Vocabulary((PAD, UNKNOWN, "cats", "the", "dog", "sleeps", "42"))
         found = distilled_vectors(tiny_sbert(), 3, vocabulary)
         tokenizer = opened_model(tiny_sbert(), "cpu").tokenizer
@@ -184,6 +184,6 @@ class TestDistilled:
         expected = self.expected(self.states(rows), 3)
         np.testing.assert_allclose(np.abs(found.matrix[2:]), np.abs(expected), atol=1e-5)
 
-    def test_more_numbers_than_the_model_has(self) -> None:
+    def test_more_dimensions_than_the_model_has(self) -> None:
         with pytest.raises(ValueError, match="setting dimension"):
             distilled_vectors(tiny_sbert(), 17)

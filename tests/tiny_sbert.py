@@ -1,4 +1,4 @@
-"""A sentence-transformers model of three words a millimetre: made on the spot, with random weights, in a second."""
+"""A tiny sentence-transformers model with random weights, created in a second."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tiny_sbert() -> str:
     return make_tiny_sbert(Path(tempfile.mkdtemp(prefix="tiny-sbert-")), seed=0)
 
 
-#: model type -> what its configuration says otherwise than the others' do
+#: model type -> its settings that differ from the common ones
 FAMILIES: dict[str, dict[str, int]] = {
     "bert": {},
     "distilbert": {"dim": 16, "hidden_dim": 16, "n_heads": 2},
@@ -32,7 +32,7 @@ FAMILIES: dict[str, dict[str, int]] = {
 
 
 def make_tiny_sbert(folder: Path, *, seed: int, layers: int = 1, family: str = "bert") -> str:
-    """Another one of these, in that folder."""
+    """Create such a model in this folder and return its path."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer

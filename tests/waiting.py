@@ -1,15 +1,15 @@
-"""Waiting for what another process or thread does: a test fails by what happened, never by how long it took."""
+"""Waiting for another process or thread, with a timeout that is reached only if something hangs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-HANG = 1200.0  # seconds: so long that only what hangs comes to it, on a busy machine too
+HANG = 1200.0  # seconds; reached only if something hangs, even on a busy machine
 
 
 def until(true: Callable[[], object]) -> None:
-    """Wait for it."""
+    """Wait until `true()` is true; fail after HANG seconds."""
     end = time.monotonic() + HANG
     while not true():
         assert time.monotonic() < end, f"it hangs: it did not come to that in {HANG:.0f} s"

@@ -1,4 +1,4 @@
-"""A desk and a store of their own for each test."""
+"""A fresh desk and store for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of two tiny papers, whose recipes compute nothing but count how often they are asked; a method of vectors."""
+"""Tables of two tiny papers, with recipes that only record their calls; methods with known vectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from labkit.trials.engine import Result
 
 @dataclass
 class Known:
-    """A method whose vectors are given; the similarity is the dot product, and it notes what it was asked for."""
+    """A method with given vectors and the dot product as similarity; `asked` records the texts it encoded."""
 
     vectors: dict[str, np.ndarray]
     history: History = field(default_factory=History)
@@ -44,7 +44,7 @@ ASKED: list[tuple[str, int]] = []
 
 
 def steady(case: Case) -> Result:
-    """A figure of the settings and the seed, with the units it is a mean of."""
+    """A score computed from the settings and the seed, with the units it is the mean of."""
     ASKED.append((str(case.settings["name"]), case.seed))
     figure = float(case.settings["level"]) + 0.01 * case.seed
     units = figure + np.linspace(-0.2, 0.2, 50) * (1 + len(str(case.settings["name"])))
@@ -101,7 +101,7 @@ PAPERS = {
 }
 
 
-# --- a method that is tuned ----------------------------------------------------------------------------------------
+# --- a tunable method ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ class TurnedSettings(Settings):
 
 
 class Turned(Method):
-    """Texts as points of a circle, by their lengths and the angle; it notes what it learned from."""
+    """Texts as points on a circle, at an angle proportional to their length; `seen` records each training."""
 
     name = "turned"
     Settings = TurnedSettings
@@ -139,18 +139,18 @@ class Turned(Method):
 
 
 def turned(case: Case) -> Result:
-    """The angle of each network that this cell trains, and the number of its epochs."""
+    """The `turn` of each network that this cell trains, and the epochs of the first."""
     methods = [case.fitted()] if not case.sides else method_of(case)._methods
     figures = {f"turn {at}": method.settings.turn for at, method in enumerate(methods)}
     return Result({"accuracy": methods[0].settings.turn, "epochs": methods[0].settings.epochs, **figures})
 
 
 def tuned(run: Callable[[Case], Result] = turned, settings: dict[str, Any] | None = None, **more: Any) -> Recipe:
-    """A recipe whose settings are chosen on dev."""
+    """A recipe with settings chosen on dev."""
     return Recipe(run, "turned", settings or {}, methods={"turned": Turned}, **{"first": {}, **more})
 
 
 def one_row(made: Recipe, data: str = "stsb") -> Table:
-    """A table of one row on this data set."""
+    """A table with one row, on this data set."""
     columns = tuple(replace(column, data=data) for column in TABLE.columns)
     return replace(TABLE, columns=columns, rows=(Row("ours", (None, None), made),), claims=())

@@ -1,4 +1,4 @@
-"""The cells of the papers' tables: what names them, how they are computed and stored, and the fair protocol."""
+"""The cells of the papers' tables: their keys, computation and storage, and the fair protocol."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.papers.fakes import ASKED, LINES, TABLE, Turned, faulty, interrupted,
 
 
 def cells_with(made: Recipe, desk: Desk, seeds: int | None = 1, data: str = "stsb") -> list[Cell]:
-    """The cells of a table of one row."""
+    """The cells of a table with one row."""
     return cells_of([plan(one_row(made, data), desk, seeds)])
 
 
@@ -32,21 +32,21 @@ def computed(table: Table, desk: Desk, store: Store, seeds: int | None = None, *
     return compute(cells_of([plan(table, desk, seeds)]), store, **how)
 
 
-# --- what is computed, and what is not ----------------------------------------------------------------------------
+# --- which cells are computed -------------------------------------------------------------------------------------
 
 
-def test_the_first_seed_of_every_row_comes_first_and_one_is_enough_without_chance(desk: Desk, store: Store) -> None:
+def test_first_seeds_come_first_and_a_row_without_randomness_has_one(desk: Desk, store: Store) -> None:
     computed(TABLE, desk, store, 3)
     assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]
 
 
-def test_what_is_known_is_computed_again_only_on_request(desk: Desk, store: Store) -> None:
+def test_known_cells_are_computed_again_only_on_request(desk: Desk, store: Store) -> None:
     first = computed(TABLE, desk, store, 2)
     assert len(first.fresh) == len(ASKED) == 3
     ASKED.clear()
     cells = cells_of([plan(TABLE, desk, 3), plan(LINES, desk, 1)])
     second = compute(cells, Store(store.folder))
-    assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; rows alike share a cell across tables
+    assert ASKED == [("other", 0), ("ours", 2)]  # another seed, another recipe; equal rows share a cell across tables
     for key, known in first.known.items():
         assert as_lines({key: second.known[key]}) == as_lines({key: known})
     assert stored(cells, store).keys() == {cell.key for cell in cells}
@@ -54,9 +54,9 @@ def test_what_is_known_is_computed_again_only_on_request(desk: Desk, store: Stor
     assert len(computed(TABLE, desk, store, 2, again=True).fresh) == len(ASKED) == 3
 
 
-def test_what_decides_a_result_is_in_its_key(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recipe, data, settings, those of a data set, networks side by side, further corpora, versions. A default is one,
-    said or not."""
+def test_whatever_determines_a_result_is_in_its_key(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recipe, data, settings, a data set's own settings, networks side by side, further corpora, versions. A default
+    has the same key when given explicitly."""
 
     def key(run: Callable[[Case], Result] = steady, data: str = "stsb", **more: Any) -> str:
         return cells_with(Recipe(run, "thematic", **more), desk, data=data)[0].key
@@ -75,7 +75,7 @@ def test_what_decides_a_result_is_in_its_key(desk: Desk, monkeypatch: pytest.Mon
     assert key() not in keys
 
 
-def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: Desk, store: Store) -> None:
+def test_quick_computes_one_seed_for_one_epoch_on_fewer_rows_without_tuning(desk: Desk, store: Store) -> None:
     quick = Desk(quick=True, memo=store.folder)
     (cell,) = cells_with(tuned(sides=({"epochs": 3}, {"rule": "b"})), quick, None)
     assert (cell.settings["epochs"], cell.tunings, cell.data.sizes["train"]) == (1, (), 1200)
@@ -84,16 +84,16 @@ def test_quick_is_one_seed_of_one_epoch_on_fewer_rows_and_tunes_nothing(desk: De
     assert cell.key != cells_with(replace(tuned(settings={"epochs": 1}), first=None), desk)[0].key
 
 
-def test_only_the_rows_that_are_asked_for(desk: Desk, store: Store) -> None:
+def test_rows_are_selected_by_name(desk: Desk, store: Store) -> None:
     planned = plan(TABLE, desk, 2)
     compute(cells_of([planned], "OUR"), store)
     assert ASKED == [("ours", 0), ("ours", 1)]
     table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
-    assert planning.rows_named(table, "Ours") == ["ours"]  # a whole name means that row alone
+    assert planning.rows_named(table, "Ours") == ["ours"]  # a full name selects only that row
     assert planning.rows_named(table, "our") == ["ours, mixed", "ours"]
 
 
-def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
+def test_an_interruption_keeps_finished_cells(desk: Desk, store: Store) -> None:
     stopping = Row("stopping", (None, None), recipe("stop", 0.1, run=interrupted))
     table = replace(TABLE, rows=(TABLE.rows[0], stopping, TABLE.rows[1]), claims=())
     found = computed(table, desk, store, 1)
@@ -106,7 +106,7 @@ def test_interrupted_keeps_what_is_done(desk: Desk, store: Store) -> None:
     assert ASKED == [("plain", 0)]
 
 
-def test_missing_data_and_faults_of_ours_stop_no_other_row(desk: Desk, store: Store) -> None:
+def test_missing_data_and_bugs_do_not_stop_the_other_rows(desk: Desk, store: Store) -> None:
     rows = (Row("m", (None, None), recipe("m", 0.1, run=refused)), Row("f", (None, None), recipe("f", 0.1, run=faulty)))
     table = replace(TABLE, rows=(*rows, TABLE.rows[1]), claims=())
     made = computed(table, desk, store, 1)
@@ -117,9 +117,7 @@ def test_missing_data_and_faults_of_ours_stop_no_other_row(desk: Desk, store: St
     assert (found.at("plain", "accuracy").mean, found.left) == (0.5, 0)
 
 
-def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
-    desk: Desk, store: Store, tmp_path: Path
-) -> None:
+def test_bundled_results_are_reused_and_overridden_by_local_ones(desk: Desk, store: Store, tmp_path: Path) -> None:
     first = computed(TABLE, desk, store, 2)
     bundled = tmp_path / "cells.jsonl"
     lines = as_lines(first.known).splitlines(keepends=True)
@@ -151,25 +149,25 @@ def test_bundled_results_are_not_computed_again_and_give_way_to_ones_own(
 # --- the fair protocol -----------------------------------------------------------------------------------------------
 
 
-SEEN = Turned.seen  # what the method of vectors learned from: corpus, settings, seed
+SEEN = Turned.seen  # the trainings of `Turned`: corpus, settings, seed
 FOUR = {**PROTOCOL, "trials": 4}
 
 
 @pytest.fixture(autouse=True)
 def four_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No data is small here, and four trials are enough where their number does not matter."""
+    """Treat no data as small, and run only four trials."""
     monkeypatch.setattr(fair, "SMALL", 0)
     monkeypatch.setattr(fair, "PROTOCOL", FOUR)
     SEEN.clear()
 
 
 def tuning_of(made: Recipe, desk: Desk, data: str = "stsb") -> Tuning:
-    """The one tuning of a row's first seed."""
+    """The only tuning of a row's first seed."""
     ((tuning,),) = (cell.tunings for cell in cells_with(made, desk, data=data))
     return tuning
 
 
-def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seeds_have(
+def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_the_settings_of_all_seeds(
     desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair, "PROTOCOL", PROTOCOL)
@@ -183,14 +181,14 @@ def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seed
     assert "test" not in corpus.sizes
     assert 0.15 < corpus.sizes["train"] / whole.sizes["train"] < 0.35
     turns = [settings["turn"] for _, settings, _ in trials]
-    assert (turns[0], len(set(turns))) == (0.5, 16)  # as given, then others
+    assert (turns[0], len(set(turns))) == (0.5, 16)  # the given value first, then others
     (tuning,) = cells[0].tunings
     known = found.known[tuning.key]
     figures = [trial["figure"] for trial in known.notes["trials"]]
     chosen = turns[figures.index(max(figures))]
     assert known.notes["chosen"] == {"turn": chosen}
     assert known.figures == {"dev": max(figures), "dev at first": figures[0]}
-    assert chosen != 0.5  # else the next line says nothing
+    assert chosen != 0.5  # otherwise the next assertion proves nothing
     told = [(settings["turn"], settings["epochs"], seed) for _, settings, seed in finals]
     assert told == [(chosen, 6, 0), (chosen, 6, 1)]
     assert {corpus.fingerprint for corpus, _, _ in finals} == {whole.fingerprint}
@@ -200,29 +198,29 @@ def test_sixteen_trials_on_a_quarter_for_half_of_the_epochs_choose_what_all_seed
     assert again.known.keys() == found.known.keys()
 
 
-def test_of_small_data_all_is_learned_from(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_on_small_data_use_all_rows_and_epochs(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     tuning = tuning_of(tuned(), desk)
     assert tuning.protocol == FOUR
     monkeypatch.setattr(fair, "SMALL", tuning.data.sizes["train"])
     assert tuning.protocol == {**PROTOCOL, "part": 1.0, "epochs": 1.0}
-    articles = replace(tuning, data=replace(tuning.data, articles=True))  # few and long: they are no small data
+    articles = replace(tuning, data=replace(tuning.data, articles=True))  # few but long, so never small
     assert articles.protocol == FOUR
 
 
-def test_the_first_trial_starts_where_the_paper_does(desk: Desk, store: Store) -> None:
-    made = tuned(first={"turn": 0.25, "epochs": 2, "lift": 0.9})  # of which one is tried here
+def test_the_first_trial_has_the_papers_settings(desk: Desk, store: Store) -> None:
+    made = tuned(first={"turn": 0.25, "epochs": 2, "lift": 0.9})  # only `turn` is tuned here
     computed(one_row(made), desk, store, 1)
     assert [(settings["turn"], settings["epochs"], settings["lift"]) for _, settings, _ in SEEN[:1]] == [(0.25, 3, 0.5)]
     keys = [tuning_of(tuned(first=first), desk).key for first in ({}, {"turn": 0.25}, {"lift": 0.9})]
     assert keys[0] == keys[2] != keys[1]
 
 
-def test_further_settings_are_tried_on_the_data_set_that_names_them(desk: Desk, store: Store) -> None:
+def test_further_settings_are_tuned_only_on_the_data_set_that_names_them(desk: Desk, store: Store) -> None:
     (cell,) = cells_with(tuned(tries={"stsb": {"rule": ("a", "b")}}, first={"rule": "b"}), desk)
     (known,) = [compute([cell], store).known[each.key] for each in cell.tunings]
     tried = [trial["tried"]["rule"] for trial in known.notes["trials"]]
     assert [settings["rule"] for _, settings, _ in SEEN[:4]] == tried
-    assert SEEN[0][1]["rule"] == "b"  # where the recipe says that trials begin
+    assert SEEN[0][1]["rule"] == "b"  # the recipe's `first`
     assert SEEN[-1][1]["rule"] == known.notes["chosen"]["rule"]
     ways = ({}, {"trec": {"rule": ("a", "b")}}, {"stsb": {"rule": ("a", "b")}}, {"stsb": {"late": (1, 9)}})
     keys = [tuning_of(tuned(tries=tries), desk).key for tries in ways]
@@ -230,7 +228,7 @@ def test_further_settings_are_tried_on_the_data_set_that_names_them(desk: Desk, 
     assert len(set(keys)) == 3
 
 
-def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_from(desk: Desk, store: Store) -> None:
+def test_two_networks_are_each_tuned_on_their_own_training_data(desk: Desk, store: Store) -> None:
     (cell,) = cells_with(tuned(sides=({"rule": "a"}, {"rule": "b"}), also=("sick", "stsb")), desk)
     sick, stsb = (desk.open(name, published=False) for name in ("sick", "stsb"))
     half = type(stsb).of(stsb.corpus.fewer(0.5), "half")  # another corpus for the second network
@@ -244,11 +242,11 @@ def test_each_of_two_networks_has_its_own_choice_from_the_data_that_it_learns_fr
         assert {name: settings[name] for name in (*side, *own)} == {**side, **own}
 
 
-def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all_rows(
+def test_with_a_search_per_seed_the_best_trials_and_the_first_are_retrained_on_all_rows(
     desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def selection(self: Turned, corpus: Corpus) -> tuple[str, float]:
-        """After 3 epochs on a quarter the largest angle seems best; after 6 epochs on all rows the smallest is."""
+        """After 3 epochs on a quarter the largest angle looks best; after 6 epochs on all rows the smallest does."""
         assert set(corpus.splits) == {"dev"}
         return "dev_angle", self.settings.turn * (1 if self.settings.epochs == 3 else -1)
 
@@ -281,7 +279,7 @@ def test_where_each_seed_chooses_the_best_trials_and_the_first_meet_again_on_all
 def test_a_failed_trial_is_no_finalist_and_a_failed_finalist_is_not_chosen(
     desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch, broken: tuple[int, ...], chosen: int | None
 ) -> None:
-    """Of four trials two fail. Of the two finalists, those in `broken` fail."""
+    """Two of four trials fail; of the two finalists, those in `broken` fail."""
     fit = Turned._fit
 
     def failing_later(self: Turned, *others: Any) -> Any:
@@ -307,7 +305,7 @@ def test_a_failed_trial_is_no_finalist_and_a_failed_finalist_is_not_chosen(
         assert known.figures.keys() == {"dev"} | ({"dev at first"} if 0 not in broken else set())
 
 
-def test_only_where_a_row_says_so_each_seed_chooses(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_seed_is_tuned_only_where_a_row_says_so(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def keys(*per_seed: str, seeds: int | None = 3) -> list[str]:
         cells = cells_with(tuned(per_seed=per_seed, seeds=7), desk, seeds)
         return [tuning.key for cell in cells for tuning in cell.tunings]
@@ -318,12 +316,12 @@ def test_only_where_a_row_says_so_each_seed_chooses(desk: Desk, store: Store, mo
     assert (len(keys("stsb", seeds=None)), len(keys("trec", seeds=None))) == (5, 7)
     monkeypatch.setattr(fair, "FINALISTS", 2)
     assert not {*own} & {*keys("stsb")}
-    monkeypatch.setattr(fair, "SMALL", 10**6)  # all trials are on all rows: nothing is left to decide
+    monkeypatch.setattr(fair, "SMALL", 10**6)  # all trials use all rows, so there are no finalists
     computed(one_row(tuned(per_seed=("stsb",))), desk, store, 1)
     assert [settings["epochs"] for _, settings, _ in SEEN] == [6] * (16 + 1)
 
 
-def test_the_same_tuning_is_shared_and_no_other(desk: Desk) -> None:
+def test_only_equal_tunings_are_shared(desk: Desk) -> None:
     same = [
         tuned(), tuned(steady), tuned(settings={"rule": "a"}), tuned(settings={"late": 1}), tuned(seeds=9),
         tuned(on={"trec": {"rule": "b"}}), tuned(also=("stsb",)),
@@ -338,7 +336,7 @@ def test_the_same_tuning_is_shared_and_no_other(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("change", ["space", "protocol", "version", "default"])
-def test_what_decides_a_choice_is_in_the_key_of_all_that_is_computed_with_it(
+def test_whatever_determines_a_choice_is_in_the_keys_that_depend_on_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     def keys() -> list[str]:
@@ -361,8 +359,8 @@ def test_what_decides_a_choice_is_in_the_key_of_all_that_is_computed_with_it(
     assert apart == [True, True, change in ("version", "default")]
 
 
-def test_seeds_that_other_trials_chose_for_are_computed_again(desk: Desk, store: Store) -> None:
-    """Who tunes again, as with another Optuna, may choose otherwise: a row has one choice for all its seeds."""
+def test_seeds_are_computed_again_after_a_new_choice(desk: Desk, store: Store) -> None:
+    """A repeated tuning, for example with another Optuna, may choose differently; all seeds share one choice."""
     cells = cells_with(tuned(), desk, 2)
     compute(cells[:1], store)
     (tuning,) = cells[0].tunings
@@ -372,11 +370,11 @@ def test_seeds_that_other_trials_chose_for_are_computed_again(desk: Desk, store:
     assert stored(cells, store).keys() == {tuning.key}
     compute(cells, store)
     assert [settings["turn"] for _, settings, _ in SEEN[-2:]] == [0.125, 0.125]
-    store.keep(cells[0].key, Result({"accuracy": 0.99}), cells[0].about)  # it does not say what was chosen
+    store.keep(cells[0].key, Result({"accuracy": 0.99}), cells[0].about)  # without a record of the choice
     assert cells[0].key not in stored(cells, store)
 
 
-def test_a_stop_among_the_trials_resumes_there(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_trials_resume(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     fit = Turned._fit
 
     def stopping(self: Turned, *others: Any) -> Any:
@@ -389,7 +387,7 @@ def test_a_stop_among_the_trials_resumes_there(desk: Desk, store: Store, monkeyp
         assert computed(one_row(tuned()), desk, store, 1, runs=store.folder / "runs").interrupted
     assert not list(store.folder.glob("trials/*"))
     computed(one_row(tuned()), desk, store, 1, runs=store.folder / "runs")
-    assert len(SEEN) == 5  # 2 before, 2 and the row's own after
+    assert len(SEEN) == 5  # 2 before the interruption; then 2 more trials and the row itself
 
 
 def failing(self: Turned, *_: Any) -> Any:
@@ -397,7 +395,7 @@ def failing(self: Turned, *_: Any) -> Any:
     raise ValueError("the loss is nan\nat batch 1")
 
 
-def test_trials_that_all_fail_are_made_once_and_leave_the_other_rows_alone(
+def test_a_tuning_whose_trials_all_fail_runs_once_and_leaves_other_rows_alone(
     desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = replace(TABLE, rows=(Row("ours", (None, None), tuned()), TABLE.rows[1]), claims=())
@@ -407,7 +405,7 @@ def test_trials_that_all_fail_are_made_once_and_leave_the_other_rows_alone(
     assert (found.at("plain", "accuracy").mean, found.left, len(SEEN)) == (0.5, 0, 4)
 
 
-def test_a_row_stands_in_a_table_twice() -> None:
+def test_a_row_appears_tuned_and_as_printed() -> None:
     made = tuned(settings={"rule": "b"}, seeds=10, tries={"stsb": {"late": (1, 9)}}, per_seed=("stsb",))
     first, second = tuned_and_printed(Row("ours", (0.9, None), made), {"turn": 0.25, "late": 4}, {"late": 2})
     assert (first.name, second.name) == ("ours", "ours, as printed")

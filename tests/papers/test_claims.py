@@ -1,4 +1,4 @@
-"""Claims judged on figures made by hand, and decided on runs that are taken apart."""
+"""Verdicts on claims, from printed scores and from runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PRINTED = {
         (Claim("", ("old",), ("new",), ("accuracy",)), "not confirmed"),
         (Claim("", ("new",), ("old",), ("accuracy", "f1")), "confirmed"),
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.05), "confirmed"),
-        (Claim("", ("new",), ("old",), ("same",), by=0.004), "confirmed"),  # whatever the last bit of .819 - .815 is
+        (Claim("", ("new",), ("old",), ("same",), by=0.004), "confirmed"),  # despite the rounding error of .819 - .815
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.06), "not confirmed"),
         (Claim("", ("new",), ("old",), ("accuracy",), by=0.06, relative=True), "confirmed"),  # .05/.75 = 6.7 %
         (Claim("", ("new",), ("old",), ("loss",), larger=False), "confirmed"),
         (Claim("", ("new",), ("old",), ("accuracy", "loss")), "not confirmed"),  # the weakest column decides
-        (Claim("", ("new", "older"), ("old",), ("accuracy",)), "not confirmed"),  # the worst of ours decides
+        (Claim("", ("new", "older"), ("old",), ("accuracy",)), "not confirmed"),  # the worst claimed row decides
         (Claim("", ("new", "older"), ("old",), ("accuracy",), best=True), "confirmed"),
         (Claim("", ("older",), ("old",), ("same",)), "open"),  # equal
         (Claim("", ("new",), ("old",), ("same",), by=0.004, tie=True), "confirmed"),
@@ -42,20 +42,20 @@ PRINTED = {
         (Claim("", ("new",), ("old",), ("unknown",)), "not measured"),
     ],
 )
-def test_printed_figures_are_taken_as_exact(claim: Claim, verdict: str) -> None:
+def test_printed_scores_are_taken_as_exact(claim: Claim, verdict: str) -> None:
     found = judge_printed(claim, PRINTED)
     assert found.verdict == verdict
     assert found.lead is None or found.lead.alone
 
 
-# --- on runs -----------------------------------------------------------------------------------------------------
+# --- claims on runs ----------------------------------------------------------------------------------------------
 
 UNITS = np.random.default_rng(7).normal(size=200)
 UNITS -= UNITS.mean()
 
 
 def runs_of(mean: float, *, noise: float = 0.001, wide: float = 0.03, seeds: int = 5) -> Runs:
-    """Five runs about a mean; `noise` over seeds, `wide` over units, which all rows share but for their own sign."""
+    """Runs with this mean. `noise` is the spread over seeds, `wide` over a row's own units, on top of 0.3 · UNITS."""
     own = np.random.default_rng(int(mean * 1e4)).normal(size=200)
     own -= own.mean()
     return {
@@ -79,19 +79,19 @@ ROWS = {
 
 
 def in_x(rows: dict[str, Runs]) -> dict[tuple[str, str], Runs]:
-    """These rows in the column x."""
+    """These rows, in column x."""
     return {(row, "x"): runs for row, runs in rows.items()}
 
 
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
-        (Claim("", ("a",), ("b", "c"), ("x",)), "confirmed"),  # units vary by .3, but the same ones for both
+        (Claim("", ("a",), ("b", "c"), ("x",)), "confirmed"),  # units vary by .3, but equally for both rows
         (Claim("", ("b",), ("a",), ("x",)), "not confirmed"),
-        (Claim("", ("wide",), ("b",), ("x",)), "open"),  # other units could turn it round
+        (Claim("", ("wide",), ("b",), ("x",)), "open"),  # other units could reverse it
         (Claim("", ("loud",), ("b",), ("x",)), "open"),  # other seeds could
         (Claim("", ("a",), ("b",), ("x",), by=0.03), "confirmed"),
-        (Claim("", ("a",), ("b",), ("x",), by=0.049), "open"),  # .05 is more, its interval is not
+        (Claim("", ("a",), ("b",), ("x",), by=0.049), "open"),  # the lead is .05, but its interval includes .049
         (Claim("", ("a",), ("b",), ("x",), by=0.10), "not confirmed"),
         (Claim("", ("a",), ("b",), ("x",), by=0.05, relative=True), "confirmed"),  # 6.7 %
         (Claim("", ("a",), ("b",), ("x",), by=0.09, relative=True), "not confirmed"),
@@ -102,27 +102,27 @@ def in_x(rows: dict[str, Runs]) -> dict[tuple[str, str], Runs]:
         (Claim("", ("a", "c"), ("b",), ("x",), best=True), "confirmed"),
         (Claim("", ("c", "nearly b"), ("b",), ("x",), best=True), "open"),  # the second could be as good
         (Claim("", ("c", "fixed"), ("b",), ("x",), best=True), "not confirmed"),
-        (Claim("", ("a",), ("fixed",), ("x",)), "confirmed"),  # nothing in it is random
+        (Claim("", ("a",), ("fixed",), ("x",)), "confirmed"),  # `fixed` is not random
         (Claim("", ("nearly b",), ("b",), ("x",), by=0.02, tie=True), "confirmed"),
         (Claim("", ("nearly b",), ("b", "c"), ("x",), by=0.02, tie=True), "not confirmed"),  # c is .047 below
         (Claim("", ("nearly b",), ("b", "wide"), ("x",), by=0.02, tie=True), "open"),
-        (Claim("", ("wide",), ("b",), ("x",), by=0.02, tie=True), "open"),  # no lead is no tie
-        (Claim("", ("c",), ("b",), ("x",), by=0.02, tie=True), "not confirmed"),  # from below as from above
+        (Claim("", ("wide",), ("b",), ("x",), by=0.02, tie=True), "open"),  # an uncertain lead is not a tie
+        (Claim("", ("c",), ("b",), ("x",), by=0.02, tie=True), "not confirmed"),  # a tie is refuted from below, too
         (Claim("", ("just below b",), ("b",), ("x",), by=0.022, tie=True), "open"),
         (Claim("", ("a",), ("b",), ("x", "exchanged")), "not confirmed"),  # one column of two refutes it
-        (Claim("", ("b",), ("a",), ("one number",)), "open"),  # another draw could turn it round, too
-        (Claim("", ("a",), ("b",), ("x", "one number")), "open"),  # of which nothing is known but itself
+        (Claim("", ("b",), ("a",), ("one number",)), "open"),  # another sample could reverse it
+        (Claim("", ("a",), ("b",), ("x", "one number")), "open"),  # a single number has no interval
         (Claim("", ("a",), ("nobody",), ("x",)), "not measured"),
     ],
 )
-def test_runs_decide(claim: Claim, verdict: str) -> None:
+def test_verdicts_on_runs(claim: Claim, verdict: str) -> None:
     one = {(row, "one number"): {0: Parts(np.array([runs[0].figure]), np.ones(1))} for row, runs in ROWS.items()}
     exchanged = {("a", "exchanged"): ROWS["b"], ("b", "exchanged"): ROWS["a"]}
     assert judge(claim, in_x(ROWS) | one | exchanged).verdict == verdict
 
 
-def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
-    """Behind the loud row by more, but less surely than behind the other one. Of a tie it is the largest."""
+def test_the_deciding_lead_is_the_largest_in_standard_errors() -> None:
+    """`loud` is further ahead than `b`, but less certainly. For a tie claim, the largest lead decides."""
     lead = judge(Claim("", ("nearly b",), ("b", "loud"), ("x",)), in_x(ROWS)).lead
     assert lead is not None
     assert (lead.row, lead.other) == ("nearly b", "b")
@@ -132,7 +132,7 @@ def test_the_lead_that_decides_is_the_furthest_in_units_of_its_error() -> None:
     assert lead.other == "c"
 
 
-def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
+def test_one_number_per_seed_is_judged_over_seeds_alone() -> None:
     rows = {"a": [0.9, 0.92, 0.91, 0.9, 0.93], "b": [0.5, 0.52, 0.5, 0.51, 0.5]}
     made = {
         row: {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(found)}
@@ -144,7 +144,7 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     assert told.lead.seeds_alone
     gaps = np.subtract(rows["a"], rows["b"])
     low, high = stats.t.interval(0.95, 4, gaps.mean(), stats.sem(gaps))
-    several = Claim("", ("a",), ("b", "c"), ("x",))  # what is shown is not widened for being one of several
+    several = Claim("", ("a",), ("b", "c"), ("x",))  # the reported interval is not widened for several comparisons
     made["c"] = {seed: Parts(parts.above - 0.3, parts.below) for seed, parts in made["b"].items()}
     for lead in (judge(several, in_x(made)).lead, shown_lead(several, in_x(made))):
         assert lead is not None
@@ -152,13 +152,13 @@ def test_what_is_one_number_a_seed_is_judged_by_seeds_and_says_so() -> None:
     once = {row: {0: found[0]} for row, found in made.items()}
     alone = judge(Claim("", ("a",), ("b",), ("x",)), in_x(once))
     assert alone.lead is not None
-    assert (alone.verdict, alone.lead.alone) == ("open", True)  # one number for each row has no interval
+    assert (alone.verdict, alone.lead.alone) == ("open", True)  # one number per row has no interval
     none = {row: {seed: Parts(np.zeros(3), np.ones(3)) for seed in range(5)} for row in "ab"}
     assert judge(Claim("", ("a",), ("b",), ("x",), relative=True, by=0.1), in_x(none)).verdict == "open"
 
 
-def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
-    """Twenty rows that are worth the same as what they are set against: one of them may look ahead."""
+def test_the_luckiest_of_many_rows_is_not_taken_for_the_best() -> None:
+    """Among twenty rows that are no better than the row compared with, one may look better by chance."""
     wrong = alone = 0
     for trial in range(30):
         random = np.random.default_rng(trial)
@@ -172,7 +172,7 @@ def test_of_many_rows_the_luckiest_is_not_taken_for_the_best() -> None:
     assert wrong <= 2 < alone
 
 
-def test_a_tie_needs_a_bound() -> None:
+def test_a_tie_needs_an_absolute_bound() -> None:
     with pytest.raises(ValueError, match="tie"):
         Claim("as good", ("a",), ("b",), ("x",), tie=True)
 
@@ -180,8 +180,8 @@ def test_a_tie_needs_a_bound() -> None:
         Claim("as good", ("a",), ("b",), ("x",), by=0.1, relative=True, tie=True)
 
 
-def test_of_many_leads_the_unluckiest_does_not_refute() -> None:
-    """A lead that is just below by itself: one of twenty leads could be so by chance."""
+def test_the_unluckiest_of_many_leads_does_not_refute() -> None:
+    """A lead slightly below zero refutes a claim by itself, but one of twenty may be so by chance."""
     gaps = np.random.default_rng(1).normal(size=200)
     gaps = (gaps - gaps.mean()) / gaps.std() - 2.4 / np.sqrt(200)
     there = {"a": {0: Parts(gaps, np.ones(200))}}
@@ -191,8 +191,8 @@ def test_of_many_leads_the_unluckiest_does_not_refute() -> None:
         assert judge(claim, in_x(there)).verdict == verdict
 
 
-def test_runs_are_paired_by_their_seeds() -> None:
-    """What a seed does to both rows is no lead of either, also where one has seeds that the other lacks."""
+def test_runs_are_paired_by_seed() -> None:
+    """A seed's effect on both rows counts as no lead, even where one row has seeds that the other lacks."""
     random = np.random.default_rng(0)
 
     def runs(level: float, seeds: range) -> Runs:
@@ -202,6 +202,6 @@ def test_runs_are_paired_by_their_seeds() -> None:
     there = {"a": runs(0.8, range(7)), "b": runs(0.75, range(1, 9))}
     claim = Claim("", ("a",), ("b",), ("x",), by=0.03)
     assert judge(claim, in_x(there)).verdict == "confirmed"
-    for seed in range(2, 7):  # the first that both have leads, the others do not: each of them counts
+    for seed in range(2, 7):  # the first common seed still leads, the others do not; every seed counts
         there["a"][seed] = replace(there["a"][seed], above=there["a"][seed].above - 0.2)
     assert judge(claim, in_x(there)).verdict == "not confirmed"

@@ -1,4 +1,4 @@
-"""What of the data is at hand, and how published sets are put together."""
+"""Which data are available, and how the papers' data sets are assembled from published ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from labkit.papers.records import Column
 from tests.papers.fakes import TABLE
 
 
-def test_embedded_where_nothing_is_published(desk: Desk) -> None:
+def test_bundled_data_stand_in_where_nothing_is_published(desk: Desk) -> None:
     assert not desk.published(["quora", "mrpc"])
     assert "questions, embedded (train " in str(desk.open("quora", published=False))
     assert "mrpc" in desk.why_not("mrpc", published=False)
@@ -44,7 +44,7 @@ def test_embedded_where_nothing_is_published(desk: Desk) -> None:
 
 @pytest.fixture
 def half_a_folder(tmp_path: Path) -> Path:
-    """MRPC in the plain form, and nothing else."""
+    """A folder with MRPC in the plain format, and nothing else."""
     folder = tmp_path / "half"
     (folder / "mrpc").mkdir(parents=True)
     for split, count in (("train", 4), ("test", 2)):
@@ -53,7 +53,7 @@ def half_a_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_seen_in_training_is_said_of_published_data_only(
+def test_only_published_data_are_marked_as_seen_in_training(
     half_a_folder: Path, tmp_path: Path, desk: Desk, store: Store
 ) -> None:
     rows = (replace(TABLE.rows[0], seen=("mrpc", "stsb")),)
@@ -66,7 +66,7 @@ def test_seen_in_training_is_said_of_published_data_only(
         assert figure.why == mark
 
 
-def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk: Desk) -> None:
+def test_a_folder_with_some_of_the_files(half_a_folder: Path, tmp_path: Path, desk: Desk) -> None:
     folder = half_a_folder
     half = Desk(folder, memo=tmp_path)
     assert half.published(["quora", "mrpc"])
@@ -78,14 +78,14 @@ def test_a_folder_with_half_the_files(half_a_folder: Path, tmp_path: Path, desk:
     broken = Desk(folder, memo=tmp_path)
     assert broken.missing("mrpc") == ["mrpc/test.tsv.gz"]
     assert not broken.published(["mrpc"])
-    assert any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, broken, 1).notes)  # why the corpora are bundled
+    assert any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, broken, 1).notes)  # the reason for bundled data
     assert not any("mrpc/test.tsv.gz" in note for note in plan(TABLE_2, desk, 1).notes)
 
 
-def test_quora_shares_no_question_with_what_is_scored() -> None:
-    """All of dev is the test. c is asked there, written otherwise; and e is marked; 400 pairs are left to learn from.
+def test_quora_training_shares_no_question_with_the_test() -> None:
+    """All of dev becomes the test. c is in it, spelt differently, and e is marked, so 400 pairs remain for training.
 
-    Every four of these are a chain, in which each pair shares a question with the next, however it is written.
+    They form chains of four, in which each pair shares a question with the next, up to spelling.
     """
     chains = [(f"q {n}" if n % 4 == 0 else f"Q{n}?", f"q {n + 1} ." if n % 4 < 3 else f"end {n}") for n in range(400)]
     a, b = (list(column) for column in zip(("c", "d"), ("e", "f"), *chains, strict=True))
@@ -100,16 +100,16 @@ def test_quora_shares_no_question_with_what_is_scored() -> None:
     assert not (asked["train"] | asked["dev"]) & (asked["test"] | {"e", "f"})
     dev, learned = parts["dev"], parts["train"]
     assert isinstance(dev, Pairs) and isinstance(learned, Pairs)  # noqa: PT018
-    assert len(learned) == 352  # an eighth is held out, of whole chains
+    assert len(learned) == 352  # an eighth is held out, in whole chains
     held = [label for text, label in zip(a[2:], labels[2:], strict=True) if text not in learned.text_a]
-    assert sum(dev.labels) == sum(held) == len(dev) / 2 < len(held) / 2  # all duplicates, and as many others
+    assert sum(dev.labels) == sum(held) == len(dev) / 2 < len(held) / 2  # all held-out duplicates, and as many others
     assert set(dev.text_a) <= set(a) - set(learned.text_a)
     assert _quora([train, scored]).fingerprint == made.fingerprint
     whole = Pairs(["a", "b", "c"], ["x", "y", "z"], [1, 0, 1], splits=["train", "dev", "test"])
     assert _quora([train, whole]).part("train").sentences() == ["a", "x"]
 
 
-def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
+def test_either_sentence_of_a_test_pair_is_removed_from_training() -> None:
     others = [f"other {n}" for n in range(40)]
     train = Pairs(["a", "b", *others], ["W .", "X .", *(f"like {text}" for text in others)], [1, 0] * 21, name="qqp")
     scored = Pairs(["w", "k"], ["j", "x"], [1, 0], splits=["dev"] * 2)
@@ -118,7 +118,7 @@ def test_either_sentence_of_a_pair_keeps_it_out_of_training() -> None:
     assert without(pairs, [pairs.part("test")]).part("train").sentences() == ["c", "d"]
 
 
-def test_mrpc_is_not_learned_from_what_is_scored() -> None:
+def test_mrpc_training_shares_no_sentence_with_the_test() -> None:
     a, b = [*(f"a {n}" for n in range(50)), "A 7 !"], [*(f"b {n}" for n in range(50)), "other"]
     pairs = Pairs(a, b, [n % 2 for n in range(51)], splits=["train"] * 50 + ["test"])
     made = _held_out([pairs])
@@ -126,24 +126,24 @@ def test_mrpc_is_not_learned_from_what_is_scored() -> None:
     assert len(made) == 50
 
 
-def test_a_threshold_comes_from_pairs_that_are_not_learned_from() -> None:
-    """One sentence stands in 20 pairs: those left in training go, when one of them is held out."""
+def test_dev_is_held_out_of_training() -> None:
+    """One sentence is in 20 pairs. If one of them is held out, those left in training are dropped."""
     rows = [(f"a {n}" if n >= 20 else "one for all", f"b {n}", n % 2) for n in range(100)] + [("x", "y", 1)]
     a, b, labels = (list(column) for column in zip(*rows, strict=True))
     pairs = Pairs(a, b, labels, splits=["train"] * 100 + ["test"], name="mrpc")
     made = _held_out([pairs])
     dev, train = made.part("dev"), made.part("train")
     assert len(dev) == 20
-    assert "one for all" in dev.sentences()  # else the next line says nothing
+    assert "one for all" in dev.sentences()  # otherwise the next assertion proves nothing
     assert not set(dev.sentences()) & set(train.sentences())
     assert len(train) == 80 - (20 - sum(text == "one for all" for text in dev.text_a))
     assert made.part("test").sentences() == ["x", "y"]
     assert _held_out([pairs]).fingerprint == made.fingerprint
-    assert _held_out([made]).fingerprint == made.fingerprint  # what has a dev split keeps it
+    assert _held_out([made]).fingerprint == made.fingerprint  # an existing dev split is kept
 
 
 def test_all_records_of_a_place_are_in_one_split() -> None:
-    """A place is what pairs of one city join, over all splits; test takes it before dev, and dev before train."""
+    """A place joins the matching pairs of one city, over all splits; test takes it before dev, and dev before train."""
     pairs = Pairs(
         ["a", "b", "c", "A.", "p", "k", "m", "s"], ["b", "c", "d", "x", "q", "l", "k", "t"], [1, 1, 0, 1, 1, 1, 1, 1],
         splits=["train", "train", "train", "test", "train", "train", "dev", "train"],
@@ -153,25 +153,25 @@ def test_all_records_of_a_place_are_in_one_split() -> None:
     assert isinstance(made, Labelled)
     label = dict(zip(made.texts, made.labels, strict=True))
     split = dict(zip(made.texts, made.splits, strict=True))
-    assert set(label) == set("abcdxklmst") | {"A."}  # p and q are elsewhere
-    assert len({label[text] for text in ("a", "b", "c", "A.", "x")}) == 1  # a and A. are one record, written twice
+    assert set(label) == set("abcdxklmst") | {"A."}  # p and q are in another city
+    assert len({label[text] for text in ("a", "b", "c", "A.", "x")}) == 1  # a and A. are one record, spelt differently
     assert {split[text] for text in ("a", "b", "c", "A.", "x")} == {"test"}
     assert label["d"] != label["c"]
     assert (split["d"], split["s"], split["t"]) == ("train",) * 3
     assert {split[text] for text in "klm"} == {"dev"}
 
 
-def test_a_place_that_test_and_dev_have_is_scored_and_nothing_is_chosen_by_it() -> None:
+def test_a_place_in_both_test_and_dev_goes_to_test() -> None:
     pairs = Pairs(["a", "b", "k"], ["b", "c", "l"], [1, 1, 1], splits=["test", "dev", "dev"])
     made = _places([pairs])
     splits = dict(zip(made.sentences(), made.splits, strict=True))
     assert splits == dict.fromkeys("abc", "test") | dict.fromkeys("kl", "dev")
 
 
-def test_triplets_of_articles_are_of_the_rule_in_their_name_and_all_of_test_is_scored(
+def test_triplets_of_articles_follow_the_rule_in_their_name_and_keep_the_whole_test(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of sentences a sample is learned from; of titles, each of which is a positive, all."""
+    """Training uses a sample of the sentences but all titles, each of which is a positive."""
     monkeypatch.setattr(data, "LEARNED", 80)
     articles = load("articles")
     assert isinstance(articles, Articles)
@@ -206,10 +206,10 @@ def test_captions_are_scored_on_other_pictures_and_other_texts() -> None:
     assert without(made, [graded]).part("train").sentences() == ["a hound"]
 
 
-def test_captions_that_pairs_with_grades_are_made_of_are_not_learned_from(
+def test_captions_in_graded_pairs_are_removed_from_training(
     tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where these pairs are at hand, that is; and then their files are among those by which captions are remembered."""
+    """This applies only where the pairs are available; their files then help to identify the cached captions."""
     released = {
         "flickr30k": Groups(["A dog.", "a hound", "a cat"], ["1", "1", "2"], splits=["train"] * 3),
         "coco": Groups(["a bus", "a coach"], ["9", "9"], splits="test"),
@@ -232,7 +232,7 @@ def test_cut_keeps_groups_whole() -> None:
     assert cut(groups, 100) is groups
 
 
-def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
+def test_few_captions_are_the_first_third_of_the_training_captions() -> None:
     texts = [f"a dog {row}" for row in range(CAPTIONS + 5)]
     flickr = Groups(texts, [str(row // 5) for row in range(len(texts))], splits=["train"] * len(texts))
     coco = Groups(["a bus", "a coach"], ["9", "9"], splits=["test", "test"])
@@ -242,18 +242,18 @@ def test_few_captions_are_the_first_third_of_what_is_learned_from() -> None:
     assert few.part("test").sentences() == ["a bus", "a coach"]
 
 
-def test_rows_are_drawn_of_the_splits_that_are_named() -> None:
+def test_rows_are_sampled_from_the_named_splits() -> None:
     pairs = Pairs([f"a {row}" for row in range(60)], ["b"] * 60, [0.0] * 60, splits=["train"] * 40 + ["test"] * 20)
     made = at_random(pairs, {"train": 10, "dev": 1})
     assert made.splits == ("train",) * 10 + ("test",) * 20
     numbers = [int(text[2:]) for text in made.text_a]
     assert numbers == sorted(numbers)
-    assert numbers[:10] != list(range(10))  # not merely the first
+    assert numbers[:10] != list(range(10))  # not simply the first
     assert at_random(pairs, {"train": 10}).text_a == made.text_a
     assert at_random(pairs, {"train": 40}).text_a == pairs.text_a
 
 
-def test_what_is_remembered_is_of_these_files_this_version_and_this_form(
+def test_cached_data_are_valid_for_these_files_this_version_and_this_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[bool] = []

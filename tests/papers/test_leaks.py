@@ -1,8 +1,8 @@
-"""Nothing that is reported has had a say in what is chosen: recipes on data whose reported part is turned upside down.
+"""Test data influence no choice: recipes on data whose reported rows have reversed labels.
 
-With grades g -> 5 - g every correlation of a similarity that was fixed beforehand changes its sign, and nothing else;
-with two classes exchanged an accuracy a becomes 1 - a. What was chosen by looking at these very rows would be chosen
-anew, and be good both times.
+With grades g -> 5 - g, every correlation of a similarity fixed beforehand only changes its sign; with two classes
+exchanged, an accuracy a becomes 1 - a. A choice made on the reported rows would adapt to the new labels and score well
+both times.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from labkit.trials.engine import Result
 from tests.papers.fakes import Known
 
 pytestmark = pytest.mark.filterwarnings("ignore:dimension .n_components")
-WAYS = (RAW, *AFFINE, LP)  # that the paper's tables try
+WAYS = (RAW, *AFFINE, LP)  # those in the paper's tables
 TEXTS = [f"sentence {number}" for number in range(240)]
 
 
@@ -37,7 +37,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Known:
 
 
 def graded_pairs(*splits: str, **extra: Any) -> Pairs:
-    """Forty pairs of each split, each of two sentences of their own, with grades that nothing can foretell."""
+    """Forty pairs per split, with no sentence in two pairs, and random grades."""
     count = 40 * len(splits)
     scores = np.random.default_rng(1).permutation(np.linspace(0, 5, count)).tolist()
     where = [split for split in splits for _ in range(40)]
@@ -45,7 +45,7 @@ def graded_pairs(*splits: str, **extra: Any) -> Pairs:
 
 
 def turned(corpus: Pairs, rows: Sequence[bool]) -> Pairs:
-    """The same with the grades of these rows, or their labels, the other way round."""
+    """The corpus with the grades or labels of these rows reversed."""
     top = 5 if corpus.graded else 1
     return replace(corpus, values=[top - v if here else v for v, here in zip(corpus.values, rows, strict=True)])
 
@@ -78,7 +78,7 @@ def test_sizes_for_a_year_are_chosen_by_the_other_years(known: Known) -> None:
     assert any(otherwise[name.replace("2012", "2013")] != plain[name.replace("2012", "2013")] for name in names)
 
 
-def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
+def test_reversals_use_the_sizes_chosen_on_dev(known: Known) -> None:
     corpus = graded_pairs("dev", "test")
     other = turned(corpus, of_split(corpus, "test"))
     plain, otherwise = figures_of(locally_linear.reversed_order, corpus, other)
@@ -88,7 +88,7 @@ def test_the_order_is_reversed_by_sizes_that_dev_chose(known: Known) -> None:
 
 
 def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
-    """Where there is no dev, one is cut from training: never from test."""
+    """Without a dev split, one is cut from training, never from test."""
     splits = ["train"] * 160 + ["test"] * 80
     labels = np.random.default_rng(2).permutation(["a", "b"] * 120)
     corpus = Labelled(TEXTS, list(labels), splits=splits)
@@ -103,10 +103,10 @@ def test_sizes_for_classes_are_chosen_without_test(known: Known) -> None:
 
 
 @pytest.mark.whole
-def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: Known) -> None:
-    """In one half the third direction tells the classes, in the other the fifth; those before it mean nothing.
+def test_sizes_for_clusters_are_chosen_on_the_half_that_is_not_reported(known: Known) -> None:
+    """In one half the third direction separates the classes, in the other the fifth; earlier directions are noise.
 
-    Taking two directions away bares the classes of the one, taking four those of the other, and breaks the first.
+    Removing two directions exposes the classes of the first half. Removing four exposes the second's, not the first's.
     """
     classes = [f"class {number % 2}" for number in range(len(TEXTS))]
     corpus = Labelled(TEXTS, classes, splits=["test"] * len(TEXTS))
@@ -115,7 +115,7 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
     assert halves[0] | halves[1] == set(TEXTS)
 
     def blind(half: set[str]) -> bool:
-        """Whether the figures do not change with the classes of this half."""
+        """Whether the scores do not depend on the classes of this half."""
         other = [
             f"class {int(text[9:]) % 3 // 2}" if text in half else name
             for text, name in zip(TEXTS, classes, strict=True)
@@ -132,10 +132,10 @@ def test_sizes_for_clusters_are_chosen_by_the_half_that_is_not_reported(known: K
         row[2 if text in chooses else 4] += 3 if name == "class 1" else -3
         known.vectors[text] = row
     found = locally_linear.transformed_clusters(Case("", corpus)).figures
-    assert found["all-but-the-top nmi"] < 0.2  # chosen by the reported half it is 1
+    assert found["all-but-the-top nmi"] < 0.2  # if chosen on the reported half, it is 1
 
 
-def test_grades_are_learned_from_training_alone(known: Known) -> None:
+def test_grades_are_learned_from_training_only(known: Known) -> None:
     corpus = graded_pairs("train", "train", "test")
     plain, otherwise = figures_of(scoring.learned_grades, corpus, turned(corpus, of_split(corpus, "test")))
     for name in ("pearson", "spearman", "cosine pearson", "cosine spearman"):
@@ -143,7 +143,7 @@ def test_grades_are_learned_from_training_alone(known: Known) -> None:
 
 
 def test_the_cross_encoders_threshold_is_that_of_dev(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores of dev part at 0.5; of test all lie above it, and part at 2: half of them are right, and not all."""
+    """The dev scores separate at 0.5. All test scores are above that and separate at 2, so half are right."""
     splits = ["train"] * 20 + ["dev"] * 20 + ["test"] * 40
     corpus = Pairs(TEXTS[:80], TEXTS[80:160], [0, 1] * 40, splits=splits)
     score = {text: value + (1.5 if split == "test" else 0.0)
@@ -155,7 +155,7 @@ def test_the_cross_encoders_threshold_is_that_of_dev(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.filterwarnings("ignore:after epoch")
 def test_the_cross_encoder_does_not_see_test() -> None:
-    """Its epoch is chosen on dev: with the labels of test exchanged it is the same to the last bit."""
+    """Its epoch is chosen on dev: with the test labels exchanged, its scores are bit for bit the same."""
     rng = np.random.default_rng(4)
     texts = [f"{a} {b}" for a in ("red", "blue", "grey", "pink") for b in ("cat", "dog", "cow", "hen")]
     a, b = rng.choice(texts, (2, 90)).tolist()
@@ -163,16 +163,16 @@ def test_the_cross_encoder_does_not_see_test() -> None:
                    splits=["train"] * 50 + ["dev"] * 20 + ["test"] * 20)  # fmt: skip
     found = []
     for each in (corpus, *(turned(corpus, of_split(corpus, split)) for split in ("test", "dev"))):
-        torch.manual_seed(len(found))  # its own seed decides, and no global one
+        torch.manual_seed(len(found))  # only the model's own seed may matter
         reader = PairReader(CrossSettings(epochs=3, size=8, dimension=8, batch=10, learning_rate=0.02, patience=0))
         reader.fit(each, seed=0)
         found.append(reader.scores(texts, texts[::-1]))
     assert np.array_equal(found[0], found[1])
-    assert not np.array_equal(found[0], found[2])  # dev does choose
+    assert not np.array_equal(found[0], found[2])  # dev does influence the choice
 
 
-def test_what_a_yes_is_worth_is_learned_on_dev(known: Known) -> None:
-    """Among 16 sentences all are neighbours at k = 55: each pair is a yes, worth the share of duplicates of dev."""
+def test_probabilities_of_the_neighbour_rule_are_estimated_on_dev(known: Known) -> None:
+    """At k = 55, all 16 sentences are neighbours; the probability of each pair is dev's share of duplicates."""
     labels = [1, 1, 1, 0] * 2 + [0, 0, 0, 1] * 2
     corpus = Pairs(TEXTS[:16], TEXTS[16:32], labels, splits=["dev"] * 8 + ["test"] * 8)
     worth = (6 + 1) / (8 + 2)

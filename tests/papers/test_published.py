@@ -1,4 +1,4 @@
-"""The papers' tables as data: their form, figures checked against the papers by hand, claims that pages refute."""
+"""The papers' tables: their structure, values against the printed pages, and claims that these pages refute."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from labkit.papers.published.sentpwnet import PRINTED
 from labkit.papers.published.thematic import OURS, THEIRS
 from labkit.papers.records import AS_PRINTED, Table
 
-# read from the papers' pages, apart from the modules
+# copied from the papers' pages, independently of the modules
 BY_HAND = [
     ("sentpwnet/2", "CNN + SentPWNet", "QQP accuracy", 0.858),
     ("sentpwnet/2", "InferSent", "MRPC F1", 0.790),
@@ -29,7 +29,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("table", "row", "column", "figure"), BY_HAND)
-def test_figures_as_printed(table: str, row: str, column: str, figure: float) -> None:
+def test_printed_values(table: str, row: str, column: str, figure: float) -> None:
     (found,) = tables(table)
     place = [each.name for each in found.columns].index(column)
     forms = (row, row + OURS, row + THEIRS, row + THEIRS + AS_PRINTED)
@@ -67,7 +67,7 @@ def test_seven_points_of_table_b9_lie_on_the_line_and_the_optimum_does_not() -> 
         ("film/2", "leads all word vectors", "confirmed"),
     ],
 )
-def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text: str, verdict: str) -> None:
+def test_claims_that_the_papers_own_numbers_confirm_or_refute(table: str, text: str, verdict: str) -> None:
     (found,) = tables(table)
     (claim,) = [claim for claim in found.claims if text in claim.text and not claim.ours]
     printed = {
@@ -80,7 +80,7 @@ def test_claims_that_the_papers_own_figures_bear_out_or_refute(table: str, text:
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)
-def test_rows_are_whole_and_no_two_of_one_recipe_show_the_same(table: Table) -> None:
+def test_rows_are_complete_and_distinct(table: Table) -> None:
     shown = [(id(row.recipe), row.figure) for row in table.rows if row.recipe is not None]
     assert len(set(shown)) == len(shown)
     for row in table.rows:
@@ -91,9 +91,9 @@ def test_rows_are_whole_and_no_two_of_one_recipe_show_the_same(table: Table) -> 
 
 
 @pytest.mark.parametrize("name", ["sentpwnet/2", "sentpwnet/3", "sentpwnet/6", "sentpwnet/figure-2", "film/1"])
-def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
-    """Epochs, size, seeds and what is printed of the loop are alike: they differ in the loss, its dials and the
-    miner."""
+def test_networks_with_one_encoder_get_equal_conditions(name: str) -> None:
+    """Epochs, size, seeds and printed training settings are equal; only the loss, its hyperparameters and the miner
+    differ."""
     given: dict[tuple[str, str], set[str]] = {}
     (table,) = tables(name)
     for row in table.rows:
@@ -105,7 +105,7 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
             form = "as printed" if made.first is None else "tuned"
             given.setdefault((str(made.settings["encoder"]), form), set()).add(told)
             fixed = set(made.settings) - set(first) - set(PRINTED[made.method])
-            unlabelled = {"loss"} if made.settings.get("loss") == "simcse" else set()  # which no method has by itself
+            unlabelled = {"loss"} if made.settings.get("loss") == "simcse" else set()  # not the default of any method
             assert fixed <= {"encoder", *length, *unlabelled}, row.name
     assert given
     assert {len(told) for told in given.values()} == {1}
@@ -114,26 +114,26 @@ def test_networks_on_one_encoder_are_given_the_same(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["sentpwnet/ablation-pairs", "sentpwnet/ablation-weights", "sentpwnet/ablation-losses"]
 )
-def test_rows_of_an_ablation_are_given_the_same(name: str) -> None:
+def test_rows_of_an_ablation_get_equal_conditions(name: str) -> None:
     (table,) = tables(name)
     made = [row.recipe for row in table.rows if row.recipe is not None]
     given = {repr((each.settings["epochs"], each.settings["size"], each.on, each.seeds, each.method)) for each in made}
     assert len(given) == 1
 
 
-def test_what_is_printed_is_the_papers() -> None:
-    """Section 4.1 gives ε = .1; α, β, λ are the multi-similarity loss' own, and a baseline's margin the usual one."""
+def test_printed_settings_are_the_papers() -> None:
+    """ε = .1 is from Section 4.1; α, β, λ are from the multi-similarity loss; the baselines have the usual margins."""
     shared = {"learning_rate": 0.003, "dropout": 0.2}
     assert PRINTED["sentpwnet"] == {"alpha": 2, "beta": 50, "base": 0.5, "epsilon": 0.1, **shared}
     assert PRINTED["siamese"] == {"margin": 0.5, **shared}
     assert PRINTED["triplet"] == {"temperature": 1, **shared}
 
 
-def test_what_minilm_met_in_training_is_said_wherever_it_is_scored() -> None:
-    """Its authors name Quora's duplicates and the captions of Flickr30k and COCO among what it learned from.
+def test_minilm_is_marked_wherever_it_is_scored_on_its_training_data() -> None:
+    """Its authors list Quora's duplicates and the captions of Flickr30k and COCO among its training data.
 
-    Of STS-B's pairs one in seven has such a caption: it counts where others stand beside it, and not in the tables of
-    SBERT-LP, whose rows are all MiniLM's.
+    One STS-B pair in seven has such a caption. This matters next to other methods, but not in SBERT-LP's tables, where
+    all rows are MiniLM's.
     """
     met = {"quora", "captions", "captions-few"}
     rows = [(table, row) for table in tables() for row in table.rows if row.recipe and row.recipe.method == "sbert"]

@@ -1,4 +1,4 @@
-"""Recipes on vectors that are known: what each figure is, worked by hand or by another library."""
+"""Recipes on known vectors: their scores against worked examples and other libraries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Known:
 
 
 def pairs(splits: str, scores: Any = None, **extra: Any) -> Pairs:
-    """Sixteen pairs of a split, three splits at most."""
+    """Sixteen pairs for each split, with at most three splits."""
     rng = np.random.default_rng(1)
     names = splits.split()
     count = 16 * len(names)
@@ -56,12 +56,12 @@ def pairs(splits: str, scores: Any = None, **extra: Any) -> Pairs:
 
 
 def cosines(known: Known, part: Pairs, turn: np.ndarray | float = 1.0) -> list[float]:
-    """The cosines of the pairs, whose vectors may be turned before."""
+    """The cosines of the pairs, after multiplying the vectors by `turn`."""
     u, v = (np.dot(known.encode(list(side)), turn) for side in (part.text_a, part.text_b))
     return [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in zip(u, v, strict=True)]
 
 
-def test_cosine_beside_learned_grades(known: Known) -> None:
+def test_cosine_scores_next_to_learned_grades(known: Known) -> None:
     corpus = pairs("train train train test")
     found = scoring.learned_grades(Case("", corpus)).figures
     test = corpus.part("test")
@@ -70,7 +70,7 @@ def test_cosine_beside_learned_grades(known: Known) -> None:
     assert found["mse"] > 0
 
 
-def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_year_uses_the_size_chosen_on_the_others(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
     better = iter([4, 8])  # 2012 would choose 4, 2013 would choose 8
 
@@ -85,7 +85,7 @@ def test_each_year_takes_what_the_others_chose(known: Known, monkeypatch: pytest
     assert (found["lp spearman 2012"], found["lp spearman 2013"]) == (8, 4)
 
 
-def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
+def test_transformed_grades_of_raw_vectors(known: Known) -> None:
     corpus = pairs("dev dev test test")
     found = locally_linear.transformed_grades(Case("", corpus)).figures
     plain = scoring.learned_grades(Case("", pairs("train dev test test"))).figures
@@ -97,7 +97,7 @@ def test_transformed_grades_of_vectors_as_they_are(known: Known) -> None:
     assert found["lp spearman"] == again["lp spearman"]
 
 
-def test_order_that_is_fixed_and_broken(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reversals_that_are_fixed_and_broken(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = pairs("dev test")
     monkeypatch.setattr(locally_linear, "_swept", lambda case, part: (Point("raw", 1.0), Point("lp", 1.0, 4, 5)))
     turned = np.random.default_rng(2).normal(size=(40, 40))
@@ -127,13 +127,13 @@ def test_triplets_told_apart(known: Known) -> None:
     texts = {color: [f"{color} {beast} stands here again" for beast in ("cat", "dog", "cow")] for color in named}
     article = Article("Colours", tuple(Section(color, tuple(found)) for color, found in texts.items()))
     apart = {text: named[color] for color, found in texts.items() for text in found}
-    for vectors, wanted in ((apart, 1.0), (dict.fromkeys(apart, same[0]), 0.0)):  # one direction for each section
+    for vectors, wanted in ((apart, 1.0), (dict.fromkeys(apart, same[0]), 0.0)):  # one direction per section
         known.vectors = vectors
         found = scoring.told_apart(Case("", Articles([article], splits=["test"])))
         assert found.figures["triplet_accuracy"] == found.parts["triplet_accuracy"].figure == wanted
 
 
-def test_of_a_training_the_best_figure_of_dev_is_told_and_what_the_last_epoch_kept(known: Known) -> None:
+def test_the_best_dev_score_and_the_last_epochs_kept_negatives_are_reported(known: Known) -> None:
     known.vectors = {text: np.array([1.0, number]) for number, text in enumerate(WORDS)}
     known.history = History(tuple({"dev_auc": auc, "kept_negatives": auc} for auc in (0.6, 0.8, 0.7)))
     corpus = Pairs(WORDS[:4], WORDS[4:8], [0, 1, 1, 0], splits=["dev", "dev", "test", "test"])
@@ -141,7 +141,7 @@ def test_of_a_training_the_best_figure_of_dev_is_told_and_what_the_last_epoch_ke
     assert (found["dev_auc"], found["kept_negatives"]) == (0.8, 0.7)
 
 
-def test_the_last_step_stands_for_those_not_needed(known: Known) -> None:
+def test_steps_after_the_last_repeat_its_values(known: Known) -> None:
     rows = tuple({"objective": 10.0 - step, "stationarity": 1.0 / (step + 1)} for step in range(4))
     known.history = History(rows)
     corpus = pairs("test")
@@ -150,7 +150,7 @@ def test_the_last_step_stands_for_those_not_needed(known: Known) -> None:
     assert found["2 gradient"] == pytest.approx(1 / 3)
 
 
-def test_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_words_that_carry_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     method = Film()
     method.L = np.array([[2.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]], np.float32)
 
@@ -173,20 +173,20 @@ def test_rule_of_mutual_neighbours(known: Known) -> None:
     found = scoring.neighbour_curves(Case("", corpus)).figures
     rows = known.encode(WORDS[:16])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    ranks = np.argsort(np.argsort(2 * np.eye(16) - rows @ rows.T, axis=1), axis=1) + 1  # itself last
+    ranks = np.argsort(np.argsort(2 * np.eye(16) - rows @ rows.T, axis=1), axis=1) + 1  # a sentence ranks itself last
     mutual = np.array([max(ranks[a, a + 8], ranks[a + 8, a]) for a in range(8)])
     for k in (1, 5, 8, 11):
         said, same = mutual <= k, np.arange(8) % 2 == 0
         counts = {"tpr": said[same], "fnr": ~said[same], "fpr": said[~same], "tnr": ~said[~same]}
         for name, each in counts.items():
             assert found[f"{k} {name}"] == pytest.approx(each.mean()), (k, name)
-    assert 0 < found["8 tpr"] != found["8 fpr"] > 0  # the four rates are not told apart by luck
-    assert found["55 tpr"] == found["55 fpr"] == 1.0  # of 16 sentences all are among the 55 nearest
-    assert found["55 two-level"] == pytest.approx(np.log(2))  # nothing is known then but the share of one half
+    assert 0 < found["8 tpr"] != found["8 fpr"] > 0  # otherwise the rates could agree by chance
+    assert found["55 tpr"] == found["55 fpr"] == 1.0  # all 16 sentences are among the 55 nearest
+    assert found["55 two-level"] == pytest.approx(np.log(2))  # only the prior of one half is known then
 
 
 @pytest.mark.filterwarnings("ignore:after epoch 1")
-def test_objective_is_put_together_of_its_parts() -> None:
+def test_the_objective_is_the_weighted_sum_of_its_parts() -> None:
     groups = Groups([f"{text} runs" for text in WORDS], [text.split()[0] for text in WORDS],
                     splits=["train"] * 14 + ["dev"] * 10)  # fmt: skip
     settings = {"epochs": 1, "hidden": 4, "decoder_hidden": 4, "dimension": 4, "min_count": 1, "emphasis": 0.25}
@@ -195,7 +195,7 @@ def test_objective_is_put_together_of_its_parts() -> None:
     assert found["copy"] != found["paraphrase"]
 
 
-def test_a_million_from_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_for_a_million_is_extrapolated_from_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
 
     def ask(query: str, count: int) -> None:
@@ -205,17 +205,17 @@ def test_a_million_from_the_slope(monkeypatch: pytest.MonkeyPatch) -> None:
     found = speed._times(ask, [f"q{i}" for i in range(10)], (100, 1000))
     assert found["100"] == pytest.approx(102.0)
 
-    busy = iter([9_000, 500, 7, 0] * speed.ROUNDS)  # what is not the query's own
+    busy = iter([9_000, 500, 7, 0] * speed.ROUNDS)  # time that is not the query's own
     found = speed._times(lambda query, count: ask(query, count + next(busy)), ["q"], (100, 1000))
     assert found["100"] == pytest.approx(102.0)
     assert found["1000000"] == pytest.approx(1_000_002.0)
 
 
-def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
+def test_the_cross_encoder_compares_both_sentences() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 24, 400), rng.integers(0, 24, 400)
-    a[::2] = b[::2]  # half of the pairs are twice the same
-    texts = [text + " again" * (i % 3) for i, text in enumerate(WORDS)]  # of several lengths
+    a[::2] = b[::2]  # half of the pairs repeat one sentence
+    texts = [text + " again" * (i % 3) for i, text in enumerate(WORDS)]  # of different lengths
     corpus = Pairs(
         [texts[i] for i in a], [texts[i] for i in b], [int(x == y) for x, y in zip(a, b, strict=True)], splits="train"
     )
@@ -224,11 +224,11 @@ def test_cross_encoder_learns_what_both_sentences_say_together() -> None:
     scores = reader.scores(corpus.text_a, corpus.text_b)
     assert scores[::2].mean() > scores[1::2].mean() + 0.5
     back = reader.scores(corpus.text_a[::-1], corpus.text_b[::-1])[::-1]
-    assert np.allclose(scores, back, atol=1e-5)  # whatever else is in the batch
+    assert np.allclose(scores, back, atol=1e-5)  # independent of the rest of the batch
 
 
 def test_minilm_reads_both_sentences_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two sentences are a pair if they name the same animal, which neither tells alone."""
+    """Two sentences are a pair if they name the same animal; neither sentence alone tells."""
     monkeypatch.setattr(cross_encoders, "PACKAGED", tiny_sbert())
     rng = np.random.default_rng(0)
     a, b = rng.choice(["the cat", "a dog", "bird"], (2, 300)).tolist()
@@ -244,7 +244,7 @@ def test_minilm_reads_both_sentences_at_once(monkeypatch: pytest.MonkeyPatch) ->
         reader.module, "forward", lambda *tensors: seen.extend(x.numpy() for x in tensors) or tensors[0]
     )
     reader._read([row])
-    assert seen[1].tolist() == second["token_type_ids"]  # its own tokenizer says where the second sentence begins
+    assert seen[1].tolist() == second["token_type_ids"]  # its own tokenizer marks where the second sentence starts
 
 
 def test_coherence_is_that_of_the_groups(known: Known) -> None:
@@ -254,7 +254,7 @@ def test_coherence_is_that_of_the_groups(known: Known) -> None:
     assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
 
 
-def test_a_picture_has_five_classes_of_three_sentences_or_more() -> None:
+def test_a_picture_draws_five_classes_with_at_least_three_sentences() -> None:
     texts = [f"{name} {number}" for name in "abcdefg" for number in range(2 if name < "c" else 9)]
     groups = Groups([*texts, "g 0 in train"], [text[0] for text in texts] + ["g"],
                     splits=["test"] * len(texts) + ["train"])  # fmt: skip
@@ -264,10 +264,10 @@ def test_a_picture_has_five_classes_of_three_sentences_or_more() -> None:
     assert [text[0] for text in drawn] == classes
 
 
-# --- figures taken apart ---------------------------------------------------------------------------------------
+# --- the parts of a score --------------------------------------------------------------------------------------
 
 
-def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
+def test_parts_of_grades_add_up_to_the_scores(known: Known) -> None:
     corpus = pairs("train train train test")
     found = scoring.learned_grades(Case("", corpus))
     assert set(found.parts) == set(found.figures)
@@ -275,13 +275,13 @@ def test_parts_of_grades_add_up_to_the_figures(known: Known) -> None:
     assert len(set(units)) < len(graded_test)
     for name, parts in found.parts.items():
         assert parts.figure == pytest.approx(found.figures[name], abs=1e-12), name
-        assert len(parts.above) == len(set(units))  # pairs that share a sentence stand or fall together
+        assert len(parts.above) == len(set(units))  # pairs that share a sentence form one unit
     by_year = scoring.grades_by_year(Case("", corpus))
     assert by_year.parts["spearman"].figure == pytest.approx(by_year.figures["spearman"])
     assert len(by_year.parts["spearman"].above) == len(set(units))
 
 
-def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_clustering_algorithm_has_its_own_scores(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     class Agreed:
         articles = ("x", "y")
 
@@ -297,7 +297,7 @@ def test_clusters_of_each_algorithm_have_its_own_figures(known: Known, monkeypat
             assert found.figures[f"{algorithm} {figure}"] == parts.figure
 
 
-def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_networks_have_their_own_training_data_and_equal_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"a": np.array([9.0, 0]), "b": np.array([0, 3.0])}
     two = {"a": np.array([1.0, 0]), "b": np.array([0.1, 0])}
     asked: list[Any] = []
@@ -315,8 +315,8 @@ def test_two_networks_learn_each_from_its_own_and_count_the_same(monkeypatch: py
     assert beside.similarity_pairwise(rows[:1], rows[1:])[0] == pytest.approx(0.5)  # the mean of 0 and 1
 
 
-def test_pairs_classified_against_a_regression_by_hand(known: Known) -> None:
-    """Where the sentences of a pair are alike their vectors are equal: |u - v| is 0 and u · v the square."""
+def test_classified_pairs_by_hand(known: Known) -> None:
+    """The vectors of a pair are equal where its label is 1: |u - v| is then 0, and u · v is the square."""
     known.vectors = {text: np.eye(4)[row % 4] for row, text in enumerate(WORDS)}
     a = WORDS[:4] * 6
     b = [WORDS[(row % 4) + (4 if row % 2 else 5)] for row in range(24)]  # odd rows: the same direction
@@ -324,10 +324,10 @@ def test_pairs_classified_against_a_regression_by_hand(known: Known) -> None:
     found = scoring.classified(Case("", corpus)).figures
     assert (found["accuracy"], found["precision"], found["recall"]) == (1.0, 1.0, 1.0)
     turned = replace(corpus, values=[*corpus.values[:16], *(1 - value for value in corpus.values[16:])])
-    assert scoring.classified(Case("", turned)).figures["accuracy"] == 0.0  # test has no say in what is learned
+    assert scoring.classified(Case("", turned)).figures["accuracy"] == 0.0  # test labels do not influence training
 
 
-def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_classified_without_a_threshold(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     test = Pairs(["a", "b", "c", "d"], ["e", "f", "g", "h"], [1, 1, 1, 0], splits=["test"] * 4)
     found = scoring.all_the_same(Case("", test)).figures
     assert (found["accuracy"], found["precision"], found["recall"]) == (0.75, 0.75, 1.0)
@@ -336,12 +336,12 @@ def test_what_is_called_the_same_without_a_threshold(known: Known, monkeypatch: 
     assert (found["accuracy"], found["recall"]) == (0.75, pytest.approx(2 / 3))
 
 
-# --- a fit that several tables ask for is made once: in memory, and on disk where it is a training or was slow ---
+# --- fits shared between tables: in memory, and on disk for trainings and slow fits ------------------------------
 
 THREE = Pairs(["one two", "three four", "one three"], ["one four", "three two", "two four"], [1, 0, 1])
 
 
-def test_a_fit_is_made_once_and_again_where_its_run_is_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_runs_once_and_again_if_its_run_is_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
     fit = Tfidf._fit
 
@@ -365,11 +365,11 @@ def test_a_fit_is_made_once_and_again_where_its_run_is_damaged(tmp_path: Path, m
     (folder / "left over").touch()
     replace(case, memory={}).fitted()
     assert seeds == [0, 0, 1, 0]
-    assert not (folder / "left over").exists()  # a training would refuse a folder with files of others
+    assert not (folder / "left over").exists()  # training would refuse a folder with other files
 
 
-def test_what_another_process_computes_is_computed_without_its_folder(tmp_path: Path) -> None:
-    """Two `labkit reproduce` side by side: neither fails, and neither writes into the other's training."""
+def test_a_fit_locked_by_another_process_is_computed_without_its_folder(tmp_path: Path) -> None:
+    """Two `labkit reproduce` commands side by side: neither fails or writes into the other's training folder."""
     case = Case("sentpwnet", load("topics").take(range(60)), {"epochs": 1, "size": 6, "dimension": 6}, runs=tmp_path)
     folder = tmp_path / recipes.run_name(case)
     with locked(folder):
@@ -397,7 +397,7 @@ def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
     assert found.parts["accuracy"].figure == found.figures["accuracy"]
 
 
-def test_logistic_regression_on_a_frozen_model_and_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logistic_regression_on_a_frozen_model_and_on_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(0)
     texts = [f"s{row}" for row in range(200)]
     table = dict(zip(texts, random.standard_normal((200, 4)), strict=True))

@@ -1,4 +1,4 @@
-"""A small report: the same numbers as the records have, and words that do not break a table."""
+"""A small report: its numbers match the records, and special characters do not break its tables."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_the_page_has_every_table_and_claim(report: Report) -> None:
     assert "| k = 2 | .420 [" in page
 
 
-def test_numbers_in_the_papers_digits() -> None:
+def test_numbers_have_the_papers_precision() -> None:
     assert in_digits(Column("a", "a", "stsb"), 0.85) == ".850"
     assert in_digits(Column("a", "a", "stsb"), -0.0123) == "−.012"
     assert in_digits(Column("a", "a", "stsb", 100, ".2f"), 0.5) == "0.50"
     assert in_digits(Column("a", "a", "stsb", printed=".2f"), 10.05) == "10.05"
-    assert _theirs(Column("a", "a", "stsb"), 0.4557) == ".4557"  # no printed digit is lost
+    assert _theirs(Column("a", "a", "stsb"), 0.4557) == ".4557"  # all printed digits are kept
     few = Column("a", "a", "stsb", printed="#.3g")  # a spread has as many decimals as its mean
     for values, said in (((1.0, 1.2, 1.77), "1.32 ± .40"), ((0.36, 0.44), ".400 ± .057"), ((2.0,), "2.00")):
         assert ours(few, Figure("a", "a", None, values)) == said
@@ -53,8 +53,8 @@ def test_bars_and_asterisks_do_not_break_a_table() -> None:
     assert piped(["", "a|b"], [["*", "c"]]) == ["|  | a\\|b |", "|---|---|", "| \\* | c |"]
 
 
-def test_results_keep_the_parts_of_what_their_own_tables_show(desk: Desk, store: Store) -> None:
-    """The row `plain` stands in a table of precision, too; of `ours` precision is shown nowhere."""
+def test_stored_results_keep_only_the_parts_that_tables_show(desk: Desk, store: Store) -> None:
+    """The row `plain` is also in a table with precision; no table shows the precision of `ours`."""
     rows = (replace(TABLE.rows[1], published=(None,)),)
     other = Table("fake", "2", "One row", (Column("precision", "precision", "stsb"),), rows)
     plans = [plan(each, desk, 2) for each in (TABLE, other)]
@@ -72,12 +72,12 @@ def test_results_keep_the_parts_of_what_their_own_tables_show(desk: Desk, store:
     ("value", "tried", "at_end"),
     [
         (0.95, "0.1..0.95", True), (0.12, "0.1..0.95", True), (0.13, "0.1..0.95", False), (0.92, "0.1..0.95", False),
-        (0.0005, "0.0005..0.02", True), (0.0007, "0.0005..0.02", False),  # by its logarithm
+        (0.0005, "0.0005..0.02", True), (0.0007, "0.0005..0.02", False),  # on a logarithmic scale
         (0.0, "0..0.5", False), (0.49, "0..0.5", True), (True, "yes|no", False), (8, "1|8", False),
     ],
 )  # fmt: skip
-def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: str, at_end: bool) -> None:
-    """Below 0 there is nothing to be tried, so it is no end."""
+def test_a_choice_at_an_end_of_its_range_is_marked(value: object, tried: str, at_end: bool) -> None:
+    """0 is not marked, because no smaller value is possible."""
     chosen = {"settings": {"dial": value}, "space": {"dial": tried}}
     assert _values(chosen).endswith(AT_END) == at_end
 
@@ -93,7 +93,7 @@ def test_a_choice_at_an_end_of_what_was_tried_is_marked(value: object, tried: st
         ((0.1, 0.05, 0.15), {}, {"by": 0.08}, "8.0 points"),
         ((0.1, 0.05, 0.15), {}, {"by": 0.12, "tie": True}, "12.0 points"),
         ((0.1, 0.05, 0.15), {"absent": ("SIF",)}, {}, "SIF"),
-        # a missing row is not why it is behind: b in both columns and c in one were compared with a
+        # the missing row is not the reason: a was compared with b in both columns and with c in one
         ((-0.1, -0.15, -0.05), {"absent": ("SIF",)}, {"over": ("b", "c", "SIF"), "columns": ("f1", "auc")}, "3 compar"),
     ],
 )
@@ -108,7 +108,7 @@ def test_an_undecided_claim_says_why(
     shown = TableResult(table, figures)
     said = result_of(JudgedClaim("a leads b", None, judged), shown)
     assert "undecided" in said
-    assert why in said[: said.rindex(")")]  # beside the interval
+    assert why in said[: said.rindex(")")]  # next to the interval
     assert ("seeds alone" in said) == (len(lead) > 3)
     assert ("behind “b”" in said) == (lead[0] < 0)
     assert "undecided" not in result_of(JudgedClaim("a leads b", None, replace(judged, verdict="confirmed")), shown)
@@ -119,16 +119,16 @@ def test_an_undecided_claim_says_why(
     assert "interval, widened" not in result_of(failed, shown)
 
 
-# --- the book's page of leaders ------------------------------------------------------------------------------------
+# --- the documentation's page of leaders ---------------------------------------------------------------------------
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of all lines of tables."""
+    """The cells of all table rows."""
     lines = [line.removeprefix("# ") for line in text.splitlines() if line.removeprefix("# ").startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
-def test_the_page_says_who_is_in_front_and_who_may_be() -> None:
+def test_the_page_names_the_leader_and_its_possible_rivals() -> None:
     page = leaders(lambda leads, says: f"({len(leads)} drawn: {says})")
     results = {f"{result.table.title}: {result.table.caption}": result for result in stored().tables}
     seen = 0

@@ -1,4 +1,4 @@
-"""What is made of computed cells: figures, who is in front, claims, leads before and after, and files."""
+"""Results of computed cells: scores, leaders, claims, leads before and after tuning, and files."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def made(table: Table, desk: Desk, store: Store, seeds: int = 5, **how: Any) -> 
     return result(planned, compute(cells_of([planned]), store), **how)
 
 
-# --- figures -----------------------------------------------------------------------------------------------------
+# --- scores ------------------------------------------------------------------------------------------------------
 
 
-def test_a_figure_has_a_value_per_seed_and_says_why_it_is_missing(desk: Desk, store: Store) -> None:
+def test_a_score_has_a_value_per_seed_or_a_reason_for_its_absence(desk: Desk, store: Store) -> None:
     found = made(TABLE, desk, store, 3)
     ours, plain, theirs = (found.at(row, "accuracy") for row in ("ours", "plain", "theirs"))
     assert (ours.seeds, ours.mean, ours.spread) == ((0, 1, 2), pytest.approx(0.81), pytest.approx(0.01))
@@ -54,8 +54,8 @@ def test_a_figure_has_a_value_per_seed_and_says_why_it_is_missing(desk: Desk, st
     assert none.left == 4
 
 
-def test_figures_are_in_the_unit_of_their_column_and_what_is_counted_in_none(desk: Desk, store: Store) -> None:
-    """Percent: .82 leads .5 by more than 20; a row whose figure has a name of its own has parts of that name."""
+def test_scores_have_the_unit_of_their_column_and_counts_have_none(desk: Desk, store: Store) -> None:
+    """In percent, .82 leads .5 by more than 20. A row with its own `figure` prefix has parts under that name."""
 
     def prefixed(case: Case) -> Result:
         parts = steady(case).parts["accuracy"]
@@ -75,7 +75,7 @@ def test_figures_are_in_the_unit_of_their_column_and_what_is_counted_in_none(des
     assert [found.at(row, "accuracy").standing for row in ("ours", "plain", "number")] == ["best", "behind", ""]
 
 
-def test_a_column_has_the_figures_of_its_own_data(desk: Desk, store: Store) -> None:
+def test_each_column_has_the_scores_of_its_own_data(desk: Desk, store: Store) -> None:
     columns = tuple(replace(TABLE.columns[1], name=name, data=name) for name in ("stsb", "trec"))
     found = made(replace(TABLE, columns=columns, claims=()), desk, store, 1)
     lengths = [len(desk.open(name, published=False).corpus) for name in ("stsb", "trec")]
@@ -83,25 +83,25 @@ def test_a_column_has_the_figures_of_its_own_data(desk: Desk, store: Store) -> N
     assert lengths[0] != lengths[1]
 
 
-def test_the_interval_of_a_share_against_the_formula_and_within_its_units() -> None:
-    """40 units of 100 items: as good as 4,000 single ones, sqrt(p (1 - p) / 4000) wide each way, times Student's t."""
+def test_the_interval_of_a_proportion_against_the_formula() -> None:
+    """40 units of 100 independent items are as good as 4,000 items: the half-width is t · sqrt(p (1 - p) / 4000)."""
     right = np.random.default_rng(0).binomial(100, 0.3, 40).astype(float)
     low, high = _interval({0: Parts(right, np.full(40, 100.0))})
     share = right.sum() / 4_000
-    half = 2.0227 * (right / 100).std(ddof=1) / 40**0.5  # t of 39 degrees, and the error of a mean by hand
+    half = 2.0227 * (right / 100).std(ddof=1) / 40**0.5  # t with 39 degrees of freedom, times the standard error
     assert (low, high) == pytest.approx((share - half, share + half), rel=0.02)
     nearly_all = np.array([1.0] * 19 + [0.0])
     assert _interval({0: Parts(nearly_all, np.ones(20))})[1] == 1.0
-    some = Parts(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0]))  # nothing was asked of the second unit
+    some = Parts(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0]))  # the second unit has no items
     assert _interval({0: some}) == (0.0, 1.0)
     one = Parts(np.array([1.0]), np.ones(1))
-    assert _interval({0: one, 1: one}) is None  # not known item by item
+    assert _interval({0: one, 1: one}) is None  # no item-level results
 
 
-# --- who is in front ---------------------------------------------------------------------------------------------
+# --- leaders -----------------------------------------------------------------------------------------------------
 
 
-def test_standings_are_by_interval_and_leave_out_what_does_not_compete(desk: Desk, store: Store) -> None:
+def test_standings_use_intervals_and_skip_rows_that_do_not_compete(desk: Desk, store: Store) -> None:
     levels = {"first": 0.8, "second": 0.4, "second, as printed": 0.9, "has seen it": 0.95}
     rows = tuple(Row(name, (None, None), recipe(name[:5], level)) for name, level in levels.items())
     rows = tuple(replace(row, seen=("stsb",) * ("seen" in row.name)) for row in rows)
@@ -115,9 +115,7 @@ def test_standings_are_by_interval_and_leave_out_what_does_not_compete(desk: Des
     assert found.at("has seen it", "accuracy").why == SEEN
 
 
-def test_where_smaller_is_better_the_smallest_is_in_front_and_without_units_seeds_decide(
-    desk: Desk, store: Store
-) -> None:
+def test_the_smallest_leads_where_smaller_is_better_and_seeds_decide_without_units(desk: Desk, store: Store) -> None:
     costs = iter([3.0, 1.0, 3.1, 1.2, 3.2, 1.1])
 
     def costly(case: Case) -> Result:
@@ -133,7 +131,7 @@ def test_where_smaller_is_better_the_smallest_is_in_front_and_without_units_seed
 
 
 def measured(means: dict[tuple[str, str], float], seeds: int = 5) -> dict[tuple[str, str], Figure]:
-    """Figures of some seeds, each over units of its own."""
+    """Scores for several seeds, each with its own units."""
     random, found = np.random.default_rng(0), {}
     for place, mean in means.items():
         runs = {seed: Parts(random.normal(mean, 0.01, 50), np.ones(50)) for seed in range(seeds)}
@@ -145,7 +143,7 @@ def verdict(claim: Claim, figures: dict[tuple[str, str], Figure], table: Table =
     return _judged(claim, figures, table).ours.verdict
 
 
-def test_a_claim_is_open_where_a_row_was_not_measured_or_the_best_may_be_elsewhere() -> None:
+def test_a_claim_is_open_where_an_unmeasured_row_could_change_it() -> None:
     claim = Claim("", ("ours",), ("plain", "other"), ("accuracy", "rows"))
     figures = measured({(row, column): level for row, level in (("ours", 0.9), ("plain", 0.5), ("other", 0.4))
                         for column in ("accuracy", "rows")})  # fmt: skip
@@ -160,7 +158,7 @@ def test_a_claim_is_open_where_a_row_was_not_measured_or_the_best_may_be_elsewhe
     assert verdict(best, figures) == "open"
 
 
-def test_a_claim_needs_five_seeds_that_both_have_and_nothing_seen() -> None:
+def test_a_claim_needs_five_common_seeds_and_unseen_data() -> None:
     table = replace(TABLE, rows=(TABLE.rows[0], replace(TABLE.rows[0], name="plain")))
     means = {("ours", "accuracy"): 0.9, ("plain", "accuracy"): 0.5}
     claim = TABLE.claims[0]
@@ -175,11 +173,11 @@ def test_a_claim_needs_five_seeds_that_both_have_and_nothing_seen() -> None:
     assert verdict(claim, seen, table) == "not measured"
 
 
-def test_claims_of_a_table_on_printed_and_on_our_figures(desk: Desk, store: Store) -> None:
+def test_claims_on_printed_and_on_measured_scores(desk: Desk, store: Store) -> None:
     found = made(TABLE, desk, store)
     assert [(claim.paper and claim.paper.verdict, claim.ours.verdict) for claim in found.claims] == [
         ("confirmed", "confirmed"),
-        ("confirmed", "open"),  # theirs is not there to be led
+        ("confirmed", "open"),  # `theirs` was not measured
         ("not confirmed", "not measured"),
         (None, "not confirmed"),
     ]
@@ -190,11 +188,11 @@ def test_claims_of_a_table_on_printed_and_on_our_figures(desk: Desk, store: Stor
     assert made(TABLE, desk, store, quick=True).claims == ()
 
 
-# --- leads before and after --------------------------------------------------------------------------------------
+# --- leads before and after tuning -------------------------------------------------------------------------------
 
 
 def figure(row: str, column: str, values: list[float]) -> Figure:
-    """A figure of so many seeds, over four units that differ."""
+    """A score with one value per seed, over four units that differ."""
     lean = np.linspace(-0.01, 0.01, 4) * (len(row) % 3)
     runs = {seed: Parts(value + lean, np.ones(4)) for seed, value in enumerate(values)}
     return Figure(row, column, None, tuple(values), tuple(runs), runs=runs)
@@ -213,8 +211,8 @@ FOUND = (
 )  # fmt: skip
 
 
-def test_the_lead_before_is_between_rows_as_printed_and_the_lead_after_between_tuned_ones() -> None:
-    """By hand: of errors .21 before .50, then .31 behind .202; what is not tuned stands in both."""
+def test_the_lead_before_compares_rows_as_printed_and_the_lead_after_tuned_ones() -> None:
+    """Worked example: the error is .21 against .50 before, and .31 against .202 after; `plain` counts in both."""
     before, after = leads(OURS_LEADS, *FOUND)
     assert (before.column, before.row, before.other) == ("error", "ours", "theirs")
     assert (before.lead, after.lead) == (pytest.approx(0.5 - 0.21), pytest.approx(0.202 - 0.31))
@@ -225,33 +223,33 @@ def test_the_lead_before_is_between_rows_as_printed_and_the_lead_after_between_t
     assert [each.lead for each in leads(share, *FOUND)] == pytest.approx([0.58, -0.108 / 0.202])
 
 
-def test_two_leads_are_over_the_same_others_or_not_shown() -> None:
+def test_both_leads_compare_with_the_same_rows_or_are_hidden() -> None:
     for lacks in range(4):
         gone = [replace(each, values=(), runs={}) if at == lacks else each for at, each in enumerate(FOUND)]
         assert leads(OURS_LEADS, *gone) == (None, None)
-    assert leads(OURS_LEADS, FOUND[0], FOUND[2], FOUND[4]) == (None, None)  # no row has both
+    assert leads(OURS_LEADS, FOUND[0], FOUND[2], FOUND[4]) == (None, None)  # no row has both forms
     assert leads(OURS_LEADS, *FOUND[:3], replace(FOUND[3], seen=True), FOUND[4]) == (None, None)
-    without = leads(OURS_LEADS, FOUND[0], FOUND[1], FOUND[4])  # others that nobody has are left out of both
+    without = leads(OURS_LEADS, FOUND[0], FOUND[1], FOUND[4])  # rows that were not measured at all are left out of both
     assert [each.other for each in without] == ["plain", "plain"]
 
 
-def test_both_leads_are_of_the_rows_that_decide_once_they_are_tuned() -> None:
-    """As printed the second other is closer, tuned the first one: between the two of them no lead has changed."""
+def test_both_leads_are_of_the_rows_that_decide_after_tuning() -> None:
+    """As printed `plain` is closer, tuned `theirs` is; a lead between different rows would not show a change."""
     shrunk = figure("plain, as printed", "error", [0.25, 0.26, 0.24])
     before, after = leads(OURS_LEADS, *FOUND, shrunk)
     assert [(each.row, each.other) for each in (before, after)] == [("ours", "theirs")] * 2
-    best = replace(OURS_LEADS, rows=("theirs", "ours"), over=("plain",), best=True)  # before it is another one
+    best = replace(OURS_LEADS, rows=("theirs", "ours"), over=("plain",), best=True)  # as printed, another row is best
     assert [each.row for each in leads(best, *FOUND, shrunk)] == ["ours", "theirs"]
 
 
-# --- what is stored ----------------------------------------------------------------------------------------------
+# --- stored results ----------------------------------------------------------------------------------------------
 
 
-def test_a_table_that_is_read_and_written_again_is_the_same() -> None:
+def test_stored_tables_survive_a_round_trip() -> None:
     assert json.dumps(stored().to_json(), indent=1, ensure_ascii=False) + "\n" == FILE.read_text("utf-8")
 
 
-def test_the_bundled_results_hold_every_table_and_name_no_folder() -> None:
+def test_the_bundled_results_have_every_table_and_no_local_paths() -> None:
     found = stored()
     assert [table.name for table in found.tables] == [table.name for table in tables()]
     assert all(table.evidence for table in found.tables)
@@ -261,7 +259,7 @@ def test_the_bundled_results_hold_every_table_and_name_no_folder() -> None:
         found.table("fake/9")
 
 
-def test_without_results_every_table_is_as_printed(tmp_path: Path) -> None:
+def test_without_results_every_table_shows_only_printed_values(tmp_path: Path) -> None:
     found = beside(tmp_path / "none.json")
     assert list(found) == [table.name for table in tables()]
     for table in tables():
@@ -276,12 +274,12 @@ def test_without_results_every_table_is_as_printed(tmp_path: Path) -> None:
             stored(tmp_path / "bad.json")
 
 
-# --- the bundled results are those of today's code ------------------------------------------------------------------
+# --- the bundled results match the current code ---------------------------------------------------------------------
 
 
 @pytest.mark.whole
-def test_what_is_bundled_comes_out_the_same_when_it_is_computed_again(published_data: Path, tmp_path: Path) -> None:
-    """Who says that changed code leaves all figures as they were has to bear this, on the cheapest cells."""
+def test_recomputed_results_match_the_bundled_ones(published_data: Path, tmp_path: Path) -> None:
+    """A change of code that is said to leave all scores unchanged must pass this, on the cheapest cells."""
     desk = Desk(published_data, memo=tmp_path)
     bundled, again = Store(tmp_path / "none"), Store(tmp_path / "again", bundled=tmp_path / "none.jsonl")
     wanted = [
@@ -295,11 +293,11 @@ def test_what_is_bundled_comes_out_the_same_when_it_is_computed_again(published_
             pytest.skip(f"{table.data[0]} is not in the data folder")
         planned = plan(replace(table, rows=tuple(each for each in table.rows if each.name == row), claims=()), desk, 1)
         (cell, *_) = planned.cells(row, table.data[0])
-        for tuning in cell.tunings:  # what was chosen is taken over: trials take minutes
+        for tuning in cell.tunings:  # the choice is reused, because trials take minutes
             before = bundled.find(tuning.key)
             assert before is not None, f"{name}, {row}: the bundled result is of other data or code"
             again.keep(tuning.key, before, tuning.about)
         before = bundled.find(cell.key)
         assert before is not None, f"{name}, {row}: the bundled result is of other data or code"
-        after = compute([cell], again).known[cell.key].figures  # with those that were not measured then
+        after = compute([cell], again).known[cell.key].figures  # includes scores that were not measured then
         assert {figure: after[figure] for figure in before.figures} == pytest.approx(before.figures, rel=1e-6)

@@ -1,4 +1,4 @@
-"""`project`: the contract of all methods, PCA against a plain SVD, quality by definition; UMAP by a stand-in."""
+"""`project`: all methods on difficult data, PCA against a plain SVD, quality by definition, UMAP with a stand-in."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_few_points_and_one_dimension(method: str) -> None:
     assert project(np.eye(4), method).quality.k == 1
 
 
-def test_rows_that_are_all_the_same() -> None:
+def test_identical_rows() -> None:
     same = np.ones((6, 3))
     found = project(same, "pca")
     assert not found.points.any()
@@ -87,8 +87,8 @@ def test_rows_that_are_all_the_same() -> None:
                 project(given, method)
 
 
-def test_lle_gets_neighbours_until_its_graph_hangs_together() -> None:
-    """Three clouds far apart: with 5 neighbours each has only its own, and the picture would be three dots."""
+def test_lle_adds_neighbours_until_its_graph_is_connected() -> None:
+    """In three distant clouds, 5 neighbours are all of the same cloud, and the picture would be three dots."""
     rows = clouds() + 1000 * np.repeat(np.eye(3), 30, axis=0) @ np.eye(3, 20)
     found = project(rows, "lle", neighbours=5)
     assert found.settings["parts"] == 1
@@ -96,7 +96,7 @@ def test_lle_gets_neighbours_until_its_graph_hangs_together() -> None:
     assert project(clouds(), "lle", neighbours=12).settings["neighbours"] == 12
 
 
-def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
+def test_trust_by_hand_averages_to_the_preserved_share() -> None:
     line, picture = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([[0.0], [1.0], [7.0], [6.0]])
     assert trust(line, picture, 1).tolist() == [1, 1, 0, 1]
     assert trust(line, picture, 2).tolist() == [0.5, 0.5, 0.5, 1]
@@ -104,14 +104,14 @@ def test_trust_by_hand_is_on_average_what_is_preserved() -> None:
     found = project(rows, "pca")
     shares = trust(rows, found.points)
     assert shares.mean() == pytest.approx(found.quality.preserved, abs=1e-12)
-    for row in (0, 333):  # by plain sets
+    for row in (0, 333):  # against plain sets
         near = [np.argsort(np.linalg.norm(x - x[row], axis=1))[1:6] for x in (rows, found.points.astype(float))]
         assert shares[row] == len(set(near[0]) & set(near[1])) / 5
     with pytest.raises(ValueError, match="points.*3.*4"):
         trust(line, picture[1:])
 
 
-def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quality_is_measured_on_a_sample_above_a_few_thousand_points(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = clouds()
     whole = quality(rows, rows[:, :2])
     assert (whole.points, whole.of, whole.k) == (90, 90, 5)
@@ -124,7 +124,7 @@ def test_quality_is_of_a_sample_above_a_few_thousand_points(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-def test_file_for_embedding_atlas_has_the_neighbours_by_cosine(convert: type) -> None:
+def test_the_file_for_embedding_atlas_has_the_neighbours_by_cosine(convert: type) -> None:
     pandas = pytest.importorskip("pandas")
     rows = unit(np.random.default_rng(0).standard_normal((30, 6)).astype(np.float32))
     shown = Labelled([f"sentence {row}" for row in range(30)], [f"class {row % 3}" for row in range(30)])
@@ -140,7 +140,7 @@ def test_file_for_embedding_atlas_has_the_neighbours_by_cosine(convert: type) ->
         np.testing.assert_allclose(found["distances"], 1 - cosines[row, others[:4]], atol=1e-6)
 
 
-# --- UMAP's wiring, since the real one compiles for most of a minute; that one where LABKIT_SLOW is set ----------
+# --- UMAP's calls, with a stand-in because the real one takes most of a minute to compile ------------------------
 
 
 def far_clouds(count: int = 20) -> np.ndarray:
@@ -149,7 +149,7 @@ def far_clouds(count: int = 20) -> np.ndarray:
 
 
 class StandIn:
-    """Notes what it is given, returns its start, and notices company."""
+    """A UMAP that records its settings and how many run at once, and returns its start."""
 
     made: list[Any] = []  # noqa: RUF012
     inside = 0
@@ -177,7 +177,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     return StandIn
 
 
-def test_umap_never_runs_twice_at_once(stand_in: type[StandIn]) -> None:
+def test_umap_never_runs_concurrently(stand_in: type[StandIn]) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda _: project(far_clouds(), "umap"), range(4)))
     assert len(stand_in.made) == 4
@@ -185,7 +185,7 @@ def test_umap_never_runs_twice_at_once(stand_in: type[StandIn]) -> None:
 
 
 def test_umap_gets_exact_neighbours_of_many_rows(stand_in: type[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exactly, and as numbers of UMAP's own kinds, for which it has compiled already; of few it finds them itself."""
+    """With UMAP's own dtypes, for which it is compiled. For few or too many rows, it finds neighbours itself."""
     project(far_clouds(), "umap", neighbours=7, measure=False)
     assert stand_in.made[0].settings["precomputed_knn"] == (None, None, None)
     monkeypatch.setattr(arrange, "APPROXIMATE", 60)
@@ -200,7 +200,7 @@ def test_umap_gets_exact_neighbours_of_many_rows(stand_in: type[StandIn], monkey
     assert stand_in.made[2].settings["precomputed_knn"] == (None, None, None)
 
 
-@pytest.mark.weekly  # UMAP compiles for most of a minute
+@pytest.mark.weekly  # takes most of a minute to compile
 def test_real_umap() -> None:
     rows = np.concatenate([far_clouds(), np.repeat(far_clouds()[:1], 10, axis=0), np.zeros((3, 20))])
     one, two = (project(rows, "umap", seed=1) for _ in range(2))
@@ -225,7 +225,7 @@ def test_other_rows_are_placed_among_landmarks() -> None:
     np.testing.assert_allclose(found.points[others], place(alone, rows[chosen], rows[others]).points, atol=1e-5)
     assert (found.settings["landmarks"], found.quality.of, found.kl) == (90, 300, None)
     assert found.quality.trustworthiness == pytest.approx(trustworthiness(rows, found.points, n_neighbors=5))
-    assert "landmarks" not in project(rows, "tsne", landmarks=300).settings  # as many as there are: all
+    assert "landmarks" not in project(rows, "tsne", landmarks=300).settings  # as many landmarks as rows
 
 
 @pytest.mark.parametrize(
@@ -244,6 +244,6 @@ def test_other_rows_are_placed_among_landmarks() -> None:
         (clouds(), {"method": "tsne", "landmarks": 3}, "landmarks"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(rows: object, settings: dict, argument: str) -> None:
+def test_invalid_arguments(rows: object, settings: dict, argument: str) -> None:
     with pytest.raises(ValueError, match=argument):
         project(rows, **settings)

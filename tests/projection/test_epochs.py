@@ -1,4 +1,4 @@
-"""Pictures over epochs lie in axes that hold them all; figures of a journey are those of its vectors and pictures."""
+"""Pictures over epochs: alignment, common axes, and the scores of a training's journey."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labkit.runs import Snapshots
 
 
 def training(count: int = 4, size: int = 40) -> np.ndarray:
-    """Two classes that move apart, (e, n, d)."""
+    """Snapshots (e, n, d) of two classes that move apart."""
     random = np.random.default_rng(0)
     rows, apart = random.standard_normal((size, 10)), np.repeat([[1.0], [-1.0]], size // 2, axis=0) * np.eye(10)[3]
     return np.stack([rows + step * apart for step in range(count)])
@@ -31,11 +31,11 @@ def test_quarter_turn_and_a_mirror_by_hand() -> None:
     np.testing.assert_allclose(procrustes(lopsided * [1, -1], lopsided), [[1, 0], [0, -1]], atol=1e-12)
 
 
-def test_alignment_turns_points_and_basis_alike_and_keeps_distances() -> None:
+def test_alignment_moves_points_and_basis_together_and_keeps_distances() -> None:
     rows = training()[0] + 3
     one, two = project(rows, measure=False), project(training()[1], measure=False)
     moved = aligned(one, two, scale=2.0)
-    beside = epochs([rows, 2 * rows + 5], common=True, measure=False)[0]  # not around 0: the centre is of both
+    beside = epochs([rows, 2 * rows + 5], common=True, measure=False)[0]  # not around 0: both epochs share a centre
     assert np.abs(beside.points.mean(axis=0)).max() > 1
     for picture in (aligned(one), moved, aligned(beside, two)):
         np.testing.assert_allclose(picture.points, picture.basis(rows), atol=1e-4)
@@ -54,7 +54,7 @@ def test_aligned_pictures_are_nearer_to_each_other(method: str) -> None:
         np.testing.assert_allclose(procrustes(b.points, a.points), np.eye(2), atol=1e-3)
     sizes = [picture_radius(picture.points) for picture in pictures]
     if method == "pca":
-        assert sizes[0] < sizes[1] < sizes[2]  # the classes' moving apart is seen
+        assert sizes[0] < sizes[1] < sizes[2]  # the classes visibly move apart
     else:
         assert sizes == pytest.approx([sizes[0]] * 3, rel=1e-4)
 
@@ -66,13 +66,13 @@ def test_one_basis_for_all_epochs(sparsely: bool) -> None:
     pictures = epochs(given, "pca", common=True)
     assert len({id(picture.basis) for picture in pictures}) == 1
     ways = np.diff([picture.points for picture in pictures], axis=0)
-    np.testing.assert_allclose(ways[0], ways[2], atol=1e-4)  # straight, as the vectors' are
+    np.testing.assert_allclose(ways[0], ways[2], atol=1e-4)  # straight, like the paths of the vectors
     for rows, picture in zip(snapshots, pictures, strict=True):
         np.testing.assert_allclose(picture.shown, picture.points.var(axis=0).sum() / rows.var(axis=0).sum(), rtol=1e-4)
     assert pictures[-1].shown > pictures[0].shown
 
 
-# --- a run's journey ---------------------------------------------------------------------------------------------
+# --- the journey of a run ----------------------------------------------------------------------------------------
 
 
 EVIL = "<b>x</b><img src=//a>"
@@ -80,7 +80,7 @@ EVIL = "<b>x</b><img src=//a>"
 
 @pytest.fixture(scope="module")
 def snapshots() -> Snapshots:
-    """Twelve sentences of three classes that draw together."""
+    """Twelve sentences in three classes that contract."""
     random = np.random.default_rng(0)
     labels = tuple(name for name in ("a", EVIL, "c") for _ in range(4))
     centres = np.repeat(random.normal(size=(3, 5)), 4, axis=0)
@@ -94,7 +94,7 @@ def found(snapshots: Snapshots) -> Journey:
     return journey(snapshots, "pca", common=True)
 
 
-def test_figures_are_those_of_the_unit_vectors_and_of_the_pictures(snapshots: Snapshots, found: Journey) -> None:
+def test_scores_are_those_of_the_unit_vectors_and_of_the_pictures(snapshots: Snapshots, found: Journey) -> None:
     for place, vectors in enumerate(snapshots.vectors):
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         assert found.space[place] == separation(unit, snapshots.labels)
@@ -117,7 +117,7 @@ def test_each_picture_of_a_journey_has_the_shape_of_its_epoch_and_fills_the_axes
         assert max(wide / 1.5, high) == pytest.approx(1)
         apart, expected = pdist(picture.points), pdist(bare.points)
         np.testing.assert_allclose(apart / apart.max(), expected / expected.max(), atol=1e-4)
-    assert wide > high  # of the last
+    assert wide > high  # in the last picture
 
 
 def test_points_move_and_axes_do_not(found: Journey) -> None:
@@ -133,20 +133,20 @@ def test_points_move_and_axes_do_not(found: Journey) -> None:
             expected = found.pictures[place].points[trace.customdata]
             np.testing.assert_allclose(np.stack([moved.x, moved.y], 1), expected, atol=1e-4)
         assert list(frame.data[-2].y) == [found.space[place].ratio, found.drawn[place].ratio]
-        assert frame.name in frame.data[-1].text[0]  # the epoch counts along
+        assert frame.name in frame.data[-1].text[0]  # the shown epoch follows
         assert list(frame.traces) == [0, 1, 2, 3, 4, 7, 8]
-    dots = [set(frame.data[-2].ids) for frame in figure.frames]  # none of them travels, like the number
+    dots = [set(frame.data[-2].ids) for frame in figure.frames]  # distinct ids, so that no dot moves between frames
     assert not set.intersection(*dots)
     np.testing.assert_array_equal(figure.data[0].x, found.pictures[1].points[:4, 0])
     assert list(figure.data[5].y) == [each.ratio for each in found.space]
     play = figure.layout.updatemenus[0].buttons[0]
-    assert list(play.args[0]) == ["0", "2", "4"]  # all of them, wherever it stands
+    assert list(play.args[0]) == ["0", "2", "4"]  # all epochs, whichever is shown
     assert play.args[1]["transition"]["duration"] > 0
     back = clusters_over_epochs(found, kept=2, back=True).layout.updatemenus[0].buttons[0]
-    assert list(back.args[0]) == ["0", "2", "4", "2"]  # it rests where the weights are kept
+    assert list(back.args[0]) == ["0", "2", "4", "2"]  # it ends at the epoch whose weights are kept
 
 
-def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
+def test_laid_over_removes_rotation_shift_and_scale() -> None:
     onto = np.random.default_rng(0).standard_normal((40, 2)).astype(np.float32)
     turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
     old, new = laid_over(Projection("t-SNE", (5 + 3 * onto @ turn).astype(np.float32)), Projection("PCA", onto + 7))
@@ -156,7 +156,7 @@ def test_laid_over_takes_away_a_turn_a_shift_and_a_scale() -> None:
     assert not flat.points.any()
 
 
-def test_arguments_that_make_no_sense_are_refused() -> None:
+def test_invalid_arguments() -> None:
     for argument, call in {
         "common": lambda: epochs(training(), "tsne", common=True),
         "snapshots": lambda: journey(Snapshots((), ())),

@@ -1,4 +1,4 @@
-"""New sentences in a picture: PCA's is exact, the others' is a mean; neighbours and sentences by their words."""
+"""New sentences in a picture: exact for PCA, a weighted mean for other methods; neighbours and search by words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_pca_places_exactly() -> None:
 
 
 @pytest.mark.parametrize("method", ["pca", "tsne", "lle"])
-def test_sentence_of_the_picture_lands_on_itself_also_after_turning(method: str) -> None:
+def test_a_sentence_of_the_picture_is_placed_on_itself_even_after_alignment(method: str) -> None:
     rows, _ = clouds()
     found = project(rows, method, measure=False)
     for picture in (found, aligned(found, project(rows[::-1], measure=False), scale=3.0)):
@@ -42,7 +42,7 @@ def test_sentence_of_the_picture_lands_on_itself_also_after_turning(method: str)
 
 
 @pytest.mark.parametrize("method", ["tsne", "lle"])
-def test_new_sentence_lands_among_its_class(method: str) -> None:
+def test_a_new_sentence_is_placed_near_its_class(method: str) -> None:
     rows, labels = clouds()
     known = np.arange(len(rows)) % 4 > 0
     found = project(rows[known], method, measure=False)
@@ -56,7 +56,7 @@ def test_new_sentence_lands_among_its_class(method: str) -> None:
 
 
 def test_weights_by_hand() -> None:
-    """At the same distance from two points of four, far from the others: half way between these two."""
+    """The new row is equally far from two points and far from the others, so it is placed half way between the two."""
     rows = np.array([[0.0, 0], [2, 0], [900, 0], [0, 900]])
     picture = Projection("t-SNE", np.array([[0, 0], [4, 2], [50, 50], [60, 60]], np.float32), method="tsne")
     placed = place(picture, rows, np.array([[1.0, 0]]))
@@ -65,7 +65,7 @@ def test_weights_by_hand() -> None:
     assert placed.neighbours[0, :2].tolist() == [0, 1]
 
 
-def test_lle_places_by_the_weights_that_rebuild_a_row() -> None:
+def test_lle_places_with_the_reconstruction_weights() -> None:
     rows, _ = clouds()
     new = rows[:5] + 0.1
     found = project(rows, "lle", neighbours=50, measure=False)
@@ -78,7 +78,7 @@ def test_lle_places_by_the_weights_that_rebuild_a_row() -> None:
     )
 
 
-# --- what stands near them ---------------------------------------------------------------------------------------
+# --- neighbours, search and unknown words ------------------------------------------------------------------------
 
 
 def test_neighbours_are_the_most_similar_without_the_sentence_itself() -> None:
@@ -99,7 +99,7 @@ def test_neighbours_are_the_most_similar_without_the_sentence_itself() -> None:
         neighbours(method, rows[[3]], rows[1:], shown)
 
 
-def test_matching_needs_every_word_and_stops_at_most() -> None:
+def test_matching_needs_every_word_and_returns_at_most_this_many() -> None:
     texts = ["Red CARS", "a red bike", "blue cars", "ÄRGER"]
     assert matching(texts, "cars red") == [0]
     assert matching(texts, "ärger") == [3]
@@ -119,10 +119,10 @@ def test_unknown_words_of_methods(name: str) -> None:
     assert unknown_words(method, "The weather, qwxz!") == (("qwxz",), True)
     assert unknown_words(method, "") == ((), True)
     if name == "tfidf":
-        assert unknown_words(method, "I") == ((), True)  # no term, so none that is unknown
+        assert unknown_words(method, "I") == ((), True)  # no term, hence no unknown one
 
 
-def test_rows_that_do_not_fit_the_picture_are_refused() -> None:
+def test_rows_that_do_not_fit_the_picture() -> None:
     rows, _ = clouds()
     found = project(rows, measure=False)
     for argument, given in {"embeddings": (rows[:5], rows[:1]), "new": (rows, np.zeros((1, 3)))}.items():

@@ -1,4 +1,4 @@
-"""t-SNE: its parts against plain loops and automatic differentiation, the whole against scikit-learn's KL."""
+"""t-SNE: its parts against plain loops and automatic differentiation, its divergence against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def clouds(count: int = 40, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_affinities_by_hand() -> None:
-    """Neighbours at d² = 1 and 4 with β = ln 2 / 3: p = 2/3, 1/3, whose entropy is ln 3 - 2/3 ln 2."""
+    """Neighbours at d² = 1 and 4 with β = ln 2 / 3: p is (2/3, 1/3), with entropy ln 3 - 2/3 ln 2."""
     np.testing.assert_allclose(conditional(np.array([[1.0, 4.0]]), 3 / 2 ** (2 / 3)), [[2 / 3, 1 / 3]], atol=1e-4)
     np.testing.assert_allclose(conditional(np.array([[2.0, 2.0, 2.0]]), 2.0), [[1 / 3] * 3])  # copies share equally
 
 
-def test_affinities_are_those_of_plain_loops() -> None:
+def test_affinities_against_plain_loops() -> None:
     rows, _ = clouds(10)
-    n, perplexity = len(rows), 9.9  # 3 · 9.9 reaches all others
+    n, perplexity = len(rows), 9.9  # 3 · 9.9 includes all other rows
     P = np.zeros((n, n))
     for i in range(n):
         squared = ((rows - rows[i]) ** 2).sum(axis=1)
@@ -52,7 +52,7 @@ def test_affinities_are_those_of_plain_loops() -> None:
 
 @pytest.mark.parametrize("count", [5, 127])
 def test_forces_are_the_derivative_of_kl(count: int) -> None:
-    """Against autograd in float64."""
+    """Against automatic differentiation in float64."""
     random = np.random.default_rng(count)
     dense = random.random((count, count)) * (random.random((count, count)) < 0.3)
     np.fill_diagonal(dense, 0)
@@ -72,13 +72,13 @@ def test_forces_are_the_derivative_of_kl(count: int) -> None:
 
 
 def test_forces_of_two_points_by_hand() -> None:
-    """Two points 2 apart: q = 1/5, Z = 2/5; pull = p q 2 = 1/5, push = q² 2 = 2/25, so that at rest p = q/Z = 1/2."""
+    """Two points 2 apart: q = 1/5, Z = 2/5; pull = p q 2 = 1/5, push = q² 2 = 2/25, in equilibrium as p = q/Z = 1/2."""
     P = sparse.csr_array(np.array([[0, 0.5], [0.5, 0]]))
     pull, push, Z = forces(P)(np.array([[0, 0], [2, 0]], np.float32))
     assert pytest.approx(0.4) == Z
     np.testing.assert_allclose(push, [[-0.08, 0], [0.08, 0]], atol=1e-7)
     np.testing.assert_allclose(pull, [[-0.2, 0], [0.2, 0]], atol=1e-7)
-    assert divergence(P, np.array([[0, 0], [2, 0]], np.float32), Z) == pytest.approx(0, abs=1e-6)  # q/Z is P
+    assert divergence(P, np.array([[0, 0], [2, 0]], np.float32), Z) == pytest.approx(0, abs=1e-6)  # q/Z equals P
 
 
 def test_one_step_of_the_descent_by_hand() -> None:
@@ -106,8 +106,8 @@ def test_perplexity_is_lowered_to_the_number_of_points() -> None:
     assert project(np.eye(4), "tsne", measure=False).settings["perplexity"] == 1
 
 
-def test_above_the_limit_opentsne_arranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is lowered to what can be tested; both forms agree on how good a picture can be."""
+def test_opentsne_is_used_above_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a lowered limit, the exact and the approximate form reach a similar divergence."""
     rows, labels = clouds()
     exact = project(rows, "tsne", measure=False)
     for name, value in (("EXACT", 100), ("EARLY", 50), ("LATE", 150)):

@@ -1,4 +1,4 @@
-"""Every ordered pair comes once; the batches are a function of seed and epoch alone."""
+"""Every ordered pair occurs once, and batches depend only on seed and epoch; the vocabulary of P-thought."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_epoch_has_every_ordered_pair_once(sizes: list[int], batch: int, seed
     assert all(2 <= len(each) <= batch + 1 for each in found)
 
 
-def test_several_pools_leave_no_pair_alone() -> None:
+def test_several_pools_leave_no_single_pair_in_a_batch() -> None:
     made = source([[f"{i} a", f"{i} b"] for i in range(POOL)] + [["x", "y z"]])
     for batch in (2, 3):  # 102 sentences: with 2, a second pool of one batch
         found = epoch(made, batch)
@@ -78,7 +78,7 @@ def test_partners_rotate_over_epochs() -> None:
     assert len(pairs(epoch(made, partners=2))) == 6 + 2 + 10
 
 
-def test_batches_are_a_function_of_seed_and_epoch() -> None:
+def test_batches_depend_on_seed_and_epoch() -> None:
     made = source([[f"{i} {'a ' * (i % 7)}{j}" for j in range(4)] for i in range(60)])
     whole = epoch(made, 3)
     assert epoch(made, 3) == whole
@@ -87,7 +87,7 @@ def test_batches_are_a_function_of_seed_and_epoch() -> None:
 
 
 # --- vocabulary ----------------------------------------------------------------------------------------------------
-# What is read and what is written: training's words, and further ones of a vector file.
+# The words that are read and written: those of training, and further ones from a vector file.
 
 
 TEXTS = ["a red dog runs", "a red cat runs", "a dog sleeps", "red Dog, red cat!"]
@@ -105,15 +105,15 @@ def made(vectors: object = "random", **changes: int):
     return reading(TEXTS, PThoughtSettings(vectors=str(vectors), **settings), 0)
 
 
-def test_a_file_adds_words_that_are_read_but_not_written(file: Path) -> None:
+def test_words_from_a_file_are_read_but_not_written(file: Path) -> None:
     reader, writable, vectors = made(file)
     words = reader.vocabulary.words
     assert words[:2] == ("<PAD>", "<UNK>")
     assert set(words[2:writable]) == {"red", "a", "dog", "cat", "runs"}
-    assert words[writable:] == ("walrus", "zebra", "ibex")  # as the file orders them, as sentences are read
+    assert words[writable:] == ("walrus", "zebra", "ibex")  # in the file's order, spelt as sentences are read
     size = vectors.matrix[words.index("walrus")].max()
     np.testing.assert_allclose(vectors.matrix[words.index("walrus")], [0, size, 0])
-    np.testing.assert_allclose(vectors.matrix[words.index("dog")], [0, 0, size])  # the file has it with a capital
+    np.testing.assert_allclose(vectors.matrix[words.index("dog")], [0, 0, size])  # capitalised in the file
     np.testing.assert_allclose(vectors.matrix[words.index("ibex")], [2 * size] * 3)
     assert not vectors.known[words.index("cat")]
     assert made(file, expansion=1)[0].vocabulary.words[-1] == "walrus"

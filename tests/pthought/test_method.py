@@ -1,4 +1,4 @@
-"""P-thought: it learns and refuses; every setting counts; what it writes; how its epochs are chosen."""
+"""P-thought: training, losses, written sentences, the choice of an epoch, unknown words and unsuitable corpora."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fitted(corpus: Corpus | None = None, seed: int = 0, **settings: Any) -> PTho
 
 
 def patterns() -> Groups:
-    """Three scenes, each told in three ways that share no word but its own; a new filler each time."""
+    """Three scenes, each in three sentences that share only a filler word; each filler gives new groups."""
     says = {"a": ("red", "crimson", "scarlet"), "b": ("blue", "navy", "azure"), "c": ("green", "olive", "lime")}
     rows = [
         (f"{filler} {word}", f"{scene}{filler}", split)
@@ -62,12 +62,12 @@ def test_each_form_learns_to_copy_and_to_paraphrase(form: str) -> None:
     assert found[1].written["paraphrase"][0].text in ("eight green", "eight olive")
     wide = method.paraphrase(["three crimson"], search=Search(width=3, max_length=10))[0].written["paraphrase"]
     assert {each.text for each in wide[:2]} == {"three red", "three scarlet"}
-    assert wide[0].log_probability == pytest.approx(np.log(0.5), abs=0.3)  # it cannot know which of the two
-    history = method.history  # without dev, so that the last epoch stays
+    assert wide[0].log_probability == pytest.approx(np.log(0.5), abs=0.3)  # both paraphrases are equally likely
+    history = method.history  # without dev, the last epoch is kept
     assert history.column("l_auto")[-1] < 0.1 < 0.2 < history.column("l_para")[-1]
 
 
-def test_loss_of_a_batch_by_equation_10() -> None:
+def test_the_loss_of_a_batch_against_equation_10() -> None:
     method = fitted(epochs=1)
     source = Paraphrases.of(groups_of(few().part("train")), max_length=50)
     task = ParaphraseTask(method, source, 0)
@@ -115,14 +115,14 @@ def test_one_decoder_alone(decoders: str, column: str, missing: str) -> None:
     )
 
 
-def test_words_beyond_training_are_read(tmp_path: Path) -> None:
+def test_words_outside_training_are_read(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(
         "red 1 0 0\ncrimson 1 0.1 0\nblue 0 1 0\nruby 0.9 0.05 0\nsapphire 0 0.9 0\nnine 0 0 1\n"
     )
     method = fitted(patterns(), vectors=str(tmp_path / "v.txt"), min_count=1)
     near, far, nothing, other = method.encode(["one ruby", "one sapphire", "one qwv", "one xyz"])
     assert not np.allclose(near, far)
-    assert np.array_equal(nothing, other)  # both are the unknown word
+    assert np.array_equal(nothing, other)  # both are read as the unknown word
     found = method.paraphrase(["one ruby qwv"])[0]
     assert (found.unknown, found.expanded, found.cut) == (("qwv",), ("ruby",), 0)
     writable = method.reader.vocabulary.words[: method.writable]
@@ -134,7 +134,7 @@ def test_words_beyond_training_are_read(tmp_path: Path) -> None:
 
 
 def test_held_out_losses_by_hand() -> None:
-    """Mean over all ordered pairs of dev, by decoder, against one pair at a time."""
+    """The mean over all ordered dev pairs, per decoder, against one pair at a time."""
     method = fitted()
     corpus = few().take(range(45, 55))  # two groups of dev
     groups = groups_of(corpus.part("dev"))
@@ -156,14 +156,14 @@ def test_held_out_losses_by_hand() -> None:
 # --- corpora -----------------------------------------------------------------------------------------------------
 
 
-def test_groups_of_pairs_are_their_components() -> None:
+def test_groups_of_pairs_are_connected_components() -> None:
     rows = [("a b", "c d", 1.0), ("c d", "e f", 1.0), ("g h", "i j", 0.0)]
     a, b, values = zip(*rows, strict=True)
     corpus = Pairs(name="mine", text_a=a, text_b=b, values=values, splits="train")
     assert sorted(map(sorted, groups_of(corpus))) == [["a b", "c d", "e f"], ["g h"], ["i j"]]
 
 
-def test_skipped_groups_and_cut_sentences_are_noted() -> None:
+def test_skipped_groups_and_truncated_sentences_are_reported() -> None:
     texts = ["a b c d", "a c", "b a", "lonely", "a word " * 100]
     corpus = Groups(name="mine", texts=texts, groups=["x", "x", "x", "y", "x"])
     with pytest.warns(UserWarning, match="1 groups"), pytest.warns(UserWarning, match="1 sentences"):
@@ -179,12 +179,12 @@ def test_skipped_groups_and_cut_sentences_are_noted() -> None:
         Pairs(name="mine", text_a=["a"], text_b=["b"], values=[3.0], graded=True),
     ],
 )
-def test_corpora_without_paraphrases_are_refused(corpus: Corpus) -> None:
+def test_corpora_without_paraphrases(corpus: Corpus) -> None:
     with pytest.raises(ValueError, match="corpus 'mine'"):
         fitted(corpus)
 
 
-def test_bad_arguments_are_refused() -> None:
+def test_invalid_arguments() -> None:
     for emphasis in (0, 1):
         with pytest.raises(ValueError, match="emphasis"):
             PThoughtSettings(emphasis=emphasis)

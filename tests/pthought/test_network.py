@@ -1,4 +1,4 @@
-"""Decoders and the objective against plain loops in float64."""
+"""Decoders, objective, chunked loss and encoders against plain loops in float64."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labkit.training.encoders import Encoder, Words
 from labkit.vectors import random_vectors
 
 VOCABULARY = Vocabulary(("<PAD>", "<UNK>", *"abcdefgh"))
-READ = [[3, 4, 5], [2], [6, 3, 9, 2]]  # 9 cannot be written
+READ = [[3, 4, 5], [2], [6, 3, 9, 2]]  # 9 is not writable
 WRITE = [[2, 2, 3, 4], [5, 9], [7]]
 WRITABLE = 9
 
@@ -34,7 +34,7 @@ def vectors_of(made: Model) -> Tensor:
 
 
 def cost_by_loops(decoder: Decoder, table: np.ndarray, vector: np.ndarray, row: list[int]) -> float:
-    """-Σ log p of the words and the end, one after the other."""
+    """-Σ log p of the words and of the end token."""
     start, out = decoder.start, decoder.out
     state = np.tanh(start.weight.detach().numpy() @ vector + start.bias.detach().numpy())
     fed = vector if decoder.feed else np.empty(0)
@@ -48,7 +48,7 @@ def cost_by_loops(decoder: Decoder, table: np.ndarray, vector: np.ndarray, row: 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("feed", [True, False])
-def test_both_losses_by_loops(form: str, feed: bool) -> None:
+def test_both_losses_against_plain_loops(form: str, feed: bool) -> None:
     made = model(form=form, feed=feed)
     table = made.encoder.words.table.weight.detach().numpy()
     vectors = np.array([by_loops(form, weights(made.encoder.body.gru), table[row]) for row in READ])
@@ -78,7 +78,7 @@ def test_decoding_step_by_step_equals_teacher_forcing() -> None:
 
 
 def test_objective_by_hand() -> None:
-    """λ = 0.1, l_auto = 2, l_para = 4: 0.9 · 2 + 1.1 · 4 = 6.2; its slope in λ is l_para - l_auto."""
+    """λ = 0.1, l_auto = 2, l_para = 4: 0.9 · 2 + 1.1 · 4 = 6.2; the slope in λ is l_para - l_auto."""
     losses = {"auto": torch.tensor(2.0), "paraphrase": torch.tensor(4.0)}
     assert objective(losses, 0.1).item() == pytest.approx(6.2)
     assert (objective(losses, 0.6) - objective(losses, 0.1)).item() == pytest.approx(0.5 * (4 - 2))
@@ -86,7 +86,7 @@ def test_objective_by_hand() -> None:
     assert objective({"paraphrase": losses["paraphrase"]}, 0.1) is losses["paraphrase"]
 
 
-def test_words_beyond_the_decoders_are_written_as_unknown() -> None:
+def test_words_outside_the_decoders_vocabulary_are_written_as_unknown() -> None:
     made = model()
     vectors = vectors_of(made)
     assert made.written("auto", vectors[:1], [[9]]).item() == made.written("auto", vectors[:1], [[1]]).item()
@@ -96,8 +96,8 @@ def test_words_beyond_the_decoders_are_written_as_unknown() -> None:
     assert not torch.allclose(one, other)
 
 
-# --- output --------------------------------------------------------------------------------------------------------
-# The chunked loss against plain loops, torch's cross-entropy, and itself at other chunk sizes: value and gradient.
+# --- chunked loss --------------------------------------------------------------------------------------------------
+# Values and gradients against torch's cross-entropy, for several chunk sizes, and against finite differences.
 
 
 def made(tokens: int = 11, hidden: int = 5, words: int = 13, dtype: torch.dtype = torch.float64) -> list[Tensor]:
@@ -112,7 +112,7 @@ def with_gradients(call, parts: list[Tensor]) -> list[Tensor]:
     *learned, targets = parts
     learned = [each.clone().requires_grad_() for each in learned]
     value = call(*learned, targets)
-    (3 * value).backward()  # the upstream gradient counts
+    (3 * value).backward()  # the upstream gradient must be used
     return [value.detach(), *[each.grad for each in learned]]
 
 
@@ -141,8 +141,8 @@ def test_extreme_logits_stay_finite() -> None:
     assert all(bool(torch.isfinite(each).all()) for each in found)
 
 
-# --- forms ---------------------------------------------------------------------------------------------------------
-# The three encoders against a GRU in plain loops; a sentence's vector is its own, whatever the batch.
+# --- encoders ------------------------------------------------------------------------------------------------------
+# The three encoders against a GRU in plain loops, with sentences of different lengths in one batch.
 
 
 DIMENSION, HIDDEN = 4, 3
@@ -156,7 +156,7 @@ def weights(gru: nn.GRU) -> dict[str, np.ndarray]:
 def gru_by_loops(
     found: dict[str, np.ndarray], layer: str, x: np.ndarray, state: np.ndarray | None = None
 ) -> np.ndarray:
-    """All states; torch's order of gates: reset, update, new."""
+    """All states. The gates are in torch's order: reset, update, new."""
     size = found[f"weight_hh_{layer}"].shape[1]
     state = np.zeros(size) if state is None else state
     states = []
@@ -183,7 +183,7 @@ def by_loops(form: str, found: dict[str, np.ndarray], x: np.ndarray) -> np.ndarr
 
 
 def disturbed(module: nn.Module) -> nn.Module:
-    """With biases that are not zero, so that a forgotten one shows."""
+    """The module with noise added to all parameters, so that a forgotten bias shows."""
     torch.manual_seed(1)
     for parameter in module.parameters():
         parameter.data += 0.1 * torch.randn(parameter.shape)
@@ -191,7 +191,7 @@ def disturbed(module: nn.Module) -> nn.Module:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_encoders_by_loops(form: str) -> None:
+def test_encoders_against_plain_loops(form: str) -> None:
     body = disturbed(GruEncoder(form, DIMENSION, HIDDEN)).double()
     x = np.random.default_rng(0).standard_normal((5, 7, DIMENSION))
     lengths = [7, 1, 3, 5, 7]

@@ -1,4 +1,4 @@
-"""P-coherence with the cosines behind it: against plain loops, and a warning exactly where all lies together."""
+"""P-coherence and its cosines against plain loops, and a warning only for collapsed encoders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rows(seed: int = 0, shift: float = 0.0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((10, 6)) + shift
 
 
-def test_cosines_by_loops() -> None:
+def test_cosines_against_plain_loops() -> None:
     found = companions(rows(), LABELS)
     u = unit(rows())
     pairs = list(combinations(range(10), 2))
@@ -56,7 +56,7 @@ def test_sentences_without_a_vector_are_left_out() -> None:
 GROUPS = [[f"{name} {row}" for row in range(5)] for name in "abcdefgh"] + [["alone"], ["twice", "twice"]]
 
 
-def test_the_group_of_a_sentence_comes_first_among_others_that_the_seed_draws() -> None:
+def test_the_group_of_a_sentence_comes_first_and_the_seed_draws_the_others() -> None:
     one, again, other = (groups_with(GROUPS, "c 3", count=3, most=4, seed=seed) for seed in (0, 0, 1))
     assert (one.texts, one.labels) == (again.texts, again.labels)
     assert one.texts != other.texts

@@ -1,4 +1,4 @@
-"""Greedy and beam search against all sentences there are, over a vocabulary small enough to write them all down."""
+"""Greedy and beam search against exhaustive search, over a tiny vocabulary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 4
 
 
 def decoder(seed: int = 0, sharp: float = 3.0) -> tuple[Decoder, Tensor, Tensor]:
-    """A decoder with strong opinions, word vectors, and three sentence vectors."""
+    """A decoder with peaked distributions, word vectors, and three sentence vectors."""
     torch.manual_seed(seed)
     made = Decoder(DIMENSION, SIZE, 6, WORDS).double().eval()
     made.out.weight.data *= sharp
@@ -28,7 +28,7 @@ def beams(made: Decoder, table: Tensor, vectors: Tensor, search: Search) -> list
 
 
 def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) -> float:
-    """Of these words, the end among them where it stands."""
+    """The log probability of these words, including the end token if present."""
     state, total = made.first(vector[None]), 0.0
     with torch.no_grad():
         for read, write in zip([END, *words[:-1]], words, strict=True):
@@ -40,7 +40,7 @@ def log_p(made: Decoder, table: Tensor, vector: Tensor, words: tuple[int, ...]) 
 def everything(
     made: Decoder, table: Tensor, vector: Tensor, search: Search, max_length: int = LONGEST
 ) -> list[Written]:
-    """All sentences that end, the best first, then all that are cut."""
+    """All finished sentences, best first, then all truncated ones."""
     found = []
     for length in range(max_length + 1):
         for words in itertools.product(range(2, WORDS), repeat=length):
@@ -70,7 +70,7 @@ def test_a_wide_beam_equals_exhaustive_search(seed: int, repeat: int, power: flo
 
 
 def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) -> list[Written]:
-    """Every step of every live sentence, sorted; nothing stops early."""
+    """Beam search that scores every step of every live sentence and never stops early."""
     live: list[tuple[int, ...]] = [()]
     found = []
     for _ in range(search.max_length):
@@ -87,7 +87,7 @@ def beam_by_loops(made: Decoder, table: Tensor, vector: Tensor, search: Search) 
 
 
 @pytest.mark.parametrize(("seed", "sharp", "width"), [(0, 0.5, 2), (7, 0.5, 3), (2, 2.0, 1), (1, 3.0, 2), (6, 3.0, 3)])
-def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
+def test_a_narrow_beam_against_plain_loops(seed: int, sharp: float, width: int) -> None:
     made, table, vectors = decoder(seed, sharp=sharp)
     search = Search(width=width, max_length=5, repeat=0)
     for found, vector in zip(beams(made, table, vectors, search), vectors, strict=True):
@@ -95,7 +95,7 @@ def test_a_narrow_beam_by_loops(seed: int, sharp: float, width: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_greedy_by_loops(seed: int) -> None:
+def test_greedy_search_against_plain_loops(seed: int) -> None:
     made, table, vectors = decoder(seed)
     search = Search(max_length=LONGEST, repeat=0, power=0.0)
     for found, vector in zip(greedy(made, table, vectors, search), vectors, strict=True):
@@ -108,7 +108,7 @@ def test_greedy_by_loops(seed: int) -> None:
 
 
 def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
-    """Whatever it reads, it likes this word best, then 2, 3, 4 in this order, then the end."""
+    """A decoder that always prefers this word, then 2, 3, 4 in this order, then the end; with its vectors."""
     made, table, vectors = decoder()
     made.out.weight.data.zero_()
     made.out.bias.data = torch.tensor([0.0, 9.0, 3.0, 2.0, 1.0]).double()
@@ -116,7 +116,7 @@ def always(word: int) -> tuple[Decoder, Tensor, Tensor]:
     return made, table, vectors[:1]
 
 
-def test_max_length_cuts_and_says_so() -> None:
+def test_max_length_truncates_and_marks_it() -> None:
     search = Search(width=2, max_length=7, repeat=0)
     quick = greedy(*always(2), search)[0]
     assert (quick.words, quick.ended) == ((2,) * 7, False)
@@ -126,7 +126,7 @@ def test_max_length_cuts_and_says_so() -> None:
     assert {len(one.words) for one in found if not one.ended} <= {7}
 
 
-def test_unknown_word_is_never_written_and_a_sentence_may_be_empty() -> None:
+def test_the_unknown_word_is_never_written_and_a_sentence_may_be_empty() -> None:
     for written in (greedy(*always(1), Search(max_length=5)), beams(*always(1), Search(max_length=5))[0]):
         assert all(1 not in one.words for one in written)
     (empty,) = greedy(*always(0), Search())
@@ -134,7 +134,7 @@ def test_unknown_word_is_never_written_and_a_sentence_may_be_empty() -> None:
 
 
 @pytest.mark.parametrize("repeat", [1, 2, 3])
-def test_no_run_of_words_is_repeated(repeat: int) -> None:
+def test_no_ngram_is_repeated(repeat: int) -> None:
     search = Search(width=3, max_length=30, repeat=repeat)
     for written in (greedy(*always(2), search), beams(*always(2), search)[0]):
         for one in written:

@@ -1,4 +1,4 @@
-"""Clouds of rows whose neighbour graphs are of the kinds that matter."""
+"""Rows whose neighbour graph has one component, or several."""
 
 from __future__ import annotations
 

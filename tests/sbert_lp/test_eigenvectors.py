@@ -1,4 +1,4 @@
-"""The bottom of M against dense `eigh` in float64; the filtered search on matrices whose spectrum is known."""
+"""The smallest eigenvectors of M against dense `eigh` in float64; the filtered search on known spectra."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from labkit.sbert_lp.eigenvectors import bottom, cut_for, degree_for, smallest
 from labkit.sbert_lp.graph import reconstruction_weights, terminal_components, weak_components, weight_matrix
 
 
-def test_cut_has_about_the_asked_number_below_it_and_the_bound_is_above_all() -> None:
+def test_about_the_requested_number_is_below_the_cut_and_the_bound_is_above_all() -> None:
     values = np.linspace(0.01, 4, 900)
     cut, highest = cut_for(diagonal(values), 900, 75, np.random.default_rng(0))
     assert 40 < (values < cut).sum() < 120
     assert 4 <= highest < 6
-    # 1.5 √(4 / 0.01) = 30, and never below 8 or above 120
+    # 1.5 √(4 / 0.01) = 30, limited to at least 8 and at most 120
     assert [degree_for(cut, 4.0) for cut in (0.01, 2.0, 1e-6)] == [30, 8, 120]
 
 
@@ -32,7 +32,7 @@ def diagonal(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def last(size: int) -> np.ndarray:
-    """The last axis, as what is kept apart."""
+    """The last axis, as an excluded direction."""
     return np.eye(size)[:, -1:]
 
 
@@ -46,24 +46,24 @@ def test_filter_is_the_scaled_chebyshev_polynomial() -> None:
     assert np.abs(made[values > cut]).max() < np.abs(made[values < cut]).min()
 
 
-def test_smallest_are_found() -> None:
+def test_the_smallest_are_found() -> None:
     values = np.random.default_rng(1).permutation(np.linspace(0.01, 4, 900))
     found = smallest(diagonal(values), 900, 30, apart=last(900))
     assert found.values == pytest.approx(np.sort(values[:-1])[:30], abs=1e-10)
     assert np.abs(found.vectors.T @ found.vectors - np.eye(30)).max() < 1e-10
-    assert np.abs(found.vectors[-1]).max() < 1e-12  # what is kept apart stays apart
+    assert np.abs(found.vectors[-1]).max() < 1e-12  # orthogonal to the excluded axis
     assert found.residual < 1e-6
 
 
-def test_copies_of_an_eigenvalue_are_all_found() -> None:
-    """Each eigenvalue six times: in exact arithmetic one start sees one of the six."""
+def test_repeated_eigenvalues_are_all_found() -> None:
+    """Each eigenvalue has multiplicity six; in exact arithmetic, a search from one start vector finds one copy."""
     values = np.repeat(np.linspace(0.1, 8, 100), 6)
     found = smallest(diagonal(values), 600, 20, apart=last(600))
     assert found.values == pytest.approx(np.sort(values)[:20], abs=1e-8)
 
 
 @pytest.mark.parametrize("zeros", [0, 29])
-def test_thirty_zeros_are_found_announced_or_not(zeros: int) -> None:
+def test_thirty_zeros_are_found_even_if_not_announced(zeros: int) -> None:
     values = np.concatenate([np.zeros(30), np.linspace(0.2, 4, 570)])
     found = smallest(diagonal(values), 600, 40, apart=np.eye(600)[:, :1], zeros=zeros)
     assert found.values == pytest.approx(np.sort(values)[1:41], abs=1e-8)
@@ -71,8 +71,8 @@ def test_thirty_zeros_are_found_announced_or_not(zeros: int) -> None:
 
 
 @pytest.mark.parametrize("missed", [0, 15, 27])
-def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
-    """Thirty-one smallest from 1e-7 to 2e-5 beside others of order 1, one of them not known."""
+def test_a_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
+    """The 31 smallest range from 1e-7 to 2e-5, next to others of order 1; one of the 31 is missed."""
     values = np.concatenate([np.logspace(-7, -4, 40), np.linspace(0.01, 4, 860)])
     product, axes = diagonal(values), np.eye(900)
     cut, highest = cut_for(product, 900, 100, np.random.default_rng(0))
@@ -84,7 +84,7 @@ def test_missed_eigenvalue_is_noticed_however_small(missed: int) -> None:
     assert eigenvectors._below(made, bound, axes[:, known], np.random.default_rng(1))
 
 
-# --- graphs of one part, of several, and with many zeros ---------------------------------------------------------
+# --- graphs with one component, with several, and with many zeros ------------------------------------------------
 
 
 def weights_of(rows: np.ndarray, k: int, reg: float = 1e-3) -> sparse.csr_array:
@@ -93,7 +93,7 @@ def weights_of(rows: np.ndarray, k: int, reg: float = 1e-3) -> sparse.csr_array:
 
 
 def oracle(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenpairs of M on what is orthogonal to 1, by projecting onto an explicit basis of it."""
+    """All eigenpairs of M orthogonal to 1, by projection onto an explicit basis."""
     m = W.shape[0]
     M = (np.eye(m) - W.toarray()).T @ (np.eye(m) - W.toarray())
     basis = linalg.null_space(np.ones((1, m)))
@@ -107,24 +107,24 @@ def largest_angle(a: np.ndarray, b: np.ndarray) -> float:
 
 @pytest.fixture(params=[2_500, 0])
 def dense(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways: M as it is, and the filtered search."""
+    """Both solvers: dense, and the filtered search."""
     monkeypatch.setattr(eigenvectors, "DENSE", request.param)
 
 
 @pytest.mark.usefixtures("dense")
-def test_same_subspace_as_dense(connected: np.ndarray) -> None:
+def test_same_subspace_as_the_dense_solver(connected: np.ndarray) -> None:
     W = weights_of(connected, 10)
     assert weak_components(W).max() == 0
     values, vectors = oracle(W)
     gaps = np.diff(values[:60]) / values[1:60]
-    p = int(gaps[5:].argmax()) + 6  # the clearest gap: there the subspace is well defined
+    p = int(gaps[5:].argmax()) + 6  # at the widest gap, the subspace is well defined
     found = bottom(W, p)
     assert found.values == pytest.approx(values[:p], abs=1e-9)
     assert largest_angle(found.vectors, vectors[:, :p]) < 1e-6
     assert np.abs(found.vectors.T @ found.vectors - np.eye(p)).max() < 1e-10
     assert np.abs(found.vectors.sum(axis=0)).max() < 1e-8
     assert found.residual < 1e-6
-    # the largest entry of each vector is positive, so that one seed is one answer whatever LAPACK is at work
+    # the largest entry of each vector is positive, so that a seed gives the same result with every LAPACK
     assert (found.vectors[np.abs(found.vectors).argmax(axis=0), np.arange(p)] > 0).all()
 
 
@@ -139,14 +139,14 @@ def test_merged_spectra_are_those_of_the_joint_problem(clusters: np.ndarray, p: 
     assert (found.values[: min(p, 3)] == 0).all()  # the contrasts of four components come first
     assert (found.owner[: min(p, 3)] == -1).all()
     constant = np.full(len(clusters), len(clusters) ** -0.5)
-    assert np.abs(constant @ found.vectors).max() < 1e-8  # no leak of the constant
-    assert np.abs(found.vectors.T @ found.vectors - np.eye(p)).max() < 1e-8  # contrasts among themselves too
+    assert np.abs(constant @ found.vectors).max() < 1e-8  # orthogonal to the constant
+    assert np.abs(found.vectors.T @ found.vectors - np.eye(p)).max() < 1e-8  # the contrasts are orthonormal, too
     if values[p] > 1.01 * values[p - 1] and p >= 3:
         assert largest_angle(found.vectors, vectors[:, :p]) < 1e-6
 
 
 def test_contrasts_by_hand() -> None:
-    """Components of 4, 3 and 2 rows: each contrast tells one component from those after it, not from all others."""
+    """Components of 4, 3 and 2 rows: each contrast separates one component from the later ones, not from all others."""
     sizes = (4, 3, 2)
     W = sparse.csr_array(linalg.block_diag(*[(np.ones((n, n)) - np.eye(n)) / (n - 1) for n in sizes]))
     found = bottom(W, 2)
@@ -158,7 +158,7 @@ def test_contrasts_by_hand() -> None:
 
 
 def many_zeros(parts: int = 12) -> sparse.csr_array:
-    """One weak component with many terminal ones: rings that nothing leaves, and rows that look at all of them."""
+    """One weak component with many terminal ones: rings without outgoing edges, and rows with edges to any others."""
     random = np.random.default_rng(0)
     m = parts * 8 + 60
     W = np.zeros((m, m))
@@ -174,7 +174,7 @@ def many_zeros(parts: int = 12) -> sparse.csr_array:
 
 @pytest.mark.usefixtures("dense")
 def test_zeros_are_the_terminal_components() -> None:
-    """A search that starts from one vector sees one copy of an eigenvalue: it is begun again until all are there."""
+    """A search from one start vector finds one copy of an eigenvalue, so it restarts until all are found."""
     W = many_zeros()
     assert weak_components(W).max() == 0
     assert terminal_components(W) >= 12

@@ -1,4 +1,4 @@
-"""scikit-learn's contract, what the embedding claims, what a record says, and bad input told plainly."""
+"""`LocalityPreserving`: scikit-learn's estimator checks, properties of the embedding, and unusual input."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from labkit.sbert_lp.eigenvectors import ZERO
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([LocalityPreserving(5, 2, random_state=3)])
-def test_contract_of_scikit_learn(estimator, check) -> None:
+def test_scikit_learns_estimator_checks(estimator, check) -> None:
     check(estimator)
 
 
 # --- the embedding ---------------------------------------------------------------------------------------------
 
 
-def test_unit_covariance_and_mean_zero_on_distinct_rows(connected) -> None:
+def test_unit_covariance_and_mean_zero_over_distinct_rows(connected) -> None:
     rows = np.concatenate([connected, connected[:70]])
     found = LocalityPreserving(10, 20, random_state=0).fit(rows)
     Y = found.embedding_[found.kept_]
@@ -32,7 +32,7 @@ def test_unit_covariance_and_mean_zero_on_distinct_rows(connected) -> None:
     np.testing.assert_array_equal(found.embedding_[-70:], found.embedding_[:70])
 
 
-def test_no_leak_of_the_constant_where_scikit_learn_leaks(clusters) -> None:
+def test_the_constant_does_not_leak_although_it_does_in_scikit_learn(clusters) -> None:
     def leak(Y: np.ndarray) -> float:
         return float(np.abs(Y.sum(axis=0) / np.linalg.norm(Y, axis=0)).max() / np.sqrt(len(Y)))
 
@@ -45,18 +45,18 @@ def test_no_leak_of_the_constant_where_scikit_learn_leaks(clusters) -> None:
     assert ours.eigenvalues_[3] > ZERO
 
 
-def test_seed_repeats_and_fewer_dimensions_are_a_prefix(connected) -> None:
+def test_a_seed_is_reproducible_and_fewer_dimensions_are_a_prefix(connected) -> None:
     one, two = (LocalityPreserving(10, 12, random_state=5).fit_transform(connected) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     fewer = LocalityPreserving(10, 7, random_state=5).fit_transform(connected)
     assert fewer == pytest.approx(one[:, :7], abs=1e-8)
 
 
-# --- bad and large input ---------------------------------------------------------------------------------------
+# --- invalid and unusual input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("k", "p"), [(30, 3), (5, 100)])
-def test_more_neighbours_or_dimensions_than_rows_are_warned_of(connected, k, p) -> None:
+def test_more_neighbours_or_dimensions_than_rows_give_a_warning(connected, k, p) -> None:
     rows = np.concatenate([connected[:12], connected[:12]])
     with pytest.warns(UserWarning, match="12"):
         found = LocalityPreserving(k, p, random_state=0).fit(rows)
@@ -64,7 +64,7 @@ def test_more_neighbours_or_dimensions_than_rows_are_warned_of(connected, k, p) 
     assert found.embedding_.shape == (24, min(p, 11))
 
 
-def test_rows_and_parameters_that_make_no_sense_are_refused(connected) -> None:
+def test_invalid_rows_and_parameters(connected) -> None:
     for rows in (np.ones((1, 4)), np.ones((7, 4)), np.array([[0.0, np.nan], [1, 2], [3, 4]])):
         with pytest.raises(ValueError, match="vectors|1 sample|NaN"):
             LocalityPreserving(2, 1).fit(rows)
@@ -75,7 +75,7 @@ def test_rows_and_parameters_that_make_no_sense_are_refused(connected) -> None:
 
 def test_same_subspace_as_scikit_learn_on_connected_rows(connected) -> None:
     whole = LocalityPreserving(10, 40, random_state=0).fit(connected).eigenvalues_
-    p = int((np.diff(whole) / whole[1:])[5:].argmax()) + 6  # the clearest gap
+    p = int((np.diff(whole) / whole[1:])[5:].argmax()) + 6  # the widest gap
     theirs = LocallyLinearEmbedding(n_neighbors=10, n_components=p, eigen_solver="dense").fit(connected)
     ours = LocalityPreserving(10, p, random_state=0).fit(connected)
     assert linalg.subspace_angles(ours.embedding_, theirs.embedding_).max() < 1e-6

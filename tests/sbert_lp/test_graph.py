@@ -1,4 +1,4 @@
-"""Copies by plain search, components by hand, W by plain loops; reconstruction weights by hand and scikit-learn's."""
+"""Copies and components on small examples, W against plain loops, reconstruction weights against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def test_radius_by_hand() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_copies_name_their_first(connected: np.ndarray, kind) -> None:
+def test_copies_refer_to_the_first_row(connected: np.ndarray, kind) -> None:
     rows = np.concatenate([connected, connected[[5, 7, 5]], connected[:1]])
     found = copies(kind(rows))
     assert found[: len(connected)].tolist() == list(range(len(connected)))
     assert found[len(connected) :].tolist() == [5, 7, 5, 0]
 
 
-def test_nearly_the_same_is_a_copy_and_a_little_further_is_not(connected: np.ndarray) -> None:
+def test_tiny_differences_make_a_copy_and_larger_ones_do_not(connected: np.ndarray) -> None:
     step = np.zeros(connected.shape[1])
     step[0] = COPY * radius(connected)
     rows = np.concatenate([connected, connected[:1] + 0.5 * step, connected[1:2] + 3 * step])
     assert copies(rows)[-2:].tolist() == [0, len(rows) - 1]
     chain = np.concatenate([connected, connected[:1] + 0.7 * step, connected[:1] + 1.4 * step])
-    assert copies(chain)[-2:].tolist() == [0, 0]  # each is a copy of the one before
+    assert copies(chain)[-2:].tolist() == [0, 0]  # each is a copy of the previous one
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_zero_and_minus_zero_are_one(kind) -> None:
+def test_zero_and_minus_zero_are_equal(kind) -> None:
     assert copies(kind(np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0]]))).tolist() == [0, 1, 0]
 
 
@@ -59,18 +59,18 @@ def of_edges(edges: dict[int, list[int]]) -> sparse.csr_array:
     return sparse.csr_array(W)
 
 
-def test_by_hand() -> None:
-    """0 <-> 1 <- 2 -> 3 <-> 4, and 5 <-> 6: two weak components; from 2 one reaches two that nothing leaves."""
+def test_components_by_hand() -> None:
+    """0 <-> 1 <- 2 -> 3 <-> 4, and 5 <-> 6: two weak components and three terminal ones."""
     W = of_edges({0: [1], 1: [0], 2: [1, 3], 3: [4], 4: [3], 5: [6], 6: [5]})
     assert weak_components(W).tolist() == [0, 0, 0, 0, 0, 1, 1]
     assert terminal_components(W) == 3
     W = of_edges({0: [1], 1: [0], 2: [3], 3: [4], 4: [2], 5: [6], 6: [5]})
-    assert weak_components(W).tolist() == [1, 1, 0, 0, 0, 2, 2]  # the largest first, and of equals the earliest
+    assert weak_components(W).tolist() == [1, 1, 0, 0, 0, 2, 2]  # largest first, then by first row
 
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_terminal_components_count_the_zeros_of_m(seed: int) -> None:
-    """Random weights on a random graph of few edges: dim ker (I - W) is the number of terminal components."""
+    """Random weights on a sparse random graph: dim ker (I - W) is the number of terminal components."""
     random = np.random.default_rng(seed)
     neighbours = np.array([random.choice(np.delete(np.arange(40), row), 2, replace=False) for row in range(40)])
     weights = random.standard_normal((40, 2)) + 2
@@ -79,7 +79,7 @@ def test_terminal_components_count_the_zeros_of_m(seed: int) -> None:
     assert (singular < 1e-10).sum() == terminal_components(W)
 
 
-def test_weight_matrix_by_loops_with_an_edge_of_weight_zero() -> None:
+def test_weight_matrix_against_plain_loops_with_an_edge_of_weight_zero() -> None:
     random = np.random.default_rng(0)
     neighbours = np.array([[1, 2], [2, 0], [0, 1], [0, 2]])
     weights = random.random((4, 2))
@@ -98,7 +98,7 @@ def test_weight_matrix_by_loops_with_an_edge_of_weight_zero() -> None:
 
 
 def test_weights_by_hand() -> None:
-    """x = 1 between 0 and 4: 0.75 · 0 + 0.25 · 4. G = [[1, -3], [-3, 9]], reg = 1e-9."""
+    """x = 1 between 0 and 4 is 0.75 · 0 + 0.25 · 4. G = [[1, -3], [-3, 9]], reg = 1e-9."""
     found = reconstruction_weights(np.array([[1.0]]), np.array([[0.0], [4.0]]), np.array([[0, 1]]), reg=1e-9)
     assert found[0] == pytest.approx([0.75, 0.25], abs=1e-6)
     # G = [[1, 0], [0, 3]], tr 4, reg 0.25 adds 1: w ~ (1/2, 1/4) = (2/3, 1/3)
@@ -108,8 +108,8 @@ def test_weights_by_hand() -> None:
 
 
 @pytest.mark.parametrize("k", [5, 60])
-def test_as_scikit_learn(connected: np.ndarray, k: int) -> None:
-    """For k below and above the dimension. scikit-learn's R is reg · tr(G), ours too."""
+def test_weights_against_scikit_learn(connected: np.ndarray, k: int) -> None:
+    """For k below and above the dimension. Both add reg · tr(G)."""
     neighbours = nearest_others(connected, k)
     wanted = barycenter_weights(connected, connected, neighbours, reg=1e-3)
     found = reconstruction_weights(connected, connected, neighbours, reg=1e-3)
@@ -117,10 +117,10 @@ def test_as_scikit_learn(connected: np.ndarray, k: int) -> None:
     single = connected.astype(np.float32)
     solved = reconstruction_weights(single, single, neighbours)
     assert solved == pytest.approx(wanted, abs=1e-3)
-    assert solved.sum(axis=1) == pytest.approx(1, abs=1e-12)  # Grams in float32, solutions in float64
+    assert solved.sum(axis=1) == pytest.approx(1, abs=1e-12)  # float32 Gram matrices are solved in float64
 
 
-def test_weights_are_the_same_in_any_chunk_and_sparse(connected: np.ndarray) -> None:
+def test_weights_do_not_depend_on_chunks_or_sparsity(connected: np.ndarray) -> None:
     neighbours = nearest_others(connected, 8)
     whole = reconstruction_weights(connected, connected, neighbours)
     one = reconstruction_weights(connected[7:8], connected, neighbours[7:8])
@@ -132,16 +132,16 @@ def test_weights_are_the_same_in_any_chunk_and_sparse(connected: np.ndarray) -> 
     assert reconstruction_weights(thin, thin, neighbours) == pytest.approx(dense, abs=1e-9)
 
 
-def test_gram_that_cannot_be_factorised_gets_more_reg() -> None:
-    """Neighbours on opposite sides: G = [[1, -1], [-1, 1]] is singular, and rounding may make it worse."""
+def test_a_gram_matrix_that_cannot_be_factorised_gets_a_larger_reg() -> None:
+    """Neighbours on opposite sides: G = [[1, -1], [-1, 1]] is singular, and rounding may make it indefinite."""
     G = torch.tensor([[[1.0, -1.0], [-1.0, 1.0]]], dtype=torch.float64)
     for rounded in (G, G - 1e-3 * torch.eye(2)):
         assert weights_of_grams(rounded, 1e-4).tolist() == [pytest.approx([0.5, 0.5])]
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
-def test_rows_with_nan_are_refused(kind: type) -> None:
-    """reg was raised until G could be factorised, which it never can."""
+def test_rows_with_nan(kind: type) -> None:
+    """reg used to be raised until G could be factorised, which never happens with NaN."""
     rows = np.array([[1.0, 0], [0, 1], [np.nan, 1]])
     with pytest.raises(ValueError, match="NaN"):
         reconstruction_weights(kind(rows), kind(rows), np.array([[1, 2], [0, 2], [0, 1]]))

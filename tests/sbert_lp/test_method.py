@@ -1,4 +1,4 @@
-"""SBERT-LP over bases: what it promises of joint and of new sentences, its records, and what it refuses."""
+"""SBERT-LP over a base: fitted and new sentences, joint embeddings, explanations, and a given base."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_encode_gives_a_fitted_sentence_its_own_row(method: SbertLp) -> None:
     np.testing.assert_array_equal(method.encode([SENTENCES[7]])[0], rows[7])
 
 
-def test_new_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> None:
+def test_a_new_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> None:
     base = METHODS["lsa"]()
     base.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     d = unit(base.encode(SENTENCES[:300])).astype(np.float64)
     new = unit(base.encode(NEW[:1]))
-    # by hand: k nearest, (G + reg tr(G) I) w = 1, w / Σ w, Σ w y
+    # the k nearest, then (G + reg tr(G) I) w = 1, w / Σ w, Σ w y
     x = new[0].astype(np.float64)
     near = np.argsort(((d - x) ** 2).sum(axis=1))[:10]
     away = d[near] - x
@@ -50,7 +50,7 @@ def test_new_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> None:
     np.testing.assert_allclose(method.encode(NEW[:1])[0], expected, atol=1e-4)
 
 
-def test_fit_encode_embeds_all_together_and_keeps_nothing(method: SbertLp) -> None:
+def test_fit_encode_embeds_all_sentences_jointly_and_changes_nothing(method: SbertLp) -> None:
     before = method.encode(NEW)
     asked = [*NEW, *SENTENCES[:50], NEW[0]]
     rows = method.fit_encode(asked, seed=1)
@@ -61,14 +61,14 @@ def test_fit_encode_embeds_all_together_and_keeps_nothing(method: SbertLp) -> No
     again.fit(Labelled(SENTENCES[:300], ["x"] * 300, splits="train"), seed=1)
     np.testing.assert_array_equal(again.fit_encode(asked, seed=1), rows)
     np.testing.assert_array_equal(method.encode(NEW), before)
-    # jointly, each helps to place the others: not the rows of the inductive way
+    # embedded jointly, sentences influence each other, so these are not the inductive rows
     assert not np.allclose(rows[: len(NEW)], before, atol=0.1)
     for wrong in ("a cat", []):
         with pytest.raises(ValueError, match="sentences"):
             method.fit_encode(wrong)
 
 
-def test_all_splits_or_train_alone() -> None:
+def test_all_splits_or_only_train_are_embedded() -> None:
     corpus = Pairs(
         SENTENCES[:60], SENTENCES[60:120], [0.0, 1.0] * 30, splits=["train"] * 40 + ["test"] * 20, name="pairs"
     )
@@ -78,7 +78,7 @@ def test_all_splits_or_train_alone() -> None:
         assert len(method.space.sentences) == count
 
 
-# --- who reconstructs whom -------------------------------------------------------------------------------------
+# --- reconstruction weights ------------------------------------------------------------------------------------
 
 
 def test_a_fitted_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> None:
@@ -92,7 +92,7 @@ def test_a_fitted_sentence_is_the_mixture_of_its_neighbours(method: SbertLp) -> 
         np.testing.assert_allclose(graph[space.place[row], near], weights, atol=2e-3)
 
 
-def test_explanation_of_a_sentence_names_its_neighbours(method: SbertLp) -> None:
+def test_an_explanation_names_the_neighbours_of_a_sentence(method: SbertLp) -> None:
     for sentence in (NEW[0], SENTENCES[3]):
         found = method.explain(sentence, SENTENCES[5])
         assert len(set(found.names_a) & set(SENTENCES)) == 10
@@ -100,10 +100,10 @@ def test_explanation_of_a_sentence_names_its_neighbours(method: SbertLp) -> None
     assert not method.encode(["zyxw"]).any()
 
 
-# --- what is refused, and what is said -------------------------------------------------------------------------
+# --- a given base ----------------------------------------------------------------------------------------------
 
 
-def test_over_a_base_is_fit_without_fitting_the_base(some: Corpus, method: SbertLp) -> None:
+def test_over_equals_fit_without_fitting_the_base(some: Corpus, method: SbertLp) -> None:
     settings = SbertLpSettings(base="lsa", neighbours=10, dimension=12)
     over = SbertLp.over(method.base, SENTENCES[:300], settings, seed=1)
     assert over.base is method.base
@@ -112,6 +112,6 @@ def test_over_a_base_is_fit_without_fitting_the_base(some: Corpus, method: Sbert
     assert over.origin == method.origin
     fewer = SbertLp.over(method.base, SENTENCES[:100], settings)
     assert len(fewer.space.sentences) == 100
-    assert SbertLp.over(method, SENTENCES[:60], settings).base is method.base  # one of its kind gives its own base
+    assert SbertLp.over(method, SENTENCES[:60], settings).base is method.base  # the base of an SBERT-LP method
     with pytest.raises(ValueError):
         SbertLp.over(METHODS["lsa"](), SENTENCES[:50], settings)

@@ -1,4 +1,4 @@
-"""Every point of a sweep is what it gives by itself, judges against plain loops, and a verdict that does not boast."""
+"""Sweeps against single transformations, judges against other libraries, and verdicts that respect noise."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RANDOM = np.random.default_rng(0)
 CENTRES = RANDOM.standard_normal((4, 12)) * 0.8
 LABELS = RANDOM.integers(0, 4, 150)
 ROWS = (CENTRES[LABELS] + RANDOM.standard_normal((150, 12)) + 0.3).astype(np.float32)
-PAIRS = np.argwhere(np.triu(np.ones((150, 150)), 1))  # each once: equal pairs would tie but for rounding
+PAIRS = np.argwhere(np.triu(np.ones((150, 150)), 1))  # each pair once: repeated pairs would tie, up to rounding
 A, B = PAIRS[RANDOM.permutation(len(PAIRS))[:200]].T
 GOLD = (LABELS[A] == LABELS[B]) + RANDOM.uniform(0, 1, 200)
 SMALL = Grid(neighbours=(6, 20), dimensions=(2, 5), removed=(1, 3))
@@ -56,7 +56,7 @@ def test_against_the_transformations_themselves(points: tuple[Point, ...]) -> No
     assert found[LP, 20, 5] == pytest.approx(JUDGE(model.fit_transform(unit(ROWS))), abs=1e-4)
 
 
-def test_sizes_beyond_the_number_of_rows_are_left_out() -> None:
+def test_sizes_above_the_number_of_rows_are_left_out() -> None:
     few = sweep(ROWS[:10], lambda rows: float(rows.shape[1]), Grid((3, 10), (2, 8, 9, 40), (1, 50)))
     assert {(point.transform, point.size) for point in few} == {
         (RAW, 0), ("pca", 2), ("pca", 8), ("whitening", 2), ("whitening", 8), ("all-but-the-top", 1), (LP, 2), (LP, 8),
@@ -73,11 +73,11 @@ def test_judges_against_other_libraries() -> None:
     assert by_clusters(names, seed=3, restarts=2)(ROWS) == pytest.approx(normalized_mutual_info_score(LABELS, found))
 
 
-# --- what a corpus is compared by --------------------------------------------------------------------------------
+# --- data for the comparison -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["relatedness", "captions", "articles"])
-def test_corpus_gives_at_most_so_many_sentences_of_the_split(name: str) -> None:
+def test_at_most_this_many_sentences_of_the_split_are_used(name: str) -> None:
     corpus = load(name)
     told = compared(corpus, split="dev", most=90)
     assert 60 <= len(told.sentences) <= 90
@@ -100,7 +100,7 @@ def test_pairs_are_judged_by_the_order_of_their_cosines() -> None:
     assert told.noise(0.6) == spearman_error(0.6, 3)
 
 
-def test_classes_are_judged_by_the_nearest_and_triplets_by_their_order() -> None:
+def test_classes_are_judged_by_the_nearest_row_and_triplets_by_their_order() -> None:
     told = compared(Labelled(["a", "b", "c", "d"], ["x", "x", "y", "y"]), split="train")
     apart = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]])
     assert told.judge()(apart) == 1
@@ -112,7 +112,7 @@ def test_classes_are_judged_by_the_nearest_and_triplets_by_their_order() -> None
     assert three.noise(0.5) == pytest.approx(0.5 / np.sqrt(2))
 
 
-def test_group_stays_whole() -> None:
+def test_groups_stay_whole() -> None:
     groups = Groups([f"s{row}" for row in range(12)], [str(row // 4) for row in range(12)])
     told = compared(groups, split="train", most=9)
     assert isinstance(told.rows, Groups)
@@ -134,7 +134,7 @@ def test_rows_of_unknown_sentences_are_left_out() -> None:
         told.known(np.zeros((4, 2)))
 
 
-# --- chosen on dev, told on test ---------------------------------------------------------------------------------
+# --- chosen on dev, scored on test -------------------------------------------------------------------------------
 
 
 GRID = Grid(neighbours=(5, 10), dimensions=(4, 8), removed=(1,))
@@ -147,7 +147,7 @@ def base() -> Method:
     return method
 
 
-def test_choice_is_made_on_dev_and_scored_on_test(base: Method) -> None:
+def test_sizes_are_chosen_on_dev_and_scored_on_test(base: Method) -> None:
     corpus = load("relatedness")
     found = tried(base, corpus, GRID, most=120)
     dev, test = (compared(corpus, split=split, most=120) for split in ("dev", "test"))
@@ -168,7 +168,7 @@ def a_try(raw: float, lp: float) -> Tried:
 @pytest.mark.parametrize(
     ("raw", "lp", "said"), [(0.5, 0.6, "helps"), (0.5, 0.4, "hurts"), (0.5, 0.53, "no difference")]
 )
-def test_verdict_knows_ties(raw: float, lp: float, said: str) -> None:
+def test_small_differences_are_no_difference(raw: float, lp: float, said: str) -> None:
     verdict = a_try(raw, lp).verdict
     assert said in verdict
     assert f"{lp:.3f} against {raw:.3f}" in verdict

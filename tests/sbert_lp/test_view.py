@@ -1,4 +1,4 @@
-"""One sentence, all sentences, and pairs, before and after: by hand, against the fit, and what holds for any."""
+"""Neighbours of a sentence and order of pairs, before and after SBERT-LP: worked examples, and against the fit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from labkit.sbert_lp.view import Around, around, changed
 
 
 def circle(count: int) -> dict[str, list[float]]:
-    """Sentences around a part of a circle, each between its neighbours."""
+    """Sentences along an arc, each between its neighbours."""
     angles = np.linspace(0, 1, count)
     return {f"sentence {row}": [float(np.cos(t)), float(np.sin(t)), 0.2] for row, t in enumerate(angles)}
 
 
 def over(vectors: dict[str, list[float]], folder: Path, **settings: int) -> SbertLp:
-    """The method over a base whose vectors are given, so that every neighbour can be worked out by hand."""
+    """The method over a base with given vectors, so that all neighbours are known."""
     np.savez(folder / "base.npz", vectors=np.array([*vectors.values()], np.float32), sentences=np.array([*vectors]))
     base = Matrix(MatrixSettings(file=str(folder / "base.npz")))
     base.fit(Labelled(list(vectors), ["x"] * len(vectors), splits="train"))
@@ -57,11 +57,11 @@ def test_neighbours_before_are_those_of_the_method(made: SbertLp) -> None:
     }
     assert {spoke.text for spoke in found.before} == {f"sentence {row}" for row in (8, 9, 11, 12)}
     gap = 1.0 / 29
-    squared = np.cos(gap) + 0.04  # of rows (cos, sin, 0.2), over their squared length
+    squared = np.cos(gap) + 0.04  # the dot product of two rows (cos, sin, 0.2), with squared length 1.04
     assert found.before[0].cosine == pytest.approx(squared / 1.04, abs=1e-6)
 
 
-def test_after_is_nearest_by_cosine_with_weights_that_rebuild_it(made: SbertLp) -> None:
+def test_neighbours_after_are_nearest_by_cosine_with_reconstruction_weights(made: SbertLp) -> None:
     found = around(made.space, "sentence 3")
     check(found, made)
     y = made.space.embedding.astype(np.float64)
@@ -76,10 +76,10 @@ def test_after_is_nearest_by_cosine_with_weights_that_rebuild_it(made: SbertLp) 
     assert [spoke.weight for spoke in found.after] == pytest.approx(w / w.sum(), abs=1e-6)
 
 
-# --- all sentences -----------------------------------------------------------------------------------------------
+# --- copies ------------------------------------------------------------------------------------------------------
 
 
-def test_copies_are_named_by_the_first_and_are_no_neighbours_of_themselves(tmp_path: Path) -> None:
+def test_copies_share_their_neighbours_and_are_not_their_own(tmp_path: Path) -> None:
     vectors = circle(12)
     vectors["a copy of 5"] = vectors["sentence 5"]
     made = over(vectors, tmp_path, neighbours=3, dimension=2)
@@ -97,7 +97,7 @@ PAIRS = Pairs(["a", "c", "e"], ["b", "d", "f"], [5, 3, 1], graded=True)
 
 
 def turned(*angles: float) -> np.ndarray:
-    """Vectors of a..f with these angles between the sentences of each pair."""
+    """Vectors of a to f, with these angles between the sentences of each pair."""
     rows = []
     for angle in angles:
         rows += [[1.0, 0.0], [np.cos(angle), np.sin(angle)]]

@@ -1,4 +1,4 @@
-"""Batches: who is whose positive, that nothing is lost or repeated, and what cannot be learned from is said."""
+"""Batches: positives and negatives for each shape of corpus, no lost or repeated sentence, and unsuitable corpora."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ def pairs(*rows: tuple[str, str, float], graded: bool = False) -> Pairs:
     return Pairs(name="mine", text_a=a, text_b=b, values=values, graded=graded, splits="train")
 
 
-def test_positives_of_pairs_are_joined_through_others() -> None:
+def test_positives_of_pairs_are_connected_through_others() -> None:
     source = pair_source(pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 0)))
     P, N = relations(source, ones(source)[0])
     joined = {(x, y) for x in "abc" for y in "abc" if x != y}
     assert joined == P
     everything = {(x, y) for x in "abcde" for y in "abcde" if x != y}
-    assert everything - joined == N  # d and e too, and each against all others
+    assert everything - joined == N  # including d and e, and each against all others
     assert pair_source(pairs(("a", "b", 1), ("b", "c", 1), ("a", "c", 0), ("d", "a", 0))).contradictions == 1
 
 
-def test_only_labelled_pairs_count_with_labelled() -> None:
+def test_with_labelled_only_labelled_pairs_count() -> None:
     rows = ("a", "b", 1), ("b", "c", 1), ("d", "e", 0), ("a", "d", 0), ("e", "d", 1), ("f", "f", 1)
     source = pair_source(pairs(*rows), labelled=True)
     P, N = relations(source, ones(source)[0])
     assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "d")} == P
-    assert {("a", "d"), ("d", "a")} == N  # d and e are labelled 1, too, and that counts
+    assert {("a", "d"), ("d", "a")} == N  # e and d are also labelled 1, which takes precedence
     assert pair_source(pairs(("a", "b", 1), ("a", "b", 0)), labelled=True).texts == ["a", "b"]
     with pytest.raises(ValueError, match="two"):
         pair_source(pairs(("a", "b", 1), ("b", "c", 1)), labelled=True)
@@ -83,7 +83,7 @@ def test_two_spellings_of_a_text_join_their_groups() -> None:
     assert in_one_spelling(corpus) is corpus
     source = batch_source(pairs(("A", "b", 1), ("a", "c", 1), ("d", "e", 0)), per_class=2)
     P, _ = relations(source, ones(source)[0])
-    assert ("b", "c") in P  # joined by a text in two spellings
+    assert ("b", "c") in P  # joined by a text with two spellings
 
 
 def test_every_pair_is_in_exactly_one_batch() -> None:
@@ -121,7 +121,7 @@ def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> Non
         of = dict(zip(corpus.texts, labels, strict=True))
         assert all(of[a] == of[b] and a != b for a, b in P)
         assert all(of[a] != of[b] for a, b in N)
-        for number in batch.sentences:  # nobody of a class of several is without a positive
+        for number in batch.sentences:  # every sentence of a class with several has a positive
             if labels.count(labels[number]) > 1:
                 assert any(a == source.texts[number] for a, _ in P)
 
@@ -129,9 +129,9 @@ def test_classes_in_batches(labels: list[str], per_class: int, size: int) -> Non
 @pytest.mark.parametrize(
     ("triplets", "in_batch", "positive", "negative"),
     [
-        (["abx", "aby", "dex"], False, "ab de", "ax ay dx"),  # a triplet knows its own negatives only
-        (["abx", "aby", "deb"], True, "ab de", "ax ay ae db dx dy"),  # those of others, too, and no anchor is one
-        (["abx", "bcy"], True, "ab bc", "ax ay ac bx by"),  # neither the anchor nor its positive is one
+        (["abx", "aby", "dex"], False, "ab de", "ax ay dx"),  # a triplet has only its own negatives
+        (["abx", "aby", "deb"], True, "ab de", "ax ay ae db dx dy"),  # those of others, too, but no anchor
+        (["abx", "bcy"], True, "ab bc", "ax ay ac bx by"),  # neither the anchor nor its positive is a negative
     ],
 )
 def test_negatives_of_triplets(triplets: list[str], in_batch: bool, positive: str, negative: str) -> None:
@@ -170,11 +170,11 @@ def test_near_and_far_by_grade() -> None:
     assert list(zip(found.text_b, found.values, strict=True)) == [("b", 1), ("c", 1), ("e", 0), ("f", 0)]
 
 
-# --- grades, and texts alone -------------------------------------------------------------------------------------
+# --- grades and unlabelled texts ---------------------------------------------------------------------------------
 
 
 def test_graded_pairs_keep_every_grade() -> None:
-    grades = [0.0, 1.0, 3.0, 4.0, 5.0, 3.0]  # the third is in the middle
+    grades = [0.0, 1.0, 3.0, 4.0, 5.0, 3.0]  # the third is in the middle of the scale
     corpus = Pairs(list("abcdea"), list("ghijkg"), grades, graded=True, name="mine", splits="train")
     source = batch_source(corpus, per_class=2, needs="grades")
     (batch,) = source.batches([1] * len(source.texts), 9, 0)
@@ -192,7 +192,7 @@ def test_graded_pairs_keep_every_grade() -> None:
     assert isinstance(batch_source(corpus, per_class=2), RowSource)
 
 
-def test_every_sentence_twice() -> None:
+def test_every_sentence_occurs_twice() -> None:
     corpus = Triplets(["a", "b"], ["c", "a"], ["d", "e"], splits="train")
     source = batch_source(corpus, per_class=2, needs="texts")
     assert sorted(source.texts) == list("abcde")

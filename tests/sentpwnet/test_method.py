@@ -1,4 +1,4 @@
-"""SentPWNet and its baselines: what they compose, that they learn, what each setting changes, what the history says."""
+"""SentPWNet and its baselines: losses and miners, training, history, settings, and large batches."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def fitted(
 
 
 def largest(batches: Sequence[Batch]) -> Batch:
-    """The first batch may hold a single pair, of which there is nothing to learn."""
+    """The largest batch, because the first may be a single pair with nothing to learn."""
     return max(batches, key=lambda batch: len(batch.sentences))
 
 
-def test_three_methods_differ_in_loss_and_miner_only() -> None:
+def test_three_methods_differ_only_in_loss_and_miner() -> None:
     ours, first, second = PairSettings(), Siamese().settings, Triplet().settings
     assert (ours.loss, ours.miner) == ("locality", "informative")
     assert (first.loss, first.miner) == ("contrastive", "none")
@@ -61,7 +61,7 @@ def test_three_methods_differ_in_loss_and_miner_only() -> None:
 
 
 def test_history_by_hand() -> None:
-    """Three sentences at known angles, the first two a class: shares kept, weights m |dL/dS|, spread of S."""
+    """Three sentences with known cosines, two of one class: kept shares, weights m |dL/dS|, spread of S."""
     S = torch.tensor([[1.0, 0.5, 0.2], [0.5, 1.0, 0.3], [0.2, 0.3, 1.0]], requires_grad=True)
     P, N = pairs.masks_from_labels([0, 0, 1])
     kept_P, kept_N = P.clone(), N.clone()
@@ -71,11 +71,11 @@ def test_history_by_hand() -> None:
     assert found["kept_positives"] == 1
     assert found["kept_negatives"] == 3 / 4
     assert found["weight_positives"] == pytest.approx(1)
-    assert found["weight_negatives"] == pytest.approx(2 / 3)  # of the three kept, S = 0.2 lies below the margin
+    assert found["weight_negatives"] == pytest.approx(2 / 3)  # of the three kept pairs, S = 0.2 is below the margin
     assert found["spread"] == pytest.approx(np.std([0.5, 0.2, 0.5, 0.3, 0.2, 0.3]))
 
 
-def test_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
+def test_history_has_a_row_per_epoch_and_the_dev_score() -> None:
     method = fitted()
     expected = ["epoch", "loss", "kept_positives", "kept_negatives", "weight_positives", "weight_negatives", "spread"]
     assert method.history.columns == [*expected, "gradient", "dev_auc", *probe_figures(["a", "a"], np.eye(2))]
@@ -84,8 +84,8 @@ def test_history_has_a_row_per_epoch_and_the_dev_figure() -> None:
     assert fitted(Siamese).history.column("kept_negatives") == [1, 1]
 
 
-def test_prefixes_share_the_loss_in_equal_parts() -> None:
-    """Each prefix is brought to length 1 and has pairs and a loss of its own; what is noted is of the whole vectors."""
+def test_the_loss_is_the_mean_over_prefixes() -> None:
+    """Each prefix is normalised and has its own pairs and loss; the statistics are those of the whole vectors."""
     tasks = []
     for dims in ("", "8, 3"):
         corpus, method = few(), SentPWNet(PairSettings(**SMALL, matryoshka_dims=dims, dropout=0.0))
@@ -113,7 +113,7 @@ def test_prefixes_share_the_loss_in_equal_parts() -> None:
 
 
 class InPieces(PairTask):
-    """The dense way, with dropout's numbers drawn for the pieces that a large batch is encoded in."""
+    """The dense computation, with dropout drawn for the same chunks as in a large batch."""
 
     def outputs(self, batch: Batch, rows: slice = slice(None)) -> torch.Tensor:
         pieces = [batch.sentences[start : start + encoders.CHUNK] for start in range(0, len(batch), encoders.CHUNK)]
@@ -122,13 +122,13 @@ class InPieces(PairTask):
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks and strips of a few rows, so that 60 sentences meet what 60,000 meet."""
+    """Chunks and strips of a few rows, so that 60 sentences take the code paths of 60,000."""
     monkeypatch.setattr(encoders, "CHUNK", 7)
     monkeypatch.setattr(large_batch, "_STRIP", 500)
 
 
 def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.ndarray]:
-    """Loss, figures and gradients of one batch of 40 pairs, triplets or sentences."""
+    """Loss, statistics and gradients of one batch of 40 pairs, triplets or sentences."""
     corpus = load(name)
     settings = {**SMALL, "batch": 40, "dropout": 0.4, "vectors": "random", **settings}
     corpus = corpus.take(range(0, 160, 8) if name == "articles" else range(8 * settings["batch"]))
@@ -143,7 +143,7 @@ def step_of(kind: type[PairTask], name: str, **settings: Any) -> dict[str, np.nd
     torch.manual_seed(3)
     batch = largest(task.batches(1))
     loss, note = task.loss(task.outputs(batch), batch)
-    drawn = torch.rand(1)  # who draws next, draws the same
+    drawn = torch.rand(1)  # the random state afterwards must agree, too
     loss.backward()
     found = {"loss": loss.detach(), "drawn": drawn, **note(), "drawn then": torch.rand(1)}
     for parameter, tensor in task.module.named_parameters():
@@ -162,7 +162,7 @@ def test_losses_that_compare_all_anchors_refuse_a_large_batch(
         fitted(epochs=1, **settings)
 
 
-def test_temperature_is_learned_and_kept(tmp_path: Any) -> None:
+def test_a_learned_temperature_changes_and_is_saved(tmp_path: Any) -> None:
     method = fitted(loss="infonce", temperature=0.5, learn_temperature=True, epochs=2)
     found = method.history.column("temperature")
     assert found[0] != found[1]
@@ -174,7 +174,7 @@ def test_temperature_is_learned_and_kept(tmp_path: Any) -> None:
     assert "temperature" not in fitted(loss="infonce").history.columns
 
 
-def test_runs_from_before_temperatures_load_with_1(tmp_path: Any) -> None:
+def test_runs_saved_before_temperatures_existed_load_with_1(tmp_path: Any) -> None:
     run = fitted(Triplet, epochs=1).run("finished")
     for known, expected in ((run.settings, 0.2), ({**run.settings, "temperature": None}, 1.0)):
         settings = {name: value for name, value in known.items() if value is not None}
@@ -182,8 +182,8 @@ def test_runs_from_before_temperatures_load_with_1(tmp_path: Any) -> None:
         assert Triplet().load(tmp_path / str(expected)).settings.temperature == expected
 
 
-def test_all_grades_are_learned_from() -> None:
-    """Between 40 and 80 % of the scale no loss but CoSENT sees a pair; and the miner drops none."""
+def test_cosent_uses_all_grades() -> None:
+    """Only CoSENT uses pairs between 40 and 80 % of the scale, and the miner drops none of its pairs."""
     corpus = few("relatedness", 200)
     part = corpus.part("train")
     ends, whole = (batch_source(part, per_class=2, needs=needs) for needs in ("masks", "grades"))
@@ -195,8 +195,8 @@ def test_all_grades_are_learned_from() -> None:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("kind", [SentPWNet, Siamese, Triplet])
-def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
-    """On sentences of two colours in four classes: the classes are told apart where untrained vectors do not."""
+def test_each_method_separates_classes(kind: type[SentPWNet]) -> None:
+    """Three classes of two colour words each are separated, which untrained vectors fail to do."""
     random = np.random.default_rng(0)
     fillers = ["today", "here", "perhaps", "often", "again", "there", "now", "still"]
     rows = [
@@ -217,7 +217,7 @@ def test_each_tells_classes_apart(kind: type[SentPWNet]) -> None:
 
 
 @pytest.mark.parametrize(("rows", "scored"), [(FEWEST - 1, False), (FEWEST, True)])
-def test_a_dev_of_a_few_rows_does_not_choose_the_epoch(rows: int, scored: bool) -> None:
+def test_a_tiny_dev_split_does_not_choose_the_epoch(rows: int, scored: bool) -> None:
     corpus = load("topics")
     train = [at for at, split in enumerate(corpus.splits) if split == "train"][:60]
     dev = [at for at, split in enumerate(corpus.splits) if split == "dev"][:rows]
@@ -229,7 +229,7 @@ def test_a_dev_of_a_few_rows_does_not_choose_the_epoch(rows: int, scored: bool) 
     assert any(str(rows) in str(each.message) for each in notes) is not scored
 
 
-def test_probe_of_classes_that_alternate_has_all_of_them() -> None:
+def test_the_probe_has_all_of_several_alternating_classes() -> None:
     count = 3
     corpus = Labelled([f"word {i}" for i in range(900)], [f"c{i % count}" for i in range(900)], splits=["dev"] * 900)
     probe = probe_of(corpus)
@@ -240,7 +240,7 @@ def test_probe_of_classes_that_alternate_has_all_of_them() -> None:
     )
 
 
-def test_a_dev_split_too_small_to_show_anything_leaves_the_probe_to_train() -> None:
+def test_with_a_tiny_dev_split_the_probe_comes_from_train() -> None:
     texts, labels = [f"word {i}" for i in range(80)], [*"ab"] * 40
     for dev in (8, 30):
         corpus = Labelled(texts, labels, splits=["dev"] * dev + ["train"] * (80 - dev))
@@ -268,7 +268,7 @@ def test_settings_reach_the_miners_and_the_batches() -> None:
 
 
 def labelled_pairs(connected: int) -> Corpus:
-    """Return 60 pairs without a common sentence, and `connected` times a positive and a negative pair with one."""
+    """Return 60 pairs with no common sentence, and `connected` times a positive and a negative pair that share one."""
     a = [f"apple {number}" for number in range(60)]
     b = [f"berry {number}" for number in range(60)]
     for number in range(connected):
@@ -278,25 +278,25 @@ def labelled_pairs(connected: int) -> Corpus:
 
 
 @pytest.mark.parametrize("kind", [SentPWNet, Triplet])
-def test_training_without_a_pair_that_counts_is_refused(kind: type[SentPWNet]) -> None:
+def test_training_without_a_usable_pair_is_refused(kind: type[SentPWNet]) -> None:
     settings = {"labelled": True, "batch": 4, "unit": "words", "vectors": "random", "min_count": 1}
     with pytest.raises(ValueError, match="labelled=no"):
         fitted(kind, labelled_pairs(0), **settings)
-    with pytest.raises(ValueError, match="labelled=no"):  # the first epoch has fewer batches than are waited for
+    with pytest.raises(ValueError, match="labelled=no"):  # an epoch has fewer batches than the check waits for
         fitted(kind, labelled_pairs(0), **settings | {"batch": 64})
     fitted(kind, labelled_pairs(0), **settings | {"miner": "none", "loss": "contrastive"})
 
 
-def test_training_that_keeps_few_pairs_says_so() -> None:
+def test_training_that_keeps_few_pairs_warns() -> None:
     settings = {"labelled": True, "unit": "words", "vectors": "random", "min_count": 1, "batch": 256, "epsilon": 2.0}
     with pytest.warns(UserWarning, match="labelled=no"):
         fitted(corpus=labelled_pairs(5), **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitted(corpus=labelled_pairs(60), **settings)  # the positives of 60 of 150 sentences that have one
+        fitted(corpus=labelled_pairs(60), **settings)  # 60 anchors keep their positive
 
 
-def test_only_a_loss_without_labels_trains_on_one_class_and_needs_dropout() -> None:
+def test_only_a_loss_without_labels_trains_on_one_class_and_it_needs_dropout() -> None:
     texts = few("topics", 60).sentences()
     alone = Labelled(texts, ["one"] * len(texts), splits="train")
     with pytest.raises(ValueError, match="two"):
@@ -322,10 +322,10 @@ def test_only_a_loss_without_labels_trains_on_one_class_and_needs_dropout() -> N
         ("questions", {"matryoshka_dims": "3,8"}),
     ],
 )
-def test_large_batch_equals_the_dense_one(
+def test_a_large_batch_equals_the_dense_one(
     small_parts: None, monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any]
 ) -> None:
-    """Loss, statistics, the encoder's gradients, and that of a temperature that is learned."""
+    """Loss, statistics, the encoder's gradients, and that of a learned temperature."""
     expected = step_of(InPieces, name, **settings)
     monkeypatch.setattr(sentpwnet, "LARGE", 10)
     found = step_of(PairTask, name, **settings)

@@ -1,4 +1,4 @@
-"""A batch as records: the numbers against loops over the formulas, the words against the numbers."""
+"""The records of a batch: numbers against plain loops, formulas and reasons against the numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CLASSES = ("x", "x", "x", "y", "y", "z")
 
 
 def six() -> SentenceBatch:
-    """Six sentences at known angles: three of x, two of y, one of z."""
+    """Six sentences: three of class x, two of y, one of z."""
     same = np.array([[a == b for b in CLASSES] for a in CLASSES])
     return SentenceBatch(tuple("abcdef"), CLASSES, same & ~np.eye(6, dtype=bool), ~same)
 
@@ -50,7 +50,7 @@ def test_cosines_of_known_angles() -> None:
         examine(six(), np.eye(5), PairSettings())
 
 
-def test_kept_pairs_and_weights_by_loops() -> None:
+def test_kept_pairs_and_weights_against_plain_loops() -> None:
     """Equations 9 to 12 written out for every pair."""
     each = found()
     S, P, N = each.similarity, each.batch.positive, each.batch.negative
@@ -98,14 +98,14 @@ def test_the_weight_over_a_setting_in_closed_form() -> None:
     assert weights_over(each, 0, other, "beta", values)[1] == pytest.approx(each.weight[0, other])
 
 
-def test_every_loss_has_a_main_setting_of_its_own() -> None:
+def test_the_main_setting_of_every_loss_is_one_of_its_own() -> None:
     for loss in OF_PAIRS:
         for kind in ("positive", "negative"):
             assert main_setting(PairSettings(loss=loss), kind) in LOSSES[loss].hyperparameters
 
 
 def test_anchor_curves_in_closed_form() -> None:
-    """For locality in its closed form (eq. 9 and 10); for every loss the curve passes through the pair itself."""
+    """Locality against its closed form (eq. 9 and 10); the curve of every loss passes through the pair itself."""
     each = found(miner="none")
     S = each.similarity[0]
     for curve in anchor_curves(each, 0, losses=OF_PAIRS[:4]) + anchor_curves(each, 0, losses=OF_PAIRS[4:]):
@@ -114,7 +114,7 @@ def test_anchor_curves_in_closed_form() -> None:
         on_curve = np.interp(curve.similarity[hardest], curve.grid, curve.moved)
         assert on_curve == pytest.approx(curve.weight[hardest], rel=1e-6)
         assert (curve.grid[0], curve.grid[-1]) == (curve.similarity.min(), curve.similarity.max())
-        if curve.loss == "cosent":  # which takes pairs of all anchors together
+        if curve.loss == "cosent":  # which compares pairs of all anchors
             assert (np.diff(curve.moved) * (-1 if near else 1) > 0).all()
         if curve.loss == "locality":
             scale = -each.settings.alpha if near else each.settings.beta
@@ -141,10 +141,10 @@ def test_reason_names_both_numbers() -> None:
 
 
 def evaluated(latex: str) -> tuple[float, float]:
-    """Left and right of the last `=` of a formula with numbers, the left one calculated."""
+    """The two sides of the last `=` in a formula with numbers, with the left side evaluated."""
     latex = re.sub(r"\\cdot 10\^\{(-?\d+)\}", r"*10**(\1)", latex)
     left, right = re.sub(r"e\^\{([\d.]+)\\,\((.*?)\)\}", r"math.exp(\1*(\2))", latex).rsplit("=", 2)[-2:]
-    return eval(left, {"math": math}), eval(right)  # the formula itself, made of numbers
+    return eval(left, {"math": math}), eval(right)  # the formula has only numbers
 
 
 @pytest.mark.parametrize("pair", [(0, 2), (4, 2)])
@@ -152,7 +152,7 @@ def test_formula_with_numbers_adds_up(pair: tuple[int, int]) -> None:
     each = found(miner="none")
     formula, own, relative, weight = weight_in_latex(each, *pair)
     assert r"\sum" in formula
-    assert relative.endswith(f" = {latex_number(each.relative[pair])}")  # nothing behind it pushes the result aside
+    assert relative.endswith(f" = {latex_number(each.relative[pair])}")  # the result comes last
     for line, value in ((own, each.own[pair]), (weight, each.weight[pair])):
         left, right = evaluated(line)
         assert right == pytest.approx(value, rel=6e-3)
@@ -160,7 +160,7 @@ def test_formula_with_numbers_adds_up(pair: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("name", ["questions", "topics", "articles"])
-def test_batch_of_every_corpus(name: str) -> None:
+def test_batches_of_three_corpora(name: str) -> None:
     corpus = load(name)
     batch = sentence_batch(corpus, size=32, per_class=4, seed=3)
     again, other = sentence_batch(corpus, size=32, seed=3), sentence_batch(corpus, size=32, seed=4)
@@ -171,7 +171,7 @@ def test_batch_of_every_corpus(name: str) -> None:
     assert batch.negative.any()
     assert not (batch.positive & batch.negative).any()
     changes = sum(a != b for a, b in zip(batch.classes, batch.classes[1:], strict=False))
-    assert changes == len(set(batch.classes)) - 1  # those of one class lie side by side
+    assert changes == len(set(batch.classes)) - 1  # the sentences of a class are adjacent
     for a, b in np.argwhere(batch.positive):
         assert batch.classes[a] == batch.classes[b]
     assert batch.positive[batch.busiest].sum() == batch.positive.sum(1).max()

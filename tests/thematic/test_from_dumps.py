@@ -1,4 +1,4 @@
-"""From a corpus, a JSONL file or a dump to a file of triplets: the same from all of them, complete or not at all."""
+"""Files of triplets: the same from a corpus, a JSONL file or a dump, and either complete or absent."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def pages_of(articles: Articles) -> list[str]:
 
 
 def as_dump(path: Path, articles: Articles = ARTICLES, *, stream: int = 10**6) -> Path:
-    """A dump of so many pages a stream; the official form begins and ends with streams without pages."""
+    """A dump with `stream` pages per stream; like official dumps, it starts and ends with streams without pages."""
     pages = pages_of(articles)
     parts = ["".join(pages[start : start + stream]) for start in range(0, len(pages), stream)]
     parts = [HEAD, *parts, "</mediawiki>"] if len(parts) > 1 else [f"{HEAD}{parts[0]}</mediawiki>"]
@@ -69,7 +69,7 @@ def as_dump(path: Path, articles: Articles = ARTICLES, *, stream: int = 10**6) -
 
 
 @pytest.mark.parametrize("rule", ["adjacent", "other", "titles"])
-def test_the_same_from_memory_from_jsonl_and_from_a_dump(tmp_path: Path, rule: str) -> None:
+def test_same_triplets_from_memory_jsonl_and_dump(tmp_path: Path, rule: str) -> None:
     assert set(ARTICLES.splits) == {"train", "test"}
     made, funnel = triplets_and_funnel(ARTICLES, Plan(rule, 3))
     jsonl, dump = as_jsonl(tmp_path / "some.jsonl"), as_dump(tmp_path / "some.xml-p10p30302-shortened.bz2")
@@ -129,7 +129,7 @@ def test_bad_sources_are_refused(tmp_path: Path) -> None:
 # --- shards --------------------------------------------------------------------------------------------------------
 
 MANY = [article(f"Title {n}") for n in range(60)]
-#: of which the last one has titles of the first, and one twice
+#: the last repeats titles of both others, and one of its own
 PARTS = [Articles(MANY[:25]), Articles(MANY[25:45]), Articles([*MANY[40:], *MANY[:3], MANY[59]])]
 
 
@@ -148,7 +148,7 @@ def digests(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize(("rule", "workers"), [("adjacent", 2), ("titles", 1)])
 def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: str, workers: int) -> None:
-    """Of all the parts together, read by the one reader as one dump."""
+    """The single file is made from all parts, joined into one dump."""
     names = [str(path) for path in parts(tmp_path)]
     made, funnel = write_shards(names, tmp_path / "out", Plan(rule, 2), size=400)
     text = "".join(page for some in PARTS for page in pages_of(some))
@@ -165,7 +165,7 @@ def test_shards_have_the_rows_and_the_funnel_of_one_file(tmp_path: Path, rule: s
 
 
 def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
-    """Where a file gives the splits itself, or two files do: otherwise a model would be tested on what it has read."""
+    """The splits come from one file, or from two. Otherwise a model would be tested on its training data."""
     both = Articles([*ARTICLES.articles[:3], ARTICLES.articles[0]], splits=["train", "dev", "train", "test"])
     again = as_jsonl(tmp_path / "again.jsonl", both.take([1]), splits=True)
     again.write_text(again.read_text().replace('"dev"', '"test"'))
@@ -177,7 +177,7 @@ def test_an_article_in_both_train_and_test_is_kept_once(tmp_path: Path) -> None:
         assert splits == {("Anna Brun", "train"), ("東京", "dev"), ("Šárka", "train")}
 
 
-def test_articles_of_any_kind_are_sources(tmp_path: Path) -> None:
+def test_sources_of_different_kinds_can_be_combined(tmp_path: Path) -> None:
     jsonl = as_jsonl(tmp_path / "some.jsonl")
     _, funnel = write_shards(["articles", str(jsonl)], tmp_path / "out")
     assert len(shards_in(tmp_path / "out")) == 2
@@ -188,7 +188,7 @@ def test_articles_of_any_kind_are_sources(tmp_path: Path) -> None:
     assert rows_of(tmp_path / "out")[: len(made)] == list(made.rows())
 
 
-def test_a_part_that_is_broken_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
+def test_a_broken_part_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
     sources = parts(tmp_path)
     whole = sources[1].read_bytes()
     sources[1].write_bytes(whole[:-60] + bytes(60))
@@ -212,8 +212,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.whole
-def test_killed_at_any_moment_no_shard_is_lost_or_twice(tmp_path: Path) -> None:
-    """Two processes, killed, write the same bytes as one process that was never killed."""
+def test_after_kills_at_random_moments_no_shard_is_lost_or_repeated(tmp_path: Path) -> None:
+    """A job with two workers that is killed repeatedly writes the same bytes as one undisturbed process."""
     names = [str(path) for path in parts(tmp_path)]
     write_shards(names, tmp_path / "fresh", size=900)
     script, out = tmp_path / "make.py", tmp_path / "out"
@@ -287,8 +287,8 @@ cluster.shutdown()
 
 
 @pytest.mark.weekly
-def test_a_ray_cluster_makes_the_same_shards_though_a_node_is_killed(tmp_path: Path) -> None:
-    """Two nodes on this machine; the second one goes when it has begun to work. The first does all further stages."""
+def test_a_ray_cluster_makes_the_same_shards_even_if_a_node_is_killed(tmp_path: Path) -> None:
+    """Two nodes on this machine. The second is killed after starting to work; the first runs all further stages."""
     pytest.importorskip("ray", reason="Ray is an extra")
     names = [str(path) for path in parts(tmp_path)]
     write_shards(names, tmp_path / "fresh", size=400)

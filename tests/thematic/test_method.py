@@ -1,4 +1,4 @@
-"""The thematic method: what it learns from, that it learns, what each setting changes, similarity, attention."""
+"""The thematic method: training data, similarity, loss, attention, training from disk, and batches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def by_l1() -> Thematic:
     return fitted(few(6), distance="l1", scale=0.2)
 
 
-# --- what it learns from ---------------------------------------------------------------------------------------
+# --- training data ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", ["article", "both"])
@@ -69,24 +69,24 @@ def test_articles_become_the_triplets_of_the_rule(rule: str) -> None:
         assert lesson.fingerprint == triplets_of(corpus, rule=kind, seed=4).fingerprint
 
 
-def test_your_own_triplets_are_taken_as_they_are() -> None:
+def test_given_triplets_are_used_unchanged() -> None:
     triplets = triplets_of(few(4))
     assert triplets_of_rule(triplets, "adjacent", seed=0) == [triplets]
     with pytest.raises(ValueError, match="rule"):
         fitted(triplets, rule="titles")
 
 
-def test_other_shapes_and_barren_articles_are_refused() -> None:
+def test_other_shapes_and_articles_without_triplets_are_refused() -> None:
     with pytest.raises(ValueError, match="captions"):
         fitted(load("captions"))
     with pytest.raises(ValueError, match="triplet"):
         fitted(Articles([Article("One", (Section("Only", ("A single paragraph stands in here.",)),))] * 3))
 
 
-# --- what comes out --------------------------------------------------------------------------------------------
+# --- vectors, similarity and attention -------------------------------------------------------------------------
 
 
-def test_both_is_the_two_networks_side_by_side(both: Thematic) -> None:
+def test_both_concatenates_the_two_networks(both: Thematic) -> None:
     method = both
     texts = ["The river froze in that winter.", "A new bridge was built.", "It is a long song."]
     rows = method.encode(texts)
@@ -94,13 +94,13 @@ def test_both_is_the_two_networks_side_by_side(both: Thematic) -> None:
     assert not np.allclose(rows[:, :12], rows[:, 12:])
     halves = [rows[:, :12] @ rows[:, :12].T, rows[:, 12:] @ rows[:, 12:].T]
     np.testing.assert_allclose(method.similarity(rows, rows), np.mean(halves, axis=0), atol=1e-5)
-    right, tied = _dev_by_hand(method, few(6))  # a tie is right or wrong by the last bit, as the machine rounds
+    right, tied = _dev_by_hand(method, few(6))  # rounding decides ties
     assert right - 2e-3 <= max(method.history.column("dev_triplets")) <= right + tied + 2e-3
     assert tied < 0.2
 
 
 def _dev_by_hand(method: Thematic, corpus: Articles) -> tuple[float, float]:
-    """The share of dev's triplets that are right, and of ties up to rounding: unknown words make them."""
+    """The shares of dev triplets that are right, and that are tied up to rounding, because of unknown words."""
     right, tied = [], []
     for half, rule in ((slice(0, 12), "adjacent"), (slice(12, 24), "titles")):
         dev = triplets_of(corpus, rule=rule).part("dev")
@@ -111,7 +111,7 @@ def _dev_by_hand(method: Thematic, corpus: Articles) -> tuple[float, float]:
     return float(np.mean(right)), float(np.mean(tied))
 
 
-def test_trained_by_l1_the_similarity_is_minus_l1(by_l1: Thematic) -> None:
+def test_trained_with_l1_the_similarity_is_minus_l1(by_l1: Thematic) -> None:
     method = by_l1
     texts = ["The river froze in that winter.", "A new bridge was built.", "It is a long song."]
     rows = method.encode(texts).astype(np.float64)
@@ -149,7 +149,7 @@ def test_attention_word_by_word(both: Thematic) -> None:
         both.attend([sentence])
 
 
-def test_attention_is_what_makes_the_vector(by_l1: Thematic) -> None:
+def test_the_vector_is_computed_from_the_attention_weights(by_l1: Thematic) -> None:
     method = by_l1
     told = method.attend("the river froze in that winter")
     encoder = method.encoders[0].eval()
@@ -174,13 +174,13 @@ def test_the_probe_of_articles_knows_their_sections(plain: Thematic) -> None:
     assert method.snapshots.vectors.shape == (3, len(method.snapshots.texts), 12)
 
 
-def test_two_networks_survive_the_disk(tmp_path: Any, both: Thematic) -> None:
+def test_two_networks_survive_a_round_trip(tmp_path: Any, both: Thematic) -> None:
     both.save(tmp_path / "run")
     texts = ["The river froze in that winter.", ""]
     np.testing.assert_array_equal(load_run(tmp_path / "run").encode(texts), both.encode(texts))
 
 
-# --- from disk: the same loss, every triplet once ----------------------------------------------------------------
+# --- training from disk ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_the_loss_of_a_batch_from_disk_is_that_of_its_triplets(from_disk: Mapped
     assert float(figures()["right"]) == pytest.approx(float((near < far).double().mean()), abs=1e-9)
 
 
-def test_an_epoch_from_disk_has_every_triplet_once_in_an_order_of_its_own(from_disk: MappedTask) -> None:
+def test_an_epoch_from_disk_has_every_triplet_once_in_its_own_order(from_disk: MappedTask) -> None:
     size = from_disk._settings.neighbours
     first, second, again = ([each.tolist() for each in from_disk.batches(epoch).starts] for epoch in (1, 2, 1))
     assert first != second
@@ -214,7 +214,7 @@ def test_an_epoch_from_disk_has_every_triplet_once_in_an_order_of_its_own(from_d
     assert sum(len(batch.triplets) for batch in from_disk.batches(1)) == len(from_disk._corpus)
 
 
-def test_what_an_epoch_from_disk_is_chosen_by_is_dev(from_disk: MappedTask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_epochs_from_disk_are_chosen_on_dev(from_disk: MappedTask, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = sharded(few(8))
     dev = corpus.part("dev")
     a, p, n = (encoded(from_disk, column) for column in (dev.anchors, dev.positives, dev.negatives))
@@ -247,7 +247,7 @@ def test_every_triplet_once_and_every_sentence_once(
         assert batch.network == 3
 
 
-def test_neighbours_stay_together_and_the_seed_mixes_the_rest() -> None:
+def test_neighbours_stay_together_and_the_seed_shuffles_the_rest() -> None:
     rows = np.arange(192).reshape(64, 3) % 64
     first, again, other = (
         [batch.sentences[place] for batch in batches(rows, 16, 4, seed=seed) for place in batch.triplets[:, 0]]

@@ -1,4 +1,4 @@
-"""Attention without an LSTM against plain loops; word vectors that move at a pace; what they start as."""
+"""Attention without an LSTM against plain loops; word vectors, their initial values and pace; losses of triplets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def attention(size: int = 3) -> WordAttention:
     return body.double()
 
 
-def test_word_attention_by_plain_loops() -> None:
+def test_word_attention_against_plain_loops() -> None:
     body, x = attention(), torch.from_numpy(VECTORS.matrix).double()[NUMBERS]
     found = body(x, LENGTHS)
     W, b, u = body.key.weight, body.key.bias, body.query.weight[0]
@@ -54,7 +54,7 @@ def test_word_attention_by_plain_loops() -> None:
         )
 
 
-def test_it_begins_as_the_mean_of_the_word_vectors() -> None:
+def test_untrained_attention_is_the_mean_of_the_word_vectors() -> None:
     encoder = network_of(VECTORS, ThematicSettings(size=5, pace=0, dropout=0, distance="l1"))
     for row, length in enumerate(LENGTHS):
         expected = VECTORS.matrix[NUMBERS[row, :length]].mean(axis=0)
@@ -74,7 +74,7 @@ def test_word_weights_sum_to_one_over_the_sentence(encoder: str) -> None:
 
 
 @pytest.mark.parametrize("pace", [0.0, 0.1])
-def test_pace_is_the_share_of_a_step(pace: float) -> None:
+def test_pace_scales_the_steps_of_word_vectors(pace: float) -> None:
     words = Paced(VECTORS, pace)
     everything = torch.arange(10)[None], torch.tensor([10])
     before = words(*everything)[0].detach().clone()
@@ -92,7 +92,7 @@ def test_pace_is_the_share_of_a_step(pace: float) -> None:
     assert (moved[~read] == 0).all()
 
 
-def test_ready_makes_the_plain_mean_sifs() -> None:
+def test_the_plain_mean_of_sif_vectors_equals_sif() -> None:
     texts = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog", "the end of the log"]
     corpus = Labelled(texts, list("abab"), name="few")
     sif = METHODS["sif"](dimension=4, a=0.05, components=0)
@@ -108,7 +108,7 @@ def test_ready_makes_the_plain_mean_sifs() -> None:
 
 
 # --- losses --------------------------------------------------------------------------------------------------------
-# The losses of a triplet against the paper's words, PyTorch's own losses, and hands; gradients in float64.
+# The losses of a triplet against the paper's formula, PyTorch's losses and worked examples; gradients in float64.
 
 
 VALUES = torch.linspace(-30, 30, 241, dtype=torch.float64)
@@ -123,7 +123,7 @@ def test_the_ratio_is_the_papers_loss_and_twice_a_sigmoid() -> None:
     assert np.abs(ratio(NEAR, FAR).numpy() - by_hand).max() < 1e-12
 
 
-def test_by_hand() -> None:
+def test_losses_by_hand() -> None:
     near, far = torch.tensor([2.0, 0.0], dtype=torch.float64), torch.tensor([2.0, np.log(3)], dtype=torch.float64)
     torch.testing.assert_close(ratio(near, far), torch.tensor([1.0, 0.5], dtype=torch.float64))
     torch.testing.assert_close(softplus(near, far), torch.tensor([2.0, 4 / 3], dtype=torch.float64).log())
@@ -151,7 +151,7 @@ def test_hinge_on_l1_is_pytorchs_triplet_margin_loss() -> None:
 
 
 @pytest.mark.parametrize(("loss", "pull"), [("ratio", 0.0), ("softplus", 1.0), ("hinge", 1.0)])
-def test_only_the_ratio_gives_up_on_a_hopeless_triplet(loss: str, pull: float) -> None:
+def test_only_the_ratios_gradient_vanishes_for_a_hopeless_triplet(loss: str, pull: float) -> None:
     near = torch.tensor([60.0], dtype=torch.float64, requires_grad=True)
     LOSSES[loss](near, torch.tensor([0.0], dtype=torch.float64)).sum().backward()
     assert near.grad is not None

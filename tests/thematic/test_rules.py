@@ -1,4 +1,4 @@
-"""Each rule by hand at its borders, and the tally that must add up."""
+"""Each rule at its limits, and a tally that adds up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labkit.thematic.from_dumps import UNITS, Funnel
 
 
 def said(count: int, first: str = "Word") -> str:
-    """A sentence of so many tokens."""
+    """A sentence with `count` tokens."""
     return " ".join([first, *["word"] * (count - 1)]) + "."
 
 
@@ -48,16 +48,16 @@ def test_only_words_are_tokens() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "far"), [(0, 0, False), (0, 3, False), (0, 4, True), (9, 6, False), (9, 5, True)]
 )
-def test_three_paragraphs_apart(first: int, second: int, far: bool) -> None:
+def test_sentences_are_at_most_three_paragraphs_apart(first: int, second: int, far: bool) -> None:
     assert rules.too_far((first, "a"), (second, "b")) is far
 
 
-def test_a_sentence_that_stands_twice() -> None:
+def test_repeated_sentences() -> None:
     assert rules.same((0, "One  Two."), (1, "one two."))
     assert not rules.same((0, "One two."), (1, "One three."))
 
 
-def test_the_first_section_goes_whatever_its_title() -> None:
+def test_the_first_section_is_dropped_whatever_its_title() -> None:
     assert rules.is_first(0, ("A", "A"))
     assert not rules.is_first(1, ("", ""))
     no_lead = Article("T", (section("Z", 9), *FIVE))
@@ -69,12 +69,12 @@ LISTS = ["External links", "FURTHER READING", "references", "see  Also", "Notes"
 
 @pytest.mark.parametrize("title", [" BACKGROUND ", *LISTS])
 def test_lists_are_left_out(title: str) -> None:
-    below = section("Sources", 9, level=3)  # by its level it stands below the list
+    below = section("Sources", 9, level=3)  # a subsection of the list, by its level
     for by in ("top", "heading"):
         assert titles(eligible(article(*FIVE, section(title, 9), below), by=by)) == list("ABCDE")
 
 
-def test_a_top_section_has_all_below_it_and_numbers_run_on() -> None:
+def test_a_top_section_includes_its_subsections_with_continuous_numbering() -> None:
     nested = [
         section("A", 7, 8, top="A"),
         section("A1", 9, level=3, top="A"),
@@ -88,32 +88,32 @@ def test_a_top_section_has_all_below_it_and_numbers_run_on() -> None:
     assert eligible(article(*bare, *FIVE[1:])) == eligible(article(*nested, *FIVE[1:]))
 
 
-def test_a_subsection_may_stand_without_its_parent() -> None:
+def test_a_subsection_may_occur_without_its_parent() -> None:
     parts = [section(f"{top}{i}", 9, level=3, top=top) for top in "ABCDE" for i in (1, 2)]
     found = eligible(article(*parts))
     assert titles(found) == list("ABCDE")
     assert [[number for number, _ in sentences] for _, sentences in found] == [[0, 1]] * 5
 
 
-def test_five_sections_have_to_be_left() -> None:
+def test_at_least_five_sections_must_remain() -> None:
     assert titles(eligible(article(*FIVE))) == list("ABCDE")
     assert eligible(article(*FIVE[:4])) == ()
-    assert eligible(article(*FIVE[:4], Section("E", ()))) == ()  # an empty one is none
-    assert eligible(article(*FIVE[:4], section("E", 3, 60))) == ()  # nor one without an eligible sentence
+    assert eligible(article(*FIVE[:4], Section("E", ()))) == ()  # an empty section does not count
+    assert eligible(article(*FIVE[:4], section("E", 3, 60))) == ()  # nor does one without an eligible sentence
     assert eligible(Article("T", (section("Only", 9, 9, 9),))) == ()
     assert eligible(Article("T", ())) == ()
 
 
-def test_neighbouring_sections_of_one_title_stay_two() -> None:
+def test_adjacent_sections_with_one_title_stay_separate() -> None:
     assert titles(eligible(article(*FIVE, section("E", 9)))) == ["A", "B", "C", "D", "E", "E"]
 
 
-def test_only_the_first_sentence_of_a_paragraph() -> None:
+def test_only_the_first_sentence_of_a_paragraph_is_used() -> None:
     parts = [Section(name, [f"{said(6)} {said(7, 'Next')} {said(8, 'Last')}"]) for name in "ABCDE"]
     assert eligible(article(*parts))[0] == ("A", ((0, said(6)),))
 
 
-def test_a_sentence_that_lost_a_piece_is_left_out_and_counted() -> None:
+def test_an_incomplete_sentence_is_left_out_and_counted() -> None:
     whole, lost = said(9), f"{said(9)[:-1]} and {LOST}."
     parts = [Section(name, [whole]) for name in "ABCDE"]
     found, tally = sifted(article(*parts, Section("F", [lost, whole])))

@@ -1,4 +1,4 @@
-"""One article: clusters set against sections by hand, and both algorithms against their own functions."""
+"""Clusters of an article against its sections, both algorithms against their functions, scores against scikit-learn."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def article(sections: int = 5, each: int = 4, title: str = "Somewhere") -> Artic
 
 
 def apart(truth: np.ndarray, noise: float = 0.05) -> np.ndarray:
-    """Vectors that stand on an axis of their own for each section."""
+    """Vectors near one axis per section."""
     return np.eye(8)[truth] + noise * np.random.default_rng(0).standard_normal((len(truth), 8))
 
 
-def test_sentences_are_the_openings_in_reading_order() -> None:
+def test_sentences_are_the_first_of_each_paragraph_in_reading_order() -> None:
     found = sectioned(article())
     assert found.sections == tuple(f"Theme {number}" for number in range(5))
     assert found.truth.tolist() == sorted(list(range(5)) * 4)
@@ -39,7 +39,7 @@ def test_sentences_are_the_openings_in_reading_order() -> None:
         sectioned(article(4))
 
 
-def test_clusters_have_the_number_of_their_section_whatever_they_were_called() -> None:
+def test_clusters_are_renumbered_to_match_their_sections() -> None:
     told = sectioned(article())
     found = themes(told, apart(told.truth))
     for each in (found.kmeans, found.iclust):
@@ -50,17 +50,17 @@ def test_clusters_have_the_number_of_their_section_whatever_they_were_called() -
         assert each.used == 5
 
 
-def test_a_sentence_in_the_wrong_place_is_counted_there() -> None:
+def test_a_sentence_in_the_wrong_cluster_is_counted_there() -> None:
     told = sectioned(article())
     vectors = apart(told.truth)
-    vectors[5] = vectors[0]  # of section 1, as one of section 0
+    vectors[5] = vectors[0]  # a sentence of section 1 with a vector of section 0
     found = themes(told, vectors).kmeans
     assert found.found[5] == 0
     assert found.counts[1].tolist() == [1, 3, 0, 0, 0]
     assert found.right == pytest.approx(19 / 20)
 
 
-def test_as_the_functions_themselves() -> None:
+def test_themes_agree_with_the_clustering_functions() -> None:
     told = sectioned(article())
     vectors = np.random.default_rng(1).standard_normal((20, 6))
     found = themes(told, sparse.csr_matrix(vectors), temperature=0.1, seed=4, restarts=2, warm_restarts=2)
@@ -85,7 +85,7 @@ def test_rows_name_everything() -> None:
 # --- the sentence clustering benchmark against scikit-learn ------------------------------------------------------
 
 
-def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
+def test_each_article_is_clustered_separately_from_its_unit_vectors() -> None:
     corpus: Any = load("articles")
     corpus = corpus.part("test").take(range(2))
     encoder = METHODS["mean-vectors"](dimension=20)
@@ -108,7 +108,7 @@ def test_each_article_is_clustered_alone_from_its_unit_vectors() -> None:
             assert agreement.ari == pytest.approx(metrics.adjusted_rand_score(truth, labels), abs=1e-9)
 
 
-def test_articles_of_5_to_12_sections_count() -> None:
+def test_only_articles_with_5_to_12_sections_count() -> None:
     corpus = Articles([article(count, title=f"with {count}") for count in (4, 5, 12, 13)])
     method = METHODS["tfidf"]()
     method.fit(corpus)

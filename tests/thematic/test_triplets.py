@@ -1,4 +1,4 @@
-"""Triplets: by properties against rules written down a second time, and by hand where a number is known."""
+"""Triplets: properties against a second implementation of the rules, and known numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def opening(paragraph: str) -> str:
 
 @st.composite
 def articles(draw: st.DrawFn, titles: tuple[str, ...] = ("One", "Zwei", "三", "Четыре", "One")) -> Articles:
-    """Articles of sections of paragraphs whose first sentences have 3 to 52 words; some stand twice."""
+    """Articles whose paragraphs start with sentences of 3 to 51 words; some sentences are repeated."""
     made = []
     for number, title in enumerate(titles[: draw(st.integers(1, len(titles)))]):
         sections = [Section("", ["The lead is of many words and of none. More."], 1)]
@@ -41,7 +41,7 @@ def articles(draw: st.DrawFn, titles: tuple[str, ...] = ("One", "Zwei", "三", "
 
 
 def left_of(article: Article) -> list[tuple[str, list[tuple[int, str]]]]:
-    """The rules of the section, written down once more."""
+    """A second implementation of the section rules."""
     left = []
     for section in article.sections[1:]:
         if section.title.lower() in (*LISTS, "background"):
@@ -53,7 +53,7 @@ def left_of(article: Article) -> list[tuple[str, list[tuple[int, str]]]]:
 
 
 def holding(left: list[tuple[str, list[tuple[int, str]]]], title: str, text: str) -> list[int]:
-    """The places of the sections of this title that have this sentence."""
+    """The positions of the sections with this title and sentence."""
     return [k for k, (name, found) in enumerate(left) if name == title and text in [each for _, each in found]]
 
 
@@ -62,13 +62,13 @@ def made(corpus: Articles, plan: Plan) -> list[dict]:
         return []
     try:
         return list(triplets_and_funnel(corpus, plan)[0].rows())
-    except ValueError:  # eligible sentences, and none that make a triplet
+    except ValueError:  # eligible sentences, but no triplet
         return []
 
 
 @given(articles(), st.sampled_from(RULES), st.integers(0, 3), st.sampled_from((None, 1, 2)))
 def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: int | None) -> None:
-    first = {article.title: article for article in reversed(corpus.articles)}  # of two with one title the first
+    first = {article.title: article for article in reversed(corpus.articles)}  # the first article with each title
     positives: dict[tuple[str, str], set[str]] = {}
     for row in made(corpus, Plan(rule, seed, most)):
         left = left_of(first[row["article"]])
@@ -103,7 +103,7 @@ def test_no_triplet_breaks_a_rule(corpus: Articles, rule: str, seed: int, most: 
 
 @given(articles())
 def test_every_eligible_pair_within_three_paragraphs_appears(corpus: Articles) -> None:
-    """Without a limit all of them do; where a neighbour has a sentence that is not one of the pair."""
+    """Without a limit, if an adjacent section has a sentence outside the pair."""
     first = {article.title: article for article in reversed(corpus.articles)}
     expected = set()
     for title, article in first.items():
@@ -134,7 +134,7 @@ def test_no_article_is_in_two_splits_and_the_funnel_adds_up(corpus: Articles, ru
 
 
 def corpus_of(*titles: str, paragraphs: int = 3, **settings: object) -> Articles:
-    """Articles of five sections A to E; the sentences say where they stand."""
+    """Articles with sections A to E, in which each sentence names its position."""
 
     def section(title: str, name: str) -> Section:
         return Section(name, [f"{title} {name} paragraph number {place}. Rest." for place in range(paragraphs)])
@@ -144,7 +144,7 @@ def corpus_of(*titles: str, paragraphs: int = 3, **settings: object) -> Articles
     return Articles(made, **settings)
 
 
-def test_the_numbers_by_hand() -> None:
+def test_numbers_by_hand() -> None:
     """Three paragraphs make three pairs; the first and last section have one neighbour: 3 * (1+2+2+2+1) triplets."""
     for rule in ("adjacent", "article"):
         found, funnel = triplets_and_funnel(corpus_of("T"), Plan(rule))
@@ -154,18 +154,18 @@ def test_the_numbers_by_hand() -> None:
     assert len(titled) == 8
     first = next(zip(titled.anchors, titled.positives, titled.negatives, strict=True))
     assert first == ("T A paragraph number 0.", "T A", "T B")
-    assert len(triplets_of(corpus_of("T", paragraphs=6))) == 12 * 8  # 15 pairs of a section, 3 of them over 3 apart
+    assert len(triplets_of(corpus_of("T", paragraphs=6))) == 12 * 8  # 15 pairs per section, 3 of them more than 3 apart
 
 
-def test_a_limit_of_positives() -> None:
+def test_a_limit_of_positives_per_anchor() -> None:
     found, funnel = triplets_and_funnel(corpus_of("T", paragraphs=6), Plan(max_per_anchor=1))
     assert len(found) == 5 * 8
     assert funnel.removed(making.LIMIT, "pairs") == 7 * 5
     drawn = {triplets_of(corpus_of("T", paragraphs=6), max_per_anchor=1, seed=seed).positives[0] for seed in range(30)}
-    assert len(drawn) == 3  # each of the three that an anchor may have
+    assert len(drawn) == 3  # each of the anchor's three possible positives
 
 
-def test_draws_come_from_the_seed_and_the_title_alone() -> None:
+def test_draws_depend_only_on_seed_and_title() -> None:
     def negatives(*titles: str, seed: int) -> list[str]:
         found = triplets_of(corpus_of(*titles, paragraphs=7), seed=seed)
         return [text for text, title in zip(found.negatives, found.extra["article"], strict=True) if title == "T"]
@@ -191,13 +191,13 @@ def test_other_articles_beyond_a_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "SHELF", 4)
     titles = [f"T{n}" for n in range(21)]
     corpus = corpus_of(*titles, splits=["train"] * 21)
-    found = triplets_of(corpus, rule="other")  # five full shelves, and one article that draws from the shelf before
+    found = triplets_of(corpus, rule="other")  # five full shelves, and one article that uses the previous shelf
     assert len(found) == 24 * 21
     last = {b for a, b in zip(found.extra["article"], found.extra["negative_article"], strict=True) if a == "T20"}
     assert last == {"T16", "T17", "T18", "T19"}
 
 
-def test_an_article_alone_in_its_split_has_no_other() -> None:
+def test_an_article_alone_in_its_split_has_no_negatives() -> None:
     corpus = corpus_of("A", "B", "C", splits=["train", "train", "test"])
     found, funnel = triplets_and_funnel(corpus, Plan("other"))
     assert set(found.extra["article"]) == {"A", "B"}
@@ -205,14 +205,14 @@ def test_an_article_alone_in_its_split_has_no_other() -> None:
     assert funnel.removed(making.BARREN, "articles") == 1
 
 
-def test_of_two_articles_with_one_title_the_first_stays() -> None:
+def test_the_first_of_two_articles_with_one_title_is_kept() -> None:
     corpus = corpus_of("T", "T", splits=["train", "test"])
     found, funnel = triplets_and_funnel(corpus)
     assert set(found.splits) == {"train"}
     assert funnel.removed("title of an earlier article", "articles") == 1
 
 
-def test_bad_plans_and_corpora_are_refused() -> None:
+def test_invalid_plans_and_corpora_are_refused() -> None:
     for wrong in ({"rule": "near"}, {"by": "x"}, {"max_per_anchor": 0}):
         with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
             triplets_of(corpus_of("T"), **wrong)

@@ -1,4 +1,4 @@
-"""Dumps: what is an article, files that are broken, and memory that does not grow."""
+"""Dumps: which pages are articles, broken files, constant memory, wikitext, and reading in pieces."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read(path: Path) -> tuple[list[Page], Tally]:
 
 
 @pytest.mark.parametrize("ending", [".xml", ".xml.bz2", ".xml.gz"])
-def test_pages_of_a_dump_which_is_known_by_what_is_in_it(tmp_path: Path, ending: str) -> None:
+def test_a_dump_is_recognised_by_its_content(tmp_path: Path, ending: str) -> None:
     path = written(tmp_path, page("A &amp; B", "x &lt;ref&gt; y"), page("東京", " 都市\n"), ending=ending)
     path = path.rename(tmp_path / "articles1-p10p30302-shortened")
     assert is_dump(path)
@@ -61,7 +61,7 @@ def test_pages_of_a_dump_which_is_known_by_what_is_in_it(tmp_path: Path, ending:
     assert not tally
 
 
-def test_what_is_no_dump_is_none_whatever_it_is_called(tmp_path: Path) -> None:
+def test_other_files_are_no_dump_whatever_their_name(tmp_path: Path) -> None:
     (tmp_path / "wiki.xml").write_text('{"title": "T", "sections": []}')
     (tmp_path / "wiki.xml.gz").write_bytes(gzip.compress(b"text,label\n"))
     assert not any(is_dump(tmp_path / name) for name in ("wiki.xml", "wiki.xml.gz", "no.xml", "."))
@@ -84,7 +84,7 @@ def test_what_is_no_dump_is_none_whatever_it_is_called(tmp_path: Path) -> None:
         (page(" ", "x"), dumps.NOT_TEXT),
     ],
 )
-def test_what_is_no_article_is_left_out_and_counted(tmp_path: Path, gone: str, rule: str) -> None:
+def test_pages_that_are_no_articles_are_left_out_and_counted(tmp_path: Path, gone: str, rule: str) -> None:
     found, tally = read(
         written(tmp_path, page("Before", "x"), gone, page("After", "# one\n{{about|disambiguation}} [[B]]"))
     )
@@ -121,8 +121,8 @@ def test_broken_files_are_refused(tmp_path: Path) -> None:
             read(tmp_path / name)
 
 
-def test_entities_of_its_own_do_not_fill_the_memory(tmp_path: Path) -> None:
-    """A 'billion laughs' is refused, by the parser or as a page that is too large."""
+def test_nested_entities_do_not_exhaust_memory(tmp_path: Path) -> None:
+    """A 'billion laughs' attack is refused, by the parser or as a page that is too large."""
     names = "abcdefgh"
     laughs = '<!ENTITY a "ha">' + "".join(
         f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise(names)
@@ -138,7 +138,7 @@ def test_entities_of_its_own_do_not_fill_the_memory(tmp_path: Path) -> None:
 
 
 # --- wikitext ------------------------------------------------------------------------------------------------------
-# Wikitext by hand: what is running text, what is not, and markup that was never closed.
+# Running text, other content, and unclosed markup.
 
 
 PAGE = """{{Infobox mill|name='''Mill'''|built={{start date|1850}}}}
@@ -203,7 +203,7 @@ def test_a_page() -> None:
         "The word {{nowrap|is {{IPA|x}} here}}.",
     ],
 )
-def test_a_sentence_that_lost_a_template_or_a_formula_is_known_by_its_mark(wikitext: str) -> None:
+def test_a_sentence_without_its_template_or_formula_is_marked_as_incomplete(wikitext: str) -> None:
     before, lost, after = sentences(paragraphs(f"One stands here. {wikitext} Another follows.")[0])
     assert [before, after] == ["One stands here.", "Another follows."]
     assert incomplete(lost)
@@ -224,11 +224,11 @@ def test_a_sentence_that_lost_a_template_or_a_formula_is_known_by_its_mark(wikit
         ("It weighs {{convert|60|and(-)|80|kg}} or {{cvt|1|-|2|x|3|m}}.", "It weighs 60 and 80 kg or 1 - 2 x 3 m."),
     ],
 )
-def test_a_sentence_that_lost_nothing_stays_as_it_reads(wikitext: str, text: str) -> None:
+def test_a_complete_sentence_keeps_its_text(wikitext: str, text: str) -> None:
     assert paragraphs(wikitext) == [text]
 
 
-def test_lines_join_and_blank_lines_part() -> None:
+def test_lines_are_joined_and_blank_lines_separate_paragraphs() -> None:
     assert paragraphs("One\ntwo.\n \n\nThree.") == ["One two.", "Three."]
 
 
@@ -251,11 +251,11 @@ def test_a_paragraph_with_unclosed_markup_is_left_out_and_counted(broken: str) -
     assert lost == 1
 
 
-def test_an_unclosed_comment_goes_to_the_end() -> None:
+def test_an_unclosed_comment_extends_to_the_end() -> None:
     assert paragraphs("One. <!-- a --> Two.\n\nThree <!-- never\n\nclosed") == ["One. Two.", "Three"]
 
 
-def test_files_by_the_names_of_the_wiki() -> None:
+def test_file_links_use_the_wikis_namespace_names() -> None:
     text = (
         "[[Datei:A.jpg|mini|Bild]] Der [[Ort]] ([[:Kategorie:Orte|alle]]) liegt [[Insel: Roman|dort]]. [[Kategorie:O]]"
     )
@@ -284,7 +284,7 @@ CLOSED = (
 
 @given(st.lists(st.sampled_from(CLOSED), max_size=12))
 def test_thinning_changes_nothing(pieces: list[str]) -> None:
-    """What is taken out before the parser is what the parser would have left out."""
+    """Only text that the parser would drop anyway is removed before parsing."""
     page = " ".join(pieces)
     with_thinning = article_of("T", page)
     with pytest.MonkeyPatch.context() as patch:
@@ -293,7 +293,7 @@ def test_thinning_changes_nothing(pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize("piece", ["{{a|", "[[a|{{b|<i>", "<ref>", "<!--", "( "])
-def test_a_page_of_nothing_but_markup_ends(piece: str) -> None:
+def test_parsing_a_page_of_unclosed_markup_terminates(piece: str) -> None:
     article, _ = article_of("T", piece * (30_000 // len(piece)))
     assert article.title == "T"
 
@@ -313,10 +313,10 @@ def of_pieces(path: Path, size: int) -> tuple[list[Page], Tally, int]:
 
 
 @given(size=st.integers(1, 3000), cut=st.integers(5, 900), ending=st.sampled_from([".xml", ".xml.bz2"]))
-def test_each_page_once_however_the_file_was_packed(
+def test_each_page_is_found_once_however_the_file_is_compressed(
     tmp_path_factory: pytest.TempPathFactory, size: int, cut: int, ending: str
 ) -> None:
-    """A .bz2 may also be many files in one, cut without regard to pages, as parallel packers do."""
+    """A .bz2 file may have many streams, split anywhere in a page, as parallel compressors write them."""
     path = tmp_path_factory.mktemp("cut") / f"wiki{ending}"
     parts = [TEXT[start : start + cut] for start in range(0, len(TEXT), cut)]
     path.write_bytes(TEXT if ending == ".xml" else b"".join(map(bz2.compress, parts)))
@@ -328,14 +328,14 @@ def test_each_page_once_however_the_file_was_packed(
 
 
 @pytest.mark.parametrize("end", ["", "</page>", "<page><title>cut"])
-def test_a_piece_of_a_dump_that_is_cut_off_says_so(tmp_path: Path, end: str) -> None:
+def test_pieces_of_a_truncated_dump_are_refused(tmp_path: Path, end: str) -> None:
     path = tmp_path / "wiki.xml"
     path.write_bytes(TEXT.removesuffix(b"</mediawiki>\n") + end.encode())
     with pytest.raises(ValueError, match="wiki.xml"):
         of_pieces(path, 500)
 
 
-def test_the_official_form_is_cut_where_its_streams_begin(tmp_path: Path) -> None:
+def test_official_dumps_are_cut_at_stream_boundaries(tmp_path: Path) -> None:
     parts = [HEAD, *("".join(PAGES[start : start + 10]) for start in range(0, 60, 10)), "</mediawiki>\n"]
     path = tmp_path / "wiki-pages-articles-multistream3.xml-p1p60.bz2"
     path.write_bytes(b"".join(bz2.compress(part.encode()) for part in parts))
@@ -343,14 +343,14 @@ def test_the_official_form_is_cut_where_its_streams_begin(tmp_path: Path) -> Non
     assert found == read(path)[0]
     assert len(found) == 60
     assert {page.namespaces for page in found} == {("Datei", "Kategorie")}
-    assert count == 7  # the head, and six of ten pages
+    assert count == 7  # the head, and six streams of ten pages
     assert of_pieces(path, path.stat().st_size // 3)[::2] == (found, 3)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ValueError, match="wiki-pages"):
         of_pieces(path, 1)
 
 
-def test_memory_is_that_of_a_block(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_dump(tmp_path: Path) -> None:
     path = tmp_path / "wiki.xml"
     path.write_text(HEAD + "".join(page(f"Long {n}", "x" * 500_000) for n in range(60)) + "</mediawiki>")
     tracemalloc.start()

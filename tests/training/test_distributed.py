@@ -1,4 +1,4 @@
-"""Two processes make the step of one: gloo on this machine, started as `torchrun` starts them, against a single one."""
+"""Training with two gloo processes, started with `torchrun`, against a single process."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from labkit.sentpwnet.method import PairTask, SentPWNet
 from labkit.sentpwnet.settings import PairSettings
 from labkit.training import distributed, encoders
 
-# settings and rows of a corpus for each kind of task; nothing is drawn in them, for two processes draw otherwise
+# Settings, corpus and rows for each kind of task. Dropout is off, because two processes draw it differently.
 TRAININGS: dict[str, tuple[dict[str, Any], str, int]] = {
     "sentpwnet": ({"encoder": "cnn", "size": 12, "batch": 15, "miner": "random"}, "questions", 60),
     "thematic": ({"size": 12, "dimension": 8, "batch": 67}, "articles", 5),
     "pthought": ({"hidden": 6, "decoder_hidden": 6, "batch": 17, "dimension": 8, "tune": True}, "captions", 60),
     "film-deep": ({"size": 4, "filters": 8, "batch": 99, "base": "mean-vectors", "random": 2}, "topics", 120),
 }
-# Sums of one process and of two are rounded differently, and every step adds a little. film-deep begins with cosines
-# that differ by 1e-4 only, so that rounding counts in its gradient, and Adam's step is as long however short that is.
+# One process and two round sums differently, and the differences add up. The initial cosines of film-deep differ by
+# only 1e-4, so rounding matters in its gradient, and Adam's step is equally long for tiny gradients.
 APART = {"film-deep": 1e-4}
 GRADIENTS: dict[str, dict[str, Any]] = {
     "sparse": {"encoder": "cnn"},
@@ -46,7 +46,7 @@ def method_of(name: str) -> tuple[Any, Any]:
 
 
 def step_of(settings: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Loss, figures and gradients of a batch."""
+    """Loss, statistics and gradients of a batch."""
     method = SentPWNet(PairSettings(size=12, batch=15, dimension=8, dropout=0.0, device="cpu", **settings))
     method._origin = ("questions", "", 0)
     task: PairTask = method._task(load("questions").take(range(150)), 0, lambda *_: None)
@@ -59,7 +59,7 @@ def step_of(settings: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 def large_step_of(settings: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The same of a batch that is large, in chunks of two rows."""
+    """The same for a large batch, in chunks of two rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentpwnet, "LARGE", 5)
         patch.setattr(encoders, "CHUNK", 2)
@@ -67,7 +67,7 @@ def large_step_of(settings: dict[str, Any]) -> dict[str, np.ndarray]:
 
 
 def work(folder: str) -> None:
-    """Everything that is compared, in each of two processes."""
+    """Compute everything that is compared, in each of two processes."""
     torch.set_num_threads(1)
     with distributed.joined():
         for name, settings in GRADIENTS.items():
@@ -77,7 +77,7 @@ def work(folder: str) -> None:
         dropped = distributed.gathered(lambda batch, rows: nn.Dropout(0.5)(batch[rows]), torch.ones(5, 40))
         np.savez(f"{folder}/dropped {distributed.rank()}.npz", dropped=dropped.detach(), then=torch.rand(3))
         few = distributed.gathered(lambda batch, rows: batch[rows] * 2, torch.ones(1, 3, requires_grad=True))
-        assert few.tolist() == [[2.0, 2.0, 2.0]]  # the first process has no row of it
+        assert few.tolist() == [[2.0, 2.0, 2.0]]  # the first process has none of the rows
         for name in TRAININGS:
             method, corpus = method_of(name)
             method.fit(corpus, seed=2, folder=f"{folder}/{name}")
@@ -86,7 +86,7 @@ def work(folder: str) -> None:
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder where two processes have left all that they did."""
+    """The folder with all results of the two processes."""
     folder = tmp_path_factory.mktemp("two")
     root = Path(__file__).resolve().parents[2]
     torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node=2", f"--log-dir={folder}", "-m"]
@@ -110,10 +110,10 @@ def test_two_processes_give_the_gradient_of_one(two: Path, name: str) -> None:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", TRAININGS)
-def test_a_training_by_two_is_that_of_one(two: Path, name: str) -> None:
+def test_training_with_two_processes_equals_training_with_one(two: Path, name: str) -> None:
     alone, corpus = method_of(name)
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as those that are compared: with two, sums are added up in another order
+    torch.set_num_threads(1)  # as in the two processes; more threads add in another order
     try:
         alone.fit(corpus, seed=2)
     finally:
@@ -128,15 +128,15 @@ def test_a_training_by_two_is_that_of_one(two: Path, name: str) -> None:
 
 
 @pytest.mark.whole
-def test_processes_drop_differently_and_draw_alike_afterwards(two: Path) -> None:
+def test_dropout_differs_between_processes_and_later_draws_agree(two: Path) -> None:
     first, second = (dict(np.load(two / f"dropped {number}.npz")) for number in range(2))
-    assert all(np.array_equal(first[key], second[key]) for key in first)  # all rows, gathered, and what is drawn then
+    assert all(np.array_equal(first[key], second[key]) for key in first)  # the gathered rows, and the later draws
     rows = first["dropped"]
     assert rows.shape == (5, 40)
     assert (rows[0] != rows[2]).any()  # the first row of each process
 
 
-def test_processes_that_stand_at_different_places_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_at_different_batches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distributed, "agreed", lambda value: (3, 7) if isinstance(value, tuple) else value)
     method, corpus = method_of("film-deep")
     with pytest.raises(ValueError, match="batch 0 of epoch 1.* batch 7 of epoch 3"):

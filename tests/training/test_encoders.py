@@ -1,4 +1,4 @@
-"""Encoders against plain loops over one sentence, and: a vector never depends on the batch, its order or padding."""
+"""Encoders against plain loops over one sentence; a vector does not depend on the batch, its order or padding."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def encoder(kind: str, *, seed: int = 0, **settings: object) -> Encoder:
 
 def rows(lengths: list[int], seed: int = 0) -> list[list[int]]:
     random = np.random.default_rng(seed)
-    return [random.integers(0, len(VOCABULARY), length).tolist() for length in lengths]  # 0 stands inside sentences too
+    return [random.integers(0, len(VOCABULARY), length).tolist() for length in lengths]  # 0 also occurs in sentences
 
 
 def together(found: list[list[int]], longest: int) -> tuple[Tensor, Tensor]:
@@ -47,7 +47,7 @@ def together(found: list[list[int]], longest: int) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("kind", ENCODERS)
-def test_a_sentence_is_the_same_alone_in_a_batch_in_any_order_and_padding(kind: str) -> None:
+def test_a_vector_does_not_depend_on_batch_order_or_padding(kind: str) -> None:
     model = encoder(kind)
     found = rows([1, 2, 3, 5, 9, 4, 1])
     alone = torch.cat([model(*together([row], len(row))) for row in found])
@@ -63,11 +63,11 @@ def test_padding_gets_no_gradient_and_the_words_do(kind: str) -> None:
     numbers, lengths = together([[3, 4, 5], [6]], 6)
     model(numbers, lengths)[:, 0].sum().backward()
     gradient = model.words.table.weight.grad.to_dense().abs().sum(1)
-    assert gradient[0] == 0  # only padding reads number 0 here
+    assert gradient[0] == 0  # number 0 is only padding here
     assert (gradient[[3, 6]] > 0).all()
 
 
-def test_the_separator_of_places_is_a_word_and_its_vector_learns() -> None:
+def test_the_field_separator_is_a_word_with_a_trained_vector() -> None:
     model = encoder("cnn")
     numbers, lengths = together([[3, 0, 4]], 8)
     model(numbers, lengths).sum().backward()
@@ -86,11 +86,11 @@ def test_vectors_have_length_one_unless_asked_otherwise(kind: str) -> None:
     batch = together(rows([3, 6]), 6)
     torch.testing.assert_close(encoder(kind)(*batch).norm(dim=1), torch.ones(2))
     assert not torch.allclose(encoder(kind, normalised=False)(*batch).norm(dim=1), torch.ones(2))
-    assert encoder(kind)(*batch).shape == (2, DIMENSION if kind == "bag" else SIZE)  # a bag has no map
+    assert encoder(kind)(*batch).shape == (2, DIMENSION if kind == "bag" else SIZE)  # a bag has no output layer
 
 
 @pytest.mark.parametrize("kind", ["bag", "mean"])
-def test_means_without_dropout_are_those_of_the_body(kind: str) -> None:
+def test_means_without_dropout_equal_those_of_the_body(kind: str) -> None:
     batch = together(rows([1, 5, 3, 9]), 9)
     found, expected = encoder(kind), encoder(kind)
     vectors = nn.functional.normalize(expected.body(expected.words(*batch), batch[1]), dim=1)
@@ -115,7 +115,7 @@ def test_frozen_words_do_not_learn() -> None:
     assert Words(random_vectors(VOCABULARY, DIMENSION), sparse=False).table.sparse is False
 
 
-# --- each against a loop over one sentence in numpy -----------------------------------------------------------------
+# --- against loops over one sentence in numpy -----------------------------------------------------------------------
 
 
 def parts(body: nn.Module) -> dict[str, np.ndarray]:
@@ -132,7 +132,7 @@ def run(body: nn.Module, x: np.ndarray, padding: int = 3) -> np.ndarray:
         return body.double()(torch.tensor(padded)[None], torch.tensor([len(x)]))[0].numpy()
 
 
-def test_mean_and_lstm_by_loops() -> None:
+def test_mean_and_lstm_against_plain_loops() -> None:
     body, x = Mean(DIMENSION, SIZE), sentence(4)
     weights = parts(body)
     np.testing.assert_allclose(run(body, x), weights["out.weight"] @ x.mean(axis=0) + weights["out.bias"], atol=1e-12)
@@ -141,7 +141,7 @@ def test_mean_and_lstm_by_loops() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 4])
-def test_cnn_by_loops(length: int) -> None:
+def test_cnn_against_plain_loops(length: int) -> None:
     body, x = Cnn(DIMENSION, SIZE + 1), sentence(length)  # 13 filters: 5, 4, 4
     weights, expected = parts(body), []
     for number, width in enumerate(WIDTHS):
@@ -174,7 +174,7 @@ def lstm_by_loops(weights: dict[str, np.ndarray], prefix: str, x: np.ndarray) ->
     return np.array(states)
 
 
-def test_bilstm_with_attention_by_loops() -> None:
+def test_bilstm_with_attention_against_plain_loops() -> None:
     body, x = BiLstm(DIMENSION, SIZE), sentence(6)
     weights = parts(body)
     back = lstm_by_loops(weights, "back.", x[::-1])[::-1]
@@ -190,7 +190,7 @@ def test_inside_and_turn_by_hand() -> None:
     assert turn(lengths, 4).tolist() == [[0, 1, 2, 3], [2, 1, 0, 3]]
 
 
-def test_the_cross_encoder_reads_both_and_their_order() -> None:
+def test_the_cross_encoder_reads_both_sentences_and_their_order() -> None:
     torch.manual_seed(0)
     model = CrossEncoder(Words(random_vectors(VOCABULARY, DIMENSION)), SIZE).eval()
     rows_ = [joined([3, 4], [5]), joined([5], [3, 4]), joined([3, 4], [6])]

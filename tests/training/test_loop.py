@@ -1,4 +1,4 @@
-"""The loop: it learns, stops, keeps the best, says when things go wrong, and a killed training loses nothing."""
+"""The training loop: learning, early stopping, the best epoch, failures, interruption and resuming; the optimiser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def few(name: str = "questions", rows: int = 200) -> Corpus:
 
 
 class Line:
-    """Fit y = 2x by one number: what the loop does can be followed by hand."""
+    """Fit y = 2x with a single weight, so that every step of the loop can be checked by hand."""
 
     def __init__(self, devs: Sequence[float] = (), spreads: Sequence[float] = (), slope: float = 0.0) -> None:
         self.module = nn.Linear(1, 1, bias=False)
@@ -71,7 +71,7 @@ def run(task: Line, **settings: Any) -> tuple[History, Snapshots]:
     return train(task, Training(**settings), seed=0, progress=silent, dev=dev, probe=probe, encode=task.encode)
 
 
-def test_it_learns_and_tells() -> None:
+def test_it_learns_and_records() -> None:
     task = Line()
     history, snapshots = run(task, epochs=60, learning_rate=0.1, patience=0)
     assert task.module.weight.item() == pytest.approx(2, abs=0.05)
@@ -81,35 +81,35 @@ def test_it_learns_and_tells() -> None:
     assert snapshots.vectors.shape == (61, 1, 1)
     assert snapshots.vectors[0, 0, 0] == 0  # before training
     assert snapshots.epochs.tolist() == list(range(61))
-    assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]  # without dev the last epoch stays
+    assert task.module.weight.item() == snapshots.vectors[-1, 0, 0]  # without dev, the last epoch is kept
 
 
 def test_the_first_step_by_hand() -> None:
-    """Loss (0 - 2)² = 4, gradient |-4| for x = 1; Adam's first step is the learning rate: the second loss is 1.9²."""
+    """Loss (0 - 2)² = 4, gradient |-4| for x = 1; Adam's first step is the learning rate, so the next loss is 1.9²."""
     history, _ = run(Line(), epochs=1, learning_rate=0.1)
     assert history.rows[0]["loss"] == pytest.approx((4 + 1.9**2) / 2, rel=1e-6)
     assert history.rows[0]["gradient"] == pytest.approx((4 + 3.8) / 2, rel=1e-6)
 
 
 def test_clipping_shortens_the_gradient() -> None:
-    """Adam's first step hides the length; after two batches of unlike gradients the clipped run stands elsewhere."""
+    """Adam's first step hides the length, but after two different gradients the clipped run has another weight."""
     free, held = Line(), Line(slope=0.0)
     run(free, epochs=2, learning_rate=0.5, max_grad_norm=0)
-    run(held, epochs=2, learning_rate=0.5, max_grad_norm=3.0)  # of the gradients only the first, 4, is shortened
+    run(held, epochs=2, learning_rate=0.5, max_grad_norm=3.0)  # only the first gradient, 4, is clipped
     assert free.module.weight.item() != held.module.weight.item()
 
 
 def test_it_stops_when_dev_does_not_improve_and_keeps_the_best() -> None:
     task = Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     history, snapshots = run(task, epochs=6, patience=3, learning_rate=0.1)
-    assert len(history) == 5  # 0.5 in epoch 2; three epochs not better, equal is not better
+    assert len(history) == 5  # best in epoch 2, then three without improvement; an equal score is none
     assert history.column("dev_made_up") == [0.1, 0.5, 0.4, 0.5, 0.3]
     assert task.module.weight.item() == snapshots.vectors[2, 0, 0]
     assert len(run(Line(devs=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9]), epochs=6, patience=0)[0]) == 6
 
 
 def test_collapse_is_a_warning(recwarn: pytest.WarningsRecorder) -> None:
-    for spreads in ((0.1,), (0.004,), (0.004, 0.006, 0.2), (0.2, 0.1)):  # some start in a narrow cone, and leave it
+    for spreads in ((0.1,), (0.004,), (0.004, 0.006, 0.2), (0.2, 0.1)):  # some start in a narrow cone and leave it
         run(Line(spreads=spreads), epochs=len(spreads))
         assert not recwarn.list
     for spreads in ((0.0009,), (0.1, 0.009), (0.004, 0.003)):
@@ -117,8 +117,8 @@ def test_collapse_is_a_warning(recwarn: pytest.WarningsRecorder) -> None:
             run(Line(spreads=spreads), epochs=len(spreads))
 
 
-def test_what_cannot_be_trained_stops_before_it_does_harm() -> None:
-    task = Line(slope=1e20)  # squared: beyond float32
+def test_a_training_that_cannot_work_stops_before_changing_weights() -> None:
+    task = Line(slope=1e20)  # its square overflows float32
     with pytest.raises(ValueError, match="learning_rate"):
         run(task, epochs=1)
     assert task.module.weight.item() == pytest.approx(1e20)
@@ -156,7 +156,7 @@ def test_the_global_generator_is_left_as_it_was() -> None:
 
 
 class Dropped(Line):
-    """A line that notes which of 32 places dropout leaves at each step."""
+    """A line that records a dropout mask of 32 values at each step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -167,8 +167,8 @@ class Dropped(Line):
         return super().outputs(batch, rows)
 
 
-def test_each_step_has_a_dropout_mask_of_its_own() -> None:
-    """Of seed, epoch and batch, all three: one mask for a whole epoch would train half of the network at a time."""
+def test_each_step_has_its_own_dropout_mask() -> None:
+    """It depends on seed, epoch and batch: one mask per epoch would train only half of the network at a time."""
     found = []
     for seed in (0, 0, 1):
         task = Dropped()
@@ -179,7 +179,7 @@ def test_each_step_has_a_dropout_mask_of_its_own() -> None:
     assert not set(found[0]) & set(found[2])
 
 
-# --- interrupted ------------------------------------------------------------------------------------------------
+# --- interruption and resuming ----------------------------------------------------------------------------------
 
 
 class Interrupted(Exception):
@@ -199,7 +199,7 @@ RESUMED = [
 
 
 class Kept:
-    """Keeps the last checkpoint in memory, as a keeper does in its folder."""
+    """A keeper that has its last checkpoint in memory instead of a folder."""
 
     last: tuple[dict[str, np.ndarray], dict[str, Any]] | None = None
 
@@ -211,7 +211,7 @@ class Kept:
 
 
 class Stopped(Line):
-    """A line that is interrupted when its third epoch begins."""
+    """A line that is interrupted at the start of its third epoch."""
 
     def outputs(self, batch: float, rows: slice) -> Tensor:
         if self.epoch == 3:
@@ -220,7 +220,7 @@ class Stopped(Line):
 
 
 def test_resume_restores_the_weights_of_the_best_epoch() -> None:
-    """Dev was best after epoch 1: a resumed run returns these weights, not its latest."""
+    """Dev was best after epoch 1, so a resumed run returns those weights, not its latest."""
     store = Kept()
 
     def train_to_the_end(task: Line, store: Any = None) -> float:
@@ -233,7 +233,7 @@ def test_resume_restores_the_weights_of_the_best_epoch() -> None:
         train_to_the_end(Stopped(devs), store)
     resumed = Line(devs)
     assert train_to_the_end(resumed, store) == train_to_the_end(Line(devs))
-    assert [epoch for epoch, _ in resumed.seen] == [3, 3, 4, 4]  # it did not begin again
+    assert [epoch for epoch, _ in resumed.seen] == [3, 3, 4, 4]  # it did not start over
 
 
 @pytest.mark.filterwarnings("ignore:dev cannot tell", "ignore:.*are skipped", "ignore:.*embeddings have collapsed")
@@ -241,7 +241,7 @@ def test_resume_restores_the_weights_of_the_best_epoch() -> None:
 def test_resumed_equals_uninterrupted_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, settings: dict[str, Any], step: int
 ) -> None:
-    """A run stopped after any step, even in the middle of an epoch, is resumed by another object."""
+    """A run that stopped after any step, even within an epoch, is resumed by a new object."""
     corpus = {
         "sentpwnet": few,
         "pthought": lambda: few("captions", 45),
@@ -272,8 +272,8 @@ def test_resumed_equals_uninterrupted_bit_for_bit(
     assert read_checkpoint(tmp_path / "broken") is None
 
 
-def test_asked_to_stop_it_keeps_the_batch_in_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the middle of a step, of the last batch of an epoch. The end is that of an unbroken training."""
+def test_on_sigterm_the_current_batch_is_finished_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal arrives in the last batch of an epoch. The resumed training ends like an uninterrupted one."""
     batch, sign = BATCHES, signal.SIGTERM
     settings = PairSettings(**{**SMALL.values(), "epochs": 3})
     straight = SentPWNet(settings)
@@ -284,7 +284,7 @@ def test_asked_to_stop_it_keeps_the_batch_in_hand(tmp_path: Path, monkeypatch: p
         nonlocal count
         count += 1
         if count == BATCHES + batch:
-            signal.raise_signal(sign)  # between two lines of the step
+            signal.raise_signal(sign)  # at the start of the step
         whole(self, *given)
 
     with monkeypatch.context() as patch:
@@ -300,10 +300,10 @@ def test_asked_to_stop_it_keeps_the_batch_in_hand(tmp_path: Path, monkeypatch: p
     assert all((tmp_path / "broken" / n).read_bytes() == (tmp_path / "straight" / n).read_bytes() for n in names)
 
 
-BATCHES = 5  # an epoch of `few` in SMALL
+BATCHES = 5  # per epoch of `few` with SMALL
 
 
-def test_before_the_batches_and_where_nobody_listens_a_signal_ends_at_once() -> None:
+def test_a_signal_before_the_batches_or_without_a_handler_interrupts_at_once() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(interrupts.Interrupted) as left, interrupts.interruptible():
         signal.raise_signal(signal.SIGTERM)
@@ -335,7 +335,7 @@ def test_kill_9_in_epoch_3_of_6_loses_nothing(tmp_path: Path) -> None:
                 process.send_signal(signal.SIGKILL)
                 break
     assert process.returncode == -signal.SIGKILL
-    left = SentPWNet().load(tmp_path / "killed")  # what is there can be used
+    left = SentPWNet().load(tmp_path / "killed")  # the saved run is usable
     assert len(left.history) == 2
     SentPWNet(SMALL).fit(few(), seed=1, folder=tmp_path / "killed")
     SentPWNet(SMALL).fit(few(), seed=1, folder=tmp_path / "straight")
@@ -345,7 +345,7 @@ def test_kill_9_in_epoch_3_of_6_loses_nothing(tmp_path: Path) -> None:
 
 
 # --- optimiser -----------------------------------------------------------------------------------------------------
-# Adam in two halves against torch's Adam on everything, and gradients measured whether dense or sparse.
+# The dense and the sparse half of Adam against torch's optimisers, and gradient norms with either kind of gradient.
 
 
 class Table(nn.Module):
@@ -360,8 +360,8 @@ class Table(nn.Module):
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-def test_steps_are_those_of_torch(sparse: bool) -> None:
-    """Where every word is read at every step, the sparse half makes the dense steps."""
+def test_steps_equal_torchs_adam(sparse: bool) -> None:
+    """If every word is read at every step, the sparse half makes the same steps as dense Adam."""
     ours, theirs = Table(sparse), Table(False)
     adam, reference = Adam(ours, 0.01), torch.optim.Adam(theirs.parameters(), lr=0.01)
     for _ in range(5):
@@ -373,7 +373,7 @@ def test_steps_are_those_of_torch(sparse: bool) -> None:
         torch.testing.assert_close(mine, other, atol=1e-6, rtol=1e-5)
 
 
-def test_sparse_steps_are_torchs_bit_for_bit() -> None:
+def test_sparse_steps_equal_torchs_bit_for_bit() -> None:
     ours, theirs = Table(True), Table(True)
     for model in (ours, theirs):
         model.out.requires_grad_(False)
@@ -389,13 +389,13 @@ def test_sparse_steps_are_torchs_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-def test_length_and_clipping_see_every_gradient(sparse: bool) -> None:
+def test_norm_and_clipping_include_every_gradient(sparse: bool) -> None:
     model, dense = Table(sparse), Table(False)
-    numbers = torch.tensor([1, 1, 4])  # a word read twice: its two gradients are one
+    numbers = torch.tensor([1, 1, 4])  # a word that is read twice has one summed gradient
     for found in (model, dense):
         found(numbers).backward()
     expected = torch.cat([parameter.grad.flatten() for parameter in dense.parameters()]).norm()
     torch.testing.assert_close(clip_(model, 0), expected)
     torch.testing.assert_close(clip_(model, 0.5), expected)
     torch.testing.assert_close(clip_(model, 2.0), torch.tensor(0.5))
-    torch.testing.assert_close(clip_(model, 0), torch.tensor(0.5))  # short ones stay
+    torch.testing.assert_close(clip_(model, 0), torch.tensor(0.5))  # shorter gradients are not scaled

@@ -1,4 +1,4 @@
-"""Reading: the unit, cutting, the sentence without words, and where the first vectors come from."""
+"""Reading: units, truncation, empty sentences, and initial vectors."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def corpus(texts: list[str] = TEXTS, extra: tuple[str, ...] = ()) -> Labelled:
     )
 
 
-def test_words_and_characters_by_hand_and_who_reads_which() -> None:
+def test_words_and_characters_by_hand_and_the_choice_between_them() -> None:
     vocabulary = Vocabulary((PAD, "<UNK>", "the", "cat", "c", "a", "t"))
     assert Reader(vocabulary).numbers("The cat, the bird!") == [2, 3, 2, 1]
     assert Reader(vocabulary, "characters").numbers(f"cat {PAD} a") == [4, 5, 6, 0, 5]
     assert Reader(vocabulary, max_length=2).numbers("the cat the cat") == [2, 3]
     assert Reader(vocabulary).numbers("...") == Reader(vocabulary).numbers("") == [1]
-    numbers, lengths = Reader.batch([[2, 0], [2, 2, 2]])  # lengths alone tell padding from a separator
+    numbers, lengths = Reader.batch([[2, 0], [2, 2, 2]])  # only lengths distinguish padding from a separator
     assert numbers.tolist() == [[2, 0, 0], [2, 2, 2]]
     assert lengths.tolist() == [2, 3]
     assert unit_of([f"Mill Lane {PAD} Inn {PAD} 51", f"a {PAD} b", "plain"]) == "characters"
@@ -42,21 +42,21 @@ def test_words_and_characters_by_hand_and_who_reads_which() -> None:
         Reader(Vocabulary((PAD, "<UNK>")), "syllables")
 
 
-def test_pieces_are_the_longest_from_the_beginning_on() -> None:
+def test_pieces_are_the_longest_matches_from_the_left() -> None:
     vocabulary = Vocabulary((PAD, "<UNK>", "un", "unl", "##learn", "##earn", "##ed", "##e", "?"))
     reader = Reader(vocabulary, "pieces")
     assert reader.units("Unlearned?") == ["unl", "##earn", "##ed", "?"]
     assert reader.numbers("Unlearned?") == [3, 5, 6, 8]
-    assert reader.units("unlearnt") == ["<UNK>"]  # what goes up in part is unknown as a whole
+    assert reader.units("unlearnt") == ["<UNK>"]  # a partly unknown word is unknown as a whole
     assert Reader(vocabulary, "pieces", max_length=2).numbers("Unlearned?") == [3, 5]
     assert reader.numbers("") == [1]
     assert in_pieces("un" * 51, {"un": 2, "##un": 3}) == ["<UNK>"]
-    for number in range(70_000):  # what is remembered of words has an end: an upload of a million is not kept in memory
+    for number in range(70_000):  # the cache of words is limited, so that large uploads do not exhaust memory
         reader.units(f"un{number}")
     assert reader._cut.cache_info().currsize < 70_000
 
 
-def test_pieces_of_words_are_those_of_a_library() -> None:
+def test_pieces_agree_with_the_tokenizers_library() -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     texts = [*load("questions").part("train").sentences(), "naïve zzzzq, ünd?!"]
@@ -91,8 +91,8 @@ def test_vectors_are_distilled_for_pieces_or_words() -> None:
         reader_and_vectors(corpus(), unit="characters", vectors=distilled, dimension=3)
 
 
-def test_a_word_of_more_pieces_than_the_model_reads_is_cut() -> None:
-    """Each s after `cat` is a piece of its own; the model has 32 places."""
+def test_a_word_with_too_many_pieces_for_the_model_is_truncated() -> None:
+    """Each s after `cat` is one piece; the model reads at most 32 pieces."""
     long = Vocabulary((PAD, "<UNK>", "cat" + "s" * 60, "cat" + "s" * 50, "cat", "cats"))
     matrix = distilled_vectors(tiny_sbert(), 2, long).matrix
     assert np.isfinite(matrix).all()
@@ -100,7 +100,7 @@ def test_a_word_of_more_pieces_than_the_model_reads_is_cut() -> None:
     assert np.abs(matrix[4] / np.linalg.norm(matrix[4]) - matrix[5] / np.linalg.norm(matrix[5])).max() > 0.01
 
 
-def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:
+def test_few_sentences_give_fewer_pieces_than_requested() -> None:
     vocabulary = learned_pieces(TEXTS, 1000)
     assert {"the", "cat", "dog", "s", "##t"} <= set(vocabulary.words)
     assert all(Reader(vocabulary, "pieces").numbers(text) for text in TEXTS)
@@ -108,7 +108,7 @@ def test_of_few_sentences_there_are_fewer_pieces_than_asked_for() -> None:
         reader_and_vectors(corpus(), unit="pieces", vectors="ppmi")
 
 
-def test_ppmi_vectors_are_those_of_the_training_words_that_recur() -> None:
+def test_ppmi_vectors_cover_repeated_training_words() -> None:
     reader, vectors = reader_and_vectors(corpus(extra=("zebra zebra",)), dimension=3)
     assert set(reader.vocabulary.words) == {PAD, "<UNK>", "the", "cat", "dog", "sleeps", "eats"}
     assert vectors.matrix.shape == (7, 3)
@@ -119,7 +119,7 @@ def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
     path = tmp_path / "glove.txt"
     path.write_text("cat 1 0\nzebra 0 1\nunseen 1 1\n")
     reader, vectors = reader_and_vectors(corpus(extra=("zebra runs",)), vectors=str(path))
-    assert "zebra" in reader.vocabulary.numbers  # of the test split, and in the file
+    assert "zebra" in reader.vocabulary.numbers  # in the test split and in the file
     assert "runs" not in reader.vocabulary.numbers
     assert "unseen" not in reader.vocabulary.numbers
     assert vectors.matrix[reader.vocabulary.numbers["zebra"]].tolist() == [0, 1]
@@ -127,7 +127,7 @@ def test_a_file_adds_the_words_it_knows(tmp_path: Path) -> None:
     assert not vectors.known[reader.vocabulary.numbers["sleeps"]]
 
 
-def test_rows_are_the_lists_they_were_made_of() -> None:
+def test_rows_return_the_lists_they_were_made_from() -> None:
     lists = [[3, 1, 4], [], [1], [70_000, 2]]
     rows = Rows(iter(lists))
     assert rows.lengths.tolist() == [3, 0, 1, 2]

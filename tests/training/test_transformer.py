@@ -1,4 +1,4 @@
-"""A transformer that learns further, on a tiny one of three layers with random weights."""
+"""Fine-tuning a transformer, with a tiny model of three layers and random weights."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def settings(tiny: str, **more: Any) -> dict[str, Any]:
     return small | {"encoder": "transformer", "model": tiny} | more
 
 
-def test_a_vector_taken_apart_starts_from_padding_between_the_marks(model: Any) -> None:
+def test_parts_start_from_padding_between_the_special_tokens(model: Any) -> None:
     first, *others = model
     begin, *inner, end = model.tokenizer("the cat sleeps")["input_ids"]
     nothing = torch.tensor([[begin, *[model.tokenizer.pad_token_id] * len(inner), end]])
@@ -56,7 +56,7 @@ def test_a_vector_taken_apart_starts_from_padding_between_the_marks(model: Any) 
     np.testing.assert_allclose(transformer.parts_of_model(model, "the cat sleeps", 4).rest, wanted, atol=1e-5)
 
 
-def test_half_a_character_is_read_as_an_unknown_sign(model: Any) -> None:
+def test_a_lone_surrogate_is_read_as_the_replacement_character(model: Any) -> None:
     reader = ModelReader(model.tokenizer, 32)
     half = chr(0xD83D)
     assert reader.numbers(f"the {half} cat") == reader.numbers("the \N{REPLACEMENT CHARACTER} cat")
@@ -66,7 +66,7 @@ class TestTransformer:
     @pytest.mark.parametrize(
         ("layers", "rank", "remembered"), [(0, 0, True), (1, 2, False), (2, 0, True), (3, 2, True), (9, 0, False)]
     )
-    def test_it_starts_as_the_model_itself(self, model: Any, layers: int, rank: int, remembered: bool) -> None:
+    def test_it_starts_as_the_pretrained_model(self, model: Any, layers: int, rank: int, remembered: bool) -> None:
         rows = read(model)
         network = Transformer(model, layers=layers, rank=rank).eval()
         if remembered:
@@ -77,7 +77,7 @@ class TestTransformer:
 
     @pytest.mark.parametrize("layers", [1, 2])
     def test_the_layers_get_the_gradient_of_the_whole_model(self, model: Any, layers: int) -> None:
-        """As autograd finds it in the model as it is, all in one piece and without dropout."""
+        """Against automatic differentiation of the undivided model, without dropout."""
         rows = read(model)
         network = Transformer(model, layers=layers).eval()
         network.remember(rows)
@@ -99,7 +99,7 @@ class TestTransformer:
             theirs = whole.get_parameter(f"encoder.layer.{int(number) + 3 - layers}.{rest}")
             torch.testing.assert_close(parameter.grad, theirs.grad, atol=1e-5, rtol=1e-4)
 
-    def test_what_was_remembered_is_not_computed_again(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_remembered_states_are_not_computed_again(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = read(model)
         network = Transformer(model, layers=1).eval()
         network.remember(rows)
@@ -107,7 +107,7 @@ class TestTransformer:
         network(*Reader.batch(rows[:3]))
 
     @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 0), (2, 2), (9, 0)])
-    def test_only_what_learns_is_kept(self, model: Any, layers: int, rank: int) -> None:
+    def test_only_trained_parameters_are_saved(self, model: Any, layers: int, rank: int) -> None:
         network = Transformer(model, layers=layers, rank=rank)
         kept = network.state_dict()
         assert kept.keys() == {name for name, each in network.named_parameters() if each.requires_grad}
@@ -126,7 +126,7 @@ class TestTransformer:
             *((family, layers, 0) for family in OTHERS for layers in (1, 3)),
         ],
     )
-    def test_it_starts_as_the_model_and_what_has_learned_goes_back(
+    def test_it_starts_as_the_model_and_trained_weights_are_merged_back(
         self, family: str, layers: int, rank: int, tmp_path: Path
     ) -> None:
         model = opened_model(make_tiny_sbert(tmp_path, seed=0, layers=3, family=family), "cpu").eval()
@@ -143,7 +143,7 @@ class TestTransformer:
         assert np.abs(vectors - model.encode(TEXTS, normalize_embeddings=True)).max() > 0.01
 
     @pytest.mark.parametrize(("layers", "rank"), [(0, 0), (1, 2), (9, 0)])
-    def test_explaining_copies_nothing(
+    def test_explaining_does_not_copy_the_model(
         self, model: Any, layers: int, rank: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         network = Transformer(model, layers=layers, rank=rank).train()
@@ -154,7 +154,7 @@ class TestTransformer:
         np.testing.assert_allclose(parts.vector / np.linalg.norm(parts.vector), expected, atol=1e-5)
         assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
 
-    def test_learning_layers_drop(self, model: Any) -> None:
+    def test_trained_layers_use_dropout(self, model: Any) -> None:
         columns = Reader.batch(read(model))
         network = Transformer(model, layers=2).train()
         assert not torch.allclose(network(*columns), network(*columns))
@@ -164,7 +164,7 @@ class TestTransformer:
 
 class TestInAMethod:
     @pytest.mark.parametrize("more", [{"layers": 0}, {"layers": 1, "max_length": 6}, {"layers": 2, "adapters": 2}])
-    def test_it_learns_and_comes_back(self, tiny: str, model: Any, more: dict[str, int], tmp_path: Path) -> None:
+    def test_training_and_round_trip(self, tiny: str, model: Any, more: dict[str, int], tmp_path: Path) -> None:
         before = {name: value.clone() for name, value in model.state_dict().items()}
         method = METHODS["sentpwnet"](**settings(tiny, **more))
         method.fit(pairs())

@@ -1,4 +1,4 @@
-"""`bench`: the plan by hand, a whole comparison on a small corpus, stopped, resumed and read back."""
+"""`bench`: its plan, whole comparisons on small corpora, interruption and resuming, its pages, metrics and probe."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from tests.tiny_sbert import tiny_sbert
 HOW: dict[str, Any] = {"minutes": 60, "methods": ["tfidf", "sif"], "workers": 1, "seeds": 3}
 
 
-def test_what_a_method_costs_by_hand() -> None:
+def test_the_cost_of_a_method_by_hand() -> None:
     cost = Cost(fit=10, score=1)
     assert cost.seconds(trials=8, part=1.0, seeds=3) == 10 * (8 + 3) + (8 + 6)
     assert cost.seconds(trials=8, part=0.25, seeds=3) == 10 * (2 + 4 + 3) + (8 + 4 + 6)
     assert replace(cost, random=False).seconds(trials=8, part=1.0, seeds=3) == 10 * 9 + 10
 
 
-def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_trials_and_seeds() -> None:
+def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_and_seeds() -> None:
     costs = {"dear": Cost(100, 1), "cheap": Cost(0.1, 0.1), "unfit": Cost(reason="learns from pairs alone")}
     short = planned(costs, minutes=5, workers=1, small=False)
     assert short["methods"] == ("cheap",)
@@ -50,19 +50,19 @@ def test_the_costliest_are_left_out_by_name_and_the_rest_of_the_time_goes_into_t
     assert short["left_out"]["unfit"] == "learns from pairs alone"
     assert (short["trials"], short["part"], short["seeds"]) == (24, 1.0, 5)
     middle = planned(costs, minutes=22, workers=1, small=False)
-    assert middle["methods"] == ("dear", "cheap")  # in the given order: of equal scores, the first leads
+    assert middle["methods"] == ("dear", "cheap")  # in the given order, which decides between equal scores
     twins = {"one": Cost(100, 1), "other": Cost(100, 1)}
     assert [len(planned(twins, 22, workers, small=False)["methods"]) for workers in (1, 2)] == [1, 2]
     assert (middle["trials"], middle["part"], middle["seeds"]) == (8, 0.25, 3)
-    assert planned(costs, minutes=22, workers=1, small=True)["methods"] == ("cheap",)  # of few rows, trials see all
+    assert planned(costs, minutes=22, workers=1, small=True)["methods"] == ("cheap",)  # with few rows, trials use all
     assert planned(costs, minutes=600, workers=1, small=False)["trials"] == 24
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
     assert planned(costs, minutes=15, workers=9, small=False)["methods"] == ("cheap",)  # no process may take longer
 
 
-def test_the_short_round_counts_for_all_rows_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the rows and one of two epochs take 30 seconds: all rows and epochs take 120, which nobody waits for."""
+def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the rows and one of two epochs take 30 seconds, so all rows and epochs are estimated at 120."""
     clock, seen, fit = count(0, 30), list[tuple[int, int]](), Method.fit
 
     def watching(method: Any, corpus: Corpus, **how: Any) -> Any:
@@ -74,7 +74,7 @@ def test_the_short_round_counts_for_all_rows_and_epochs(monkeypatch: pytest.Monk
     monkeypatch.setattr(Method, "fit", watching)
     cost = cost_of(Entry("tiny", "siamese", TINY), CORPORA["pairs"](), Metric("auc"))
     assert cost == {"fit": 120, "score": 30, "opening": 0, "random": True, "tuned": True, "reason": ""}
-    clock = chain([0, 130], count(160, 30))  # whose first run takes 100 seconds more
+    clock = chain([0, 130], count(160, 30))  # the first run takes 100 seconds longer
     cost = cost_of(Entry("tiny", "siamese", TINY, extra="torch"), CORPORA["pairs"](), Metric("auc"))
     assert (cost["fit"], cost["opening"]) == (120, 100)
     assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 30
@@ -84,24 +84,24 @@ def test_the_short_round_counts_for_all_rows_and_epochs(monkeypatch: pytest.Monk
     assert seen == [(1, 32)] * 4
 
 
-def test_the_sentence_and_the_picture_name_who_is_not_behind() -> None:
+def test_the_verdict_and_the_picture_show_methods_that_are_not_behind() -> None:
     def line(name: str, state: Any, microseconds: float) -> Line:
         return Line(Ranked(name, 0.8, 0.7, 0.9, 3, 400, 0, 0, 0, state), {}, 0.8, 0.8, 8, {}, 1.0, microseconds, 1.0)
 
     lines = [line("alpha", "best", 90), line("beta", "tie", 10), line("gamma", "behind", 1), line("delta", "behind", 1)]
     report = Report("corpus", {}, "auc", (), Plan("auc", (), {}, 8, 1.0, 3, 20, 1, {}), tuple(lines))
-    assert re.findall("beta|gamma|delta", verdict_sentence(report)) == ["beta", "beta"]  # a tie, and the cheapest
+    assert re.findall("beta|gamma|delta", verdict_sentence(report)) == ["beta", "beta"]  # as a tie, and as the cheapest
     leads = verdict_sentence(replace(report, lines=(lines[0], *lines[2:])))
-    assert ("gamma" in leads, "delta" in leads) == (True, False)  # it names the next, not the last
+    assert ("gamma" in leads, "delta" in leads) == (True, False)  # only the runner-up is named
     assert len(re.findall('<circle[^>]+fill="none"', as_html(report))) == 2
-    assert "[" not in curve_sentence(replace(report, gain=(0.0, 0.0, 0.0)))  # as of a method that is not trained
+    assert "[" not in curve_sentence(replace(report, gain=(0.0, 0.0, 0.0)))  # as for a method without training
     certain, uncertain = (curve_sentence(replace(report, gain=(0.02, low, 0.05))) for low in (0.01, -0.01))
     assert certain.split(":")[0] != uncertain.split(":")[0]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def few_trials() -> Iterator[None]:
-    """Plans with as few trials as there may be, whatever the clock says; the doctor has tests of its own."""
+    """Use as few trials as possible, whatever the clock says, and a fixed finding of the doctor."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("labkit.trials.bench.planned", lambda *given, **how: planned(*given, **how) | {"trials": 8})
         patch.setattr("labkit.trials.bench.examine", lambda *_, **__: [Finding("sizes", "warning", "There are few.")])
@@ -115,7 +115,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Path]:
 
 
 def same(a: Report, b: Report) -> bool:
-    """All but the clock."""
+    """Whether two reports agree, except in their times."""
 
     def timeless(report: Report) -> Any:
         return [(line.ranked, line.settings, line.dev, line.trials) for line in report.lines]
@@ -123,7 +123,7 @@ def same(a: Report, b: Report) -> bool:
     return (timeless(a), a.curve, a.gain, a.mistakes) == (timeless(b), b.curve, b.gain, b.mistakes)
 
 
-def test_the_table_is_what_the_methods_score_on_test(made: tuple[Report, Path]) -> None:
+def test_the_table_has_the_test_scores_of_the_methods(made: tuple[Report, Path]) -> None:
     report, folder = made
     corpus = CORPORA["pairs"]()
     assert {line.ranked.name for line in report.lines} == {"tfidf", "sif"}
@@ -153,13 +153,13 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
             not best,
         )
     assert [line["ranked"]["score"] for line in record["lines"]] == [line.ranked.score for line in report.lines]
-    assert not re.search(r'(src|href)="https?:', page)  # it opens without a network
+    assert not re.search(r'(src|href)="https?:', page)  # it works offline
     assert report.lines[0].ranked.name in str(report)
     assert report.cut is not None
     assert str(report.cut) in str(report)
     assert f"<td>{report.cut.calibration[0].score:.3f}</td>" in page
     assert record["cut"]["threshold"] == report.cut.threshold
-    lines = re.findall('<polyline points="(.+?)"', page)  # would more labels help? At 25, 50 and 100 % of the rows
+    lines = re.findall('<polyline points="(.+?)"', page)  # the learning curve, at 25, 50 and 100 % of the rows
     assert [len(line.split()) for line in lines] == [3]
     assert [*report.curve] == [report.lines[0].ranked.name]  # the best simple method is the winner
     for name, curve in report.curve.items():
@@ -168,7 +168,7 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert "There are few." in str(report)
 
 
-def test_what_is_in_the_data_is_no_markup(tmp_path: Path) -> None:
+def test_markup_in_the_data_is_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     texts = [f"{evil} {word} {number}" for word in ("apple", "stone") for number in range(30)]
     corpus = from_classes(texts, [f"{evil}{text.split()[1]}" for text in texts], name=evil)
@@ -184,7 +184,7 @@ def test_the_same_call_computes_nothing_again(made: tuple[Report, Path], monkeyp
 
 
 @pytest.mark.parametrize("moment", [3, 12, 22])
-def test_stopped_it_tells_what_it_knows_and_resumes_to_the_same_table(
+def test_an_interrupted_comparison_resumes_to_the_same_table(
     moment: int, made: tuple[Report, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fit, calls = Method.fit, iter(range(moment, -1, -1))
@@ -201,13 +201,13 @@ def test_stopped_it_tells_what_it_knows_and_resumes_to_the_same_table(
     assert same(bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW), made[0])
 
 
-def test_test_is_looked_at_once_all_settings_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_rows_are_used_only_after_all_settings_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     splits, measure = list[str](), Metric.__call__
 
     def watching(self: Metric, method: Method, corpus: Corpus, split: str) -> Any:
         assert (split == "test") == ("test" in corpus.sizes)
         splits.append(split)
-        assert is_locked(tmp_path / "r") != (tmp_path / "r" / "planned.json").is_file()  # until the plan is made
+        assert is_locked(tmp_path / "r") != (tmp_path / "r" / "planned.json").is_file()  # locked until the plan is made
         return measure(self, method, corpus, split)
 
     monkeypatch.setattr(Metric, "__call__", watching)
@@ -223,11 +223,11 @@ def test_every_shape_has_its_metric(shape: str, tmp_path: Path) -> None:
     assert report.metric == metrics_for(corpus)[0]
     assert len(report.lines) == 1
     assert np.isfinite(report.lines[0].ranked.score)
-    if shape == "graded":  # whose pairs all hang together, which says nothing of other pairs
+    if shape == "graded":  # all its pairs are connected, so nothing is known about other pairs
         assert (report.lines[0].ranked.low, report.lines[0].ranked.high) == (-1, 1)
 
 
-def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_comparisons_are_refused_before_they_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs, labelled, articles = cast(list[Any], [CORPORA[name]() for name in ("pairs", "labelled", "articles")])
     rows = [*zip(pairs.values, pairs.splits, strict=True)]
     short = [replace(each, sections=each.sections[:3]) for each in articles.articles]
@@ -250,7 +250,7 @@ def test_what_cannot_work_is_said_before_it_starts(tmp_path: Path, monkeypatch: 
             monkeypatch.setitem(sys.modules, "optuna", None)
         with pytest.raises(ValueError, match=said):
             bench(corpus, out=tmp_path / "r", **{**HOW, **how})
-        assert not any((tmp_path / "r").glob("*"))  # so that it can be tried again in this folder
+        assert not any((tmp_path / "r").glob("*"))  # so that the folder can be used again
 
 
 def test_a_folder_of_another_comparison_is_refused(made: tuple[Report, Path], tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_a_folder_of_another_comparison_is_refused(made: tuple[Report, Path], tm
         bench(corpus, out=tmp_path, **HOW)
 
 
-def test_the_probe_decides_unless_most_test_rows_have_new_classes() -> None:
+def test_the_probe_is_the_default_unless_most_test_rows_have_new_classes() -> None:
     labels, splits = ["x", "y"] * 4 + ["x", "y", "y", "z"], ["train"] * 4 + ["dev"] * 4 + ["test"] * 4
     corpus = Labelled([f"text {number}" for number in range(12)], labels, splits=splits)
     assert metrics_for(corpus) == ("probe", "hit@1")
@@ -292,7 +292,7 @@ def test_dev_and_test_rows_from_elsewhere() -> None:
 TINY = {"encoder": "mean", "dimension": 8, "size": 6, "batch": 8, "epochs": 2, "device": "cpu"}
 
 
-def test_a_random_method_is_run_with_every_seed_and_its_table_is_their_mean(
+def test_a_random_method_runs_with_every_seed_and_its_scores_are_averaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ENTRIES, "tiny", Entry("tiny", "siamese", TINY))
@@ -313,7 +313,7 @@ def test_a_random_method_is_run_with_every_seed_and_its_table_is_their_mean(
         for seed in range(line.ranked.runs):
             fitted = METHODS[ENTRIES[line.ranked.name].method](**line.settings)
             fitted.fit(learned, seed=seed)
-            scores.append(score(fitted, learned).figures["knn_accuracy"])  # whose rows alone vote
+            scores.append(score(fitted, learned).figures["knn_accuracy"])  # only the rows of `learned` vote
         return float(np.mean(scores))
 
     assert lines["tiny"].ranked.score == pytest.approx(mean(lines["tiny"], corpus))
@@ -322,7 +322,7 @@ def test_a_random_method_is_run_with_every_seed_and_its_table_is_their_mean(
     assert report.gain[0] == pytest.approx(best.ranked.score - mean(best, corpus.fewer(0.5))) != 0
 
 
-def test_of_trials_on_a_part_the_one_that_is_best_on_all_rows_is_taken(
+def test_among_the_best_trials_on_a_part_the_best_on_all_rows_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -332,14 +332,14 @@ def test_of_trials_on_a_part_the_one_that_is_best_on_all_rows_is_taken(
     [line] = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["sif"]}).lines
     whole = [json.loads(file.read_text())["figures"] for file in (tmp_path / "r" / "trials").iterdir()]
     dev = [figures["spearman"] for figures in whole if len(figures) == 1]
-    assert len(dev) == 4  # three, and the settings as they come, which are not among the best three on half the rows
+    assert len(dev) == 4  # the best three on half of the rows, and the default settings, which are not among them
     assert line.dev == max(dev)
     assert json.loads((tmp_path / "r" / "tuned" / "sif" / "manifest.json").read_text())["plan"]["part"] == 0.5
     assert len({*dev}) > 1
 
 
 @pytest.mark.parametrize("settings", [{}, METHODS["sif"]().settings.values()], ids=["tuned", "as it comes"])
-def test_a_method_that_fails_in_the_search_is_left_out_by_name(
+def test_a_method_that_fails_during_the_search_is_left_out_and_named(
     settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ENTRIES, "sif", Entry("sif", "sif", settings))
@@ -357,7 +357,7 @@ def test_a_method_that_fails_in_the_search_is_left_out_by_name(
     assert "nan" in str(report)
 
 
-def test_rows_with_a_sentence_in_common_are_one_unit_of_the_probe() -> None:
+def test_rows_that_share_a_sentence_are_one_unit_of_the_probe() -> None:
     for corpus in (CORPORA["pairs"](), CORPORA["labelled"]()):
         method = METHODS["sif"]()
         method.fit(corpus)
@@ -371,7 +371,7 @@ def test_rows_with_a_sentence_in_common_are_one_unit_of_the_probe() -> None:
 
 
 def test_the_probe_by_hand() -> None:
-    """Its strength is that of dev, its features are |u - v| and u · v."""
+    """Its regularisation is chosen on dev; its features are |u - v| and u * v."""
     corpus: Any = CORPORA["pairs"]()
     method = METHODS["sif"]()
     method.fit(corpus)
@@ -387,7 +387,7 @@ def test_the_strength_of_the_probe_comes_from_dev(monkeypatch: pytest.MonkeyPatc
     given: list[Any] = []
     monkeypatch.setattr("labkit.trials.metrics.logistic_right", lambda *sides: given.extend(sides) or np.ones(16, bool))
     made: Any = CORPORA["labelled"]()
-    corpus = replace(made, labels=made.splits)  # so that it is seen which is which
+    corpus = replace(made, labels=made.splits)  # so that the labels show the split
     method = METHODS["sif"]()
     method.fit(corpus)
     Metric("probe")(method, corpus, "test")
@@ -404,7 +404,7 @@ def test_each_metric_chooses_by_its_own_score_on_dev(shape: str) -> None:
         assert Metric(name)(method, corpus, "dev")[0] == {name: pytest.approx(wanted)}
 
 
-def test_what_a_model_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_costs_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = CORPORA["pairs"]()
     ready = METHODS["sbert"](model=tiny_sbert())
     ready.fit(corpus)

@@ -1,4 +1,4 @@
-"""What the doctor finds in small corpora, each worked out by hand, and in corpora with planted errors."""
+"""The doctor's findings in small worked examples, and in corpora with planted errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREE = ("train", "dev", "test")
 
 @pytest.fixture(autouse=True)
 def without_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels are judged without MiniLM, which would take most of the time."""
+    """Judge labels without MiniLM, which would take most of the time."""
     monkeypatch.setattr(suspect_labels, "find_spec", lambda name: None)
 
 
@@ -73,7 +73,7 @@ def test_balance_names_single_and_unseen_classes() -> None:
     assert found(graded)["balance"].numbers == {"low": 0, "median": 1, "high": 5}
 
 
-def test_a_text_in_two_splits_is_a_leak_whatever_its_case_spaces_and_marks() -> None:
+def test_a_text_in_two_splits_is_a_leak_despite_case_spaces_and_punctuation() -> None:
     corpus = Labelled(
         ["A cat sat.", "an  oak", "a cat sat!", "An oak?"], list("xyxy"), splits=["train", "dev", "dev", "test"]
     )
@@ -83,9 +83,9 @@ def test_a_text_in_two_splits_is_a_leak_whatever_its_case_spaces_and_marks() -> 
     assert leak.rows[0]["other_text"] == "A cat sat."
 
 
-def test_leaks_of_pairs_in_either_order_of_any_text_of_a_triplet_and_of_paragraphs() -> None:
+def test_leaks_of_pairs_in_either_order_of_texts_of_triplets_and_of_paragraphs() -> None:
     corpus = pairs(("a cat", "an oak", 0), ("a cat", "an elm", 0), ("an oak", "a cat", 0), splits=THREE)
-    assert found(corpus)["leaks"].numbers == {"dev": 0, "test": 1}  # a shared sentence is none
+    assert found(corpus)["leaks"].numbers == {"dev": 0, "test": 1}  # a shared sentence is not a leak
     assert "near-leaks" not in found(corpus)
     triplets = Triplets(["a cat", "an owl"], ["one cat", "one owl"], ["an oak", "ONE CAT"], splits=["train", "test"])
     assert [(row["row"], row["other_row"]) for row in found(triplets)["leaks"].rows] == [(2, 1)]
@@ -125,19 +125,19 @@ def test_contradictions_in_each_shape() -> None:
     assert found(reversed_)["contradictions"].numbers == {"contradictions": 1}
 
 
-def test_ceiling_is_what_the_labels_of_equal_texts_allow() -> None:
-    # of the three 'a cat' two can be right, of the two 'an oak' both: 4 of 5, and one more row
+def test_the_ceiling_is_what_labels_of_equal_texts_allow() -> None:
+    # two of the three 'a cat' and both 'an oak' can be right: 4 of 5, and one more row
     corpus = Labelled(["a cat", "a cat", "A cat", "an oak", "an oak", "an elm"], list("xxyyyx"), splits="train")
     assert found(corpus)["ceiling"].numbers == {"ceiling": pytest.approx(5 / 6), "rows": 5, "texts": 2}
     assert "ceiling" not in found(corpus.take([0, 3, 5]))
-    # of grades it is the correlation with their means
+    # for grades, it is the correlation with their means
     graded = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
     best = np.corrcoef([0.5, 0.5, 3, 3, 5], [0, 1, 4, 2, 5])[0, 1]
     assert found(graded)["ceiling"].numbers["ceiling"] == pytest.approx(best)
 
 
 def test_broken_transitivity_shows_the_shortest_chain() -> None:
-    # a = b = c = d and a = c, but a ≠ d; e ≠ a lies in another component, b ≠ A contradicts the first row
+    # a = b = c = d and a = c, but a ≠ d; e is in another component, and b ≠ A contradicts the first row
     rows = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1), ("a", "c", 1)]
     rows += [("d", "A", 0), ("e", "a", 0), ("b", "A", 0), ("a", "A", 0)]
     broken = found(pairs(*rows))["transitivity"]
@@ -148,17 +148,17 @@ def test_broken_transitivity_shows_the_shortest_chain() -> None:
     assert "transitivity" not in found(pairs(*rows[:4], rows[5]))
 
 
-def test_false_negatives_are_those_of_random_batches() -> None:
+def test_expected_false_negatives_by_hand() -> None:
     labels = np.array(list("xxxyyz"))
     corpus = Labelled([f"text {number}" for number in range(6)], labels, splits="train")
-    # each batch is all six rows: x meets 2 of its class, y 1, z 0: (3 * 2 + 2 * 1) / 6; five of six anchors meet one
+    # every batch has all six rows: x meets 2 of its class, y 1, z 0: (3 * 2 + 2 * 1) / 6; five of six anchors meet one
     assert found(corpus)["false-negatives"].numbers == pytest.approx({"expected_6": 8 / 6, "hit_6": 5 / 6})
-    # positive pairs of two components, of which one has two pairs: (2 * 1) / 3
+    # positive pairs of two components, one of which has two pairs: (2 * 1) / 3
     same = pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 1), ("a", "d", 0))
     assert found(same)["false-negatives"].numbers == pytest.approx({"expected_3": 2 / 3, "hit_3": 2 / 3})
 
 
-def test_false_negatives_agree_with_drawn_batches() -> None:
+def test_false_negatives_agree_with_sampled_batches() -> None:
     random = np.random.default_rng(0)
     labels = random.integers(0, 20, 400)
     corpus = Labelled([f"text {number}" for number in range(400)], labels.astype(str), splits="train")
@@ -173,14 +173,14 @@ def test_false_negatives_agree_with_drawn_batches() -> None:
     ("name", "least"), [("topics", 0.9), ("captions", 0.8), ("questions", 0.25), ("relatedness", 0.5)]
 )
 def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: float) -> None:
-    """Fifty labels of a thousand rows are replaced: a random order would find one of them in twenty rows."""
+    """Fifty of a thousand labels are wrong, so twenty random rows would contain one of them."""
     corpus, random = load(name), np.random.default_rng(0)
     corpus = corpus.take(range(1000))
     wrong = random.choice(len(corpus), 50, replace=False)
     field = {"topics": "labels", "captions": "groups"}.get(name, "values")
     truth, said = (list(getattr(corpus, field)) for _ in range(2))
     if name == "topics":
-        said[0] = "a class of one row"  # which nothing can be said about
+        said[0] = "a class of one row"  # cannot be judged
     for row in wrong:
         others = [each for each in said if each != said[row]]
         said[row] = max(said) - said[row] if field == "values" else random.choice(others)
@@ -192,4 +192,4 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
     if name in ("topics", "questions"):
         right = [row["suggested"] == truth[row["row"] - 1] for row in suspicious.rows if row["row"] in planted]
         assert np.mean(right) >= 0.8
-        assert 40 <= suspicious.numbers["contradicted"] <= 200  # all methods have to, and none has seen the row
+        assert 40 <= suspicious.numbers["contradicted"] <= 200  # rows whose label every method contradicts

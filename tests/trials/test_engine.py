@@ -1,4 +1,4 @@
-"""The engine: a result is computed once, whoever computes it, and nothing of test is seen on dev."""
+"""The engine: results are computed once, by one process at a time, and dev trials see no test rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def same(a: Result, b: Result) -> bool:
     return a.figures == b.figures and a.reason == b.reason and parts
 
 
-def test_what_is_known_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_results_are_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = CORPORA["pairs"]()
     before = run(TRIALS, corpus, measured, tmp_path)
     assert before[0].figures != before[1].figures
@@ -55,7 +55,7 @@ def test_a_killed_training_resumes_to_the_same_bits(tmp_path: Path) -> None:
     [straight] = run([trial], corpus, measured, tmp_path / "straight")
 
     class Stop(Exception):
-        """Stands for the end of the process."""
+        """Simulates the end of the process."""
 
     def stopping(done: int, total: int | None, what: str) -> None:
         if any((tmp_path / "killed").glob("training/*/run/checkpoint.safetensors")):
@@ -83,12 +83,12 @@ def test_dev_trials_see_no_test_row(monkeypatch: pytest.MonkeyPatch) -> None:
     run([Trial("sif"), Trial("sif", split="test")], CORPORA["pairs"](), watching)
     assert ["test" in corpus.sizes for corpus in seen] == [False, True]
     run([Trial("sif", part=0.5, split="test")], CORPORA["pairs"](), watching)
-    assert seen[2].sizes["train"] < seen[1].sizes["train"]  # of a share of the rows, a probe sees no more
+    assert seen[2].sizes["train"] < seen[1].sizes["train"]  # with `part`, the metric sees fewer rows, too
     assert seen[2].part("test").fingerprint == seen[1].part("test").fingerprint
 
 
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, MemoryError])
-def test_a_failure_is_a_result_that_says_why(error: type[Exception], tmp_path: Path) -> None:
+def test_a_failure_is_a_result_with_a_reason(error: type[Exception], tmp_path: Path) -> None:
     def failing(*_: Any) -> Any:
         raise error("the loss is nan\nat batch 1")
 
@@ -100,7 +100,7 @@ def test_a_failure_is_a_result_that_says_why(error: type[Exception], tmp_path: P
         assert (result.figure, "auc" in result.reason) == (None, True)
 
 
-def test_a_trial_of_a_living_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_of_a_running_process_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, trial = CORPORA["pairs"](), Trial("siamese", TINY)
     [wanted] = run([trial], corpus, measured, tmp_path / "theirs")
     [file] = (tmp_path / "theirs" / "trials").iterdir()
@@ -114,7 +114,7 @@ def test_a_trial_of_a_living_process_is_waited_for(tmp_path: Path, monkeypatch: 
         assert same(wanted, run([trial], corpus, measured, tmp_path / "ours")[0])
 
 
-def test_nobody_else_begins_a_trial_until_it_is_scored(tmp_path: Path) -> None:
+def test_a_trial_is_locked_until_it_is_scored(tmp_path: Path) -> None:
     def watching(method: Method, corpus: Corpus, split: str) -> Any:
         assert all(map(is_locked, (tmp_path / "training").iterdir()))
         return measured(method, corpus, split)
@@ -131,5 +131,5 @@ def test_a_damaged_result_is_named(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=file.name):
             run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)
     file.unlink()
-    (tmp_path / "training" / file.stem / "run" / "half").mkdir(parents=True)  # left by a process that was killed
+    (tmp_path / "training" / file.stem / "run" / "half").mkdir(parents=True)  # left by a killed process
     assert run([Trial("sif")], CORPORA["pairs"](), measured, tmp_path)[0].figure

@@ -1,4 +1,4 @@
-"""Runs side by side: which are one line, who is first by which figure, and when a difference is none."""
+"""Leaderboards: which runs form a line, their order by each metric, and verdicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def result(
     corpus: str = "c",
     **settings: Any,
 ) -> Result:
-    """A run with its answers to the items of "accuracy", and to `others` of "hit@1"."""
+    """A run with item results for "accuracy" (`items`) and "hit@1" (`others`)."""
     asked = {name: each for name, each in (("accuracy", items), ("hit@1", others)) if each is not None}
     parts = {name: Parts(np.array(each, float), np.ones(len(each))) for name, each in asked.items()}
     figures = {"accuracy": value, "f1": value / 2, "intra": 1 - value}
@@ -43,7 +43,7 @@ def table(lines: list[Line]) -> list[tuple[str, str]]:
     return [(line.name, line.verdict) for line in lines]
 
 
-def test_the_best_first_and_a_tie_inside_the_spread() -> None:
+def test_the_best_is_first_and_overlapping_spreads_stay_open() -> None:
     lines = leaderboard(
         [*seeds("far", 0.10, 0.11, 0.12), *seeds("near", 0.80, 0.84, 0.88), *seeds("first", 0.84, 0.86, 0.88)]
     )
@@ -51,14 +51,14 @@ def test_the_best_first_and_a_tie_inside_the_spread() -> None:
     two = leaderboard([*seeds("a", 0.9, 0.8), *seeds("b", 0.1, 0.2)])  # too few seeds
     assert table(two) == [("a", "best"), ("b", "open")]
     assert two[0].spread is None
-    close = leaderboard([*seeds("a", 0.90, 0.91), *seeds("b", 0.10, 0.105)])  # which agree, by luck
+    close = leaderboard([*seeds("a", 0.90, 0.91), *seeds("b", 0.10, 0.105)])  # the seeds agree by luck
     assert (table(close), close[1].lead) == ([("a", "best"), ("b", "open")], None)
 
 
 GOOD, CLOSE, POOR = [1] * 40, [1] * 39 + [0], [1] * 10 + [0] * 30
 
 
-def test_the_interval_over_the_items_decides_and_equals_stay_open() -> None:
+def test_the_interval_over_items_decides_and_close_lines_stay_open() -> None:
     runs = [result("poor", 0.25, items=POOR), result("close", 0.975, items=CLOSE), result("good", 1.0, items=GOOD)]
     lines = leaderboard(runs)
     assert table(lines) == [("good", "best"), ("close", "open"), ("poor", "behind")]
@@ -68,29 +68,29 @@ def test_the_interval_over_the_items_decides_and_equals_stay_open() -> None:
     assert lines[2].lead.interval() == pytest.approx(pairwise.interval(0.975))  # two lines are compared with the best
 
 
-def test_lines_are_ordered_and_judged_by_the_figure_that_is_asked_for() -> None:
+def test_lines_are_ordered_and_judged_by_the_requested_metric() -> None:
     runs = [result("a", 1.0, items=GOOD, others=POOR), result("b", 0.25, items=POOR, others=GOOD)]
     assert table(leaderboard(runs)) == [("a", "best"), ("b", "behind")]
     assert table(leaderboard(runs, "hit@1")) == [("b", "best"), ("a", "behind")]
     assert leaderboard(runs, "hit@1")[0].mean == 1
-    assert table(leaderboard(runs, "f1")) == [("a", "best"), ("b", "open")]  # not made of items, and of one run each
-    assert {line.verdict for line in leaderboard(runs, "intra")} == {"no order"}  # wide is neither good nor bad
+    assert table(leaderboard(runs, "f1")) == [("a", "best"), ("b", "open")]  # no items, and one run each
+    assert {line.verdict for line in leaderboard(runs, "intra")} == {"no order"}  # a large spread may be good or bad
 
 
-def test_seeds_and_items_widen_one_interval() -> None:
+def test_seeds_and_items_share_one_interval() -> None:
     apart = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), *seeds("b", 0.5, 0.51, 0.52, items=POOR)])
     assert table(apart) == [("a", "best"), ("b", "behind")]
     halves = [[1] * 40, [0] * 40, [1] * 20 + [0] * 20]
     wide = [result("a", 0.9, seed, items=items) for seed, items in enumerate(halves)]
     assert table(leaderboard([*wide, *seeds("b", 0.5, 0.51, 0.52, items=POOR)])) == [("a", "best"), ("b", "open")]
     alone = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), result("b", 0.25, items=POOR)])
-    assert table(alone) == [("a", "best"), ("b", "behind")]  # one run stands against every seed
+    assert table(alone) == [("a", "best"), ("b", "behind")]  # one run is compared with every seed
     fewer = leaderboard([*seeds("a", 0.9, 0.91, 0.92, items=GOOD), *seeds("b", 0.5, 0.51, items=POOR)])
     assert table(fewer) == [("a", "best"), ("b", "behind")]
 
 
-def test_runs_are_paired_by_their_seeds_and_not_by_their_places() -> None:
-    """A seed moves both methods alike; one has seeds 0 to 3, the other 1 to 4, and three are in common."""
+def test_runs_are_paired_by_seed_and_not_by_position() -> None:
+    """A seed affects both methods equally. One has seeds 0 to 3, the other 1 to 4, so they share three."""
     moved = (0.3, 0.2, 0.4, 0.1, 0.2)
     first = [result("first", 0.52 + moved[seed] + 0.001 * seed, seed) for seed in range(4)]
     second = [result("second", 0.45 + moved[seed], seed) for seed in range(1, 5)]
@@ -113,11 +113,11 @@ def test_a_run_that_saw_the_test_sentences_is_never_the_best() -> None:
     assert lines[2].lead.interval() == pytest.approx(pairwise.interval())
     assert table(leaderboard(runs[:1])) == [("sbert-lp", "saw test")]
     seen, unseen = result("sbert-lp", 0.9, embedded="all"), result("sbert-lp", 0.8, embedded="train")
-    other = result("sbert-lp", 0.7, corpus="d", embedded="all")  # which saw the sentences of another corpus
+    other = result("sbert-lp", 0.7, corpus="d", embedded="all")  # it saw the sentences of another corpus
     assert [line.saw_test for line in leaderboard([seen, unseen, other])] == [True, False, False]
 
 
-def test_settings_make_lines_and_name_them() -> None:
+def test_lines_are_grouped_and_named_by_settings() -> None:
     runs = [
         result("a", 0.9, loss="x", size=3, device="cpu"),
         result("a", 0.8, 1, loss="x", size=3, device="cuda"),
@@ -129,8 +129,8 @@ def test_settings_make_lines_and_name_them() -> None:
     assert [len(line.results) for line in lines] == [2, 1, 1]
 
 
-def test_a_run_of_an_earlier_version_is_the_same_line_as_its_twin_of_today() -> None:
-    """Its record lacks a setting that came later, and has another under its old name."""
+def test_a_run_of_an_earlier_version_shares_the_line_of_an_equal_new_run() -> None:
+    """Its record lacks a setting that was added later, and has another under its old name."""
     kind = Triplet.Settings
     today = kind(temperature=EARLIER["temperature"]).values()
     old = {name: value for name, value in today.items() if name not in ("temperature", "max_grad_norm")}
@@ -143,8 +143,8 @@ def test_a_run_of_an_earlier_version_is_the_same_line_as_its_twin_of_today() -> 
     assert [[each.run for each in line.results] for line in leaderboard(results)] == [["0", "1"], ["2"]]
 
 
-@pytest.mark.parametrize(("times", "verdict"), [(1, "open"), (10, "tie")])  # 3 / 40 and 3 / 400 may be missed
-def test_of_runs_with_one_score_none_is_the_best(times: int, verdict: str) -> None:
+@pytest.mark.parametrize(("times", "verdict"), [(1, "open"), (10, "tie")])  # a rate of 3 / 40 or 3 / 400 may be missed
+def test_no_run_is_the_best_among_equal_scores(times: int, verdict: str) -> None:
     lines = leaderboard([result(name, 1.0, items=GOOD * times) for name in "abcd"])
     assert [line.verdict for line in lines] == [verdict] * 4
 
@@ -154,6 +154,6 @@ def test_a_small_test_split_decides_nothing() -> None:
     assert [(line.verdict, line.lead) for line in leaderboard(few)] == [("best", None), ("open", None)]
 
 
-def test_corpora_of_one_name_are_two_lines() -> None:
+def test_corpora_with_one_name_are_two_lines() -> None:
     runs = [result("a", 1.0, items=GOOD), replace(result("a", 0.25, items=POOR), fingerprint="another")]
     assert [line.mean for line in leaderboard(runs)] == [1.0, 0.25]

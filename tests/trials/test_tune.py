@@ -1,4 +1,4 @@
-"""Tuning: what is tried and how it is valued, the same whatever is killed, and nothing of test is seen."""
+"""Tuning: trials and their scores, resuming, ranges of values, and no access to test rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dials(method: str, **texts: str) -> dict[str, Dial]:
 
 
 def networks(**more: Any) -> Experiment:
-    """A training that takes a tenth of a second, with checkpoints."""
+    """An experiment that trains for a tenth of a second, with checkpoints."""
     return Experiment("siamese", CORPORA["pairs"](), TINY | more)
 
 
@@ -40,7 +40,7 @@ SPACE = dials("siamese", learning_rate="0.0003..0.3", dropout="0..0.5")
 
 
 def outcomes(tuned: Tuned) -> list[Any]:
-    """All that two runs of one tuning have in common: everything but the time."""
+    """The trials without their times, which differ between runs."""
     return [replace(trial, seconds=0) for trial in tuned.trials]
 
 
@@ -51,7 +51,7 @@ class SpySettings(MeanVectorsSettings):
 
 
 class Spy(MeanVectors):
-    """Sees what it is trained on, and fails where it is broken."""
+    """A method that records its training data, and fails if `broken` exceeds 4."""
 
     name = "spy"
     Settings = SpySettings
@@ -72,7 +72,7 @@ def seen(experiment: Experiment) -> list[tuple[Corpus, tuple[int, int]]]:
     return experiment.entry.seen
 
 
-def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None:
+def test_a_trials_score_is_that_of_its_training_on_dev(tmp_path: Path) -> None:
     tuned = tune(replace(networks(), seed=3), trials=3, space=SPACE)
     for trial in tuned.trials:
         corpus = CORPORA["pairs"]()
@@ -90,8 +90,8 @@ def test_a_trial_is_worth_what_its_training_gives_on_dev(tmp_path: Path) -> None
     assert study.direction.name == "MAXIMIZE"
 
 
-def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> None:
-    """So the settings as given stay, unless others are better."""
+def test_the_earlier_of_equal_trials_is_the_best_and_failed_ones_are_last() -> None:
+    """So the given settings are kept unless others are better."""
     figures = (0.5, 0.7, None, 0.7)
     made = tuple(TunedTrial(number, {"window": number}, figure) for number, figure in enumerate(figures))
     tuned = Tuned(Experiment("sif", "pairs"), {}, made, 4)
@@ -99,19 +99,19 @@ def test_of_equal_trials_the_earlier_is_the_best_and_one_that_failed_never() -> 
     assert (tuned.best.number, tuned.settings) == (1, {"window": 1})
 
 
-def test_what_is_tried_depends_on_the_seed_alone() -> None:
+def test_trials_depend_only_on_the_seed() -> None:
     def tried(**how: Any) -> list[Any]:
         return [trial.tried for trial in tune(Experiment("sif", CORPORA["pairs"]()), **how).trials]
 
     first = tried(trials=7, seed=1)
-    assert first[:6] == tried(trials=6, seed=1)  # more trials are more of the same
+    assert first[:6] == tried(trials=6, seed=1)  # more trials continue the same sequence
     other = tried(trials=3, seed=2)
-    assert first[0] == other[0]  # the settings as given come first
+    assert first[0] == other[0]  # the given settings come first
     assert not any(each in first[1:] for each in other[1:])
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> None:
+def test_trials_are_distinct_and_a_small_space_is_exhausted(sampler: str) -> None:
     experiment = Experiment("tfidf", CORPORA["pairs"]())
     space = dials("tfidf", unit="words|characters", min_count="1..3")
     tuned = tune(experiment, trials=9, space=space, sampler=sampler)
@@ -120,7 +120,7 @@ def test_no_two_trials_are_alike_and_a_small_space_is_used_up(sampler: str) -> N
 
 
 @pytest.mark.parametrize("shape", ["pairs", "triplets", "articles"])
-def test_nothing_of_test_is_seen(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_see_no_test_rows(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, measured = CORPORA[shape](), list[Corpus]()
     open_to_all = {text for split in ("train", "dev") for text in corpus.part(split).sentences()}
     hidden = set(corpus.part("test").sentences()) - open_to_all
@@ -141,7 +141,7 @@ def test_nothing_of_test_is_seen(shape: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("shape", ["pairs", "groups"])
-def test_trials_learn_from_the_same_part_for_a_share_of_the_epochs(shape: str) -> None:
+def test_trials_train_on_the_same_part_for_a_share_of_the_epochs(shape: str) -> None:
     experiment = replace(spied(CORPORA[shape]()), seed=3)
     tune(experiment, trials=3, space={"window": Dial(1, 5, whole=True)}, part=0.5, epochs=0.5)
     whole = experiment.opened()
@@ -175,13 +175,13 @@ def test_a_trial_that_fails_is_the_worst_and_keeps_its_reason(tmp_path: Path) ->
         ({"space": {"speed": Dial(1, 2)}}, "setting 'speed'"),
     ],
 )
-def test_what_cannot_be_tuned_is_refused(how: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_invalid_tunings_are_refused(how: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=said):
         tune(networks(loss="contrastive"), folder=tmp_path / "t", **how)
     assert not (tmp_path / "t").exists()
 
 
-def test_a_corpus_without_dev_or_a_method_without_dials_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_without_dev_or_a_method_without_hyperparameters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = CORPORA["pairs"]()
     without = corpus.take(row for row, split in enumerate(corpus.splits) if split != "dev")
     with pytest.raises(ValueError, match="dev"):
@@ -219,7 +219,7 @@ def test_another_tuning_or_other_files_are_refused_by_name(tmp_path: Path) -> No
 
 
 class Stop(Exception):
-    """Stands for the end of a process, of which nothing can be caught."""
+    """Simulates the end of a process, which cannot be caught."""
 
 
 def stopped_at(moment: int) -> Callable[..., None]:
@@ -238,7 +238,7 @@ def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path, monkeypatch: 
         tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t", progress=stopped_at(30))
     again = tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t")
     assert outcomes(again) == outcomes(straight)
-    assert not any((tmp_path / "t" / "training").iterdir())  # what is done keeps its figures alone
+    assert not any((tmp_path / "t" / "training").iterdir())  # finished trials keep only their results
     with monkeypatch.context() as patch:
         patch.setattr(Method, "fit", lambda *_, **__: pytest.fail("it was trained again"))
         assert tune(networks(), trials=2, space=SPACE, folder=tmp_path / "t").trials == again.trials
@@ -247,15 +247,15 @@ def test_a_stopped_tuning_resumes_to_the_same_bits(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("name", "text", "made"),
     [
-        ("rate", "0.1..0.9", Dial(0.1, 0.9)),  # nine times
-        ("rate", "0.05..0.5", Dial(0.05, 0.5, log=True)),  # ten times
+        ("rate", "0.1..0.9", Dial(0.1, 0.9)),  # a factor of nine
+        ("rate", "0.05..0.5", Dial(0.05, 0.5, log=True)),  # a factor of ten
         ("size", "1..9", Dial(1, 9, whole=True)),
         ("size", "2|8", Dial(choices=(2, 8))),
         ("loud", "yes|no", Dial(choices=(True, False))),
         ("file", "a|b.txt", Dial(choices=("a", "b.txt"))),
     ],
 )
-def test_what_to_try_is_read_as_its_setting_is(name: str, text: str, made: Dial) -> None:
+def test_ranges_are_parsed_like_their_settings(name: str, text: str, made: Dial) -> None:
     assert Dial.typed(name, text, Some) == made
     assert Dial.typed(name, str(made), Some) == made
 
@@ -267,15 +267,15 @@ def test_what_to_try_is_read_as_its_setting_is(name: str, text: str, made: Dial)
         ("rate", "0.5..2"), ("rate", "..1"), ("size", "1..2.5"), ("kind", "hot|warm"), ("file", "a..b"), ("loud", ""),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_to_try_is_refused(name: str, text: str) -> None:
+def test_invalid_ranges_are_refused(name: str, text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{name}={text!r}")):
         Dial.typed(name, text, Some)
 
 
-def test_membership_and_rounding_of_a_dial() -> None:
+def test_membership_and_rounding_of_a_range() -> None:
     linear, log, several = Dial(0.1, 0.9), Dial(0.0003, 0.3, log=True), Dial(choices=(True, False))
     assert [value in linear for value in (0.1, 0.5, 0.9, 0.09, 1)] == [True, True, True, False, False]
     assert (True in several, "yes" in several) == (True, False)
     assert [linear.nearest(value) for value in (0.43712, 0.10001, 0.89999)] == [0.437, 0.1, 0.9]
     assert [log.nearest(value) for value in (0.00043712, 0.0300049, 0.29999)] == [0.000437, 0.03, 0.3]
-    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never beyond the end
+    assert Dial(0.12345, 0.9).nearest(0.1234501) == 0.12345  # never outside the range

@@ -1,4 +1,4 @@
-"""Who leads: by hand, and whether the verdict can be trusted."""
+"""Rankings and verdicts: worked examples, and the rate of false verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labkit.trials.verdict import front, in_common, ranked, verdict_of
 
 
 def answers(right: int, count: int = 100) -> Parts:
-    """A run that is right about the first so many of the test units."""
+    """A run that is right on the first `right` test units."""
     return Parts((np.arange(count) < right).astype(float), np.ones(count))
 
 
@@ -24,20 +24,20 @@ def test_a_lead_and_its_interval_by_hand() -> None:
     assert rows[1].against_best == "behind"
     assert verdict_of(rows) == "leads"
     assert [row.name for row in front(rows)] == ["a"]
-    half = stats.t.ppf(0.975, 99) * np.sqrt(0.7 * 0.3 / 99)  # of its own score, 0.7
+    half = stats.t.ppf(0.975, 99) * np.sqrt(0.7 * 0.3 / 99)  # for its own score, 0.7
     assert (rows[1].low, rows[1].high) == pytest.approx((0.7 - half, 0.7 + half))
 
 
-def test_the_more_methods_there_are_the_wider_the_intervals() -> None:
+def test_more_methods_widen_the_intervals() -> None:
     two = ranked({"a": {0: answers(90)}, "b": {0: answers(88)}})[1]
     many = ranked({"a": {0: answers(90)}, **{str(n): {0: answers(n)} for n in range(20, 89, 2)}})[1]
     assert two.lead == many.lead
     assert many.lead_low < two.lead_low
 
 
-def test_what_differs_by_nothing_ties_and_what_few_rows_show_is_open() -> None:
+def test_equal_methods_tie_and_few_rows_stay_open() -> None:
     assert verdict_of(ranked({"a": {0: answers(280, 300)}, "b": {0: answers(280, 300)}})) == "tie"
-    for right in (90, 88):  # 1 in 100 would often stay unseen
+    for right in (90, 88):  # an error rate of 1 in 100 is often missed
         assert verdict_of(ranked({"a": {0: answers(90)}, "b": {0: answers(right)}})) == "open"
     for count, verdict in ((19, "open"), (20, "leads")):
         few = ranked({"a": {0: answers(count, count)}, "b": {0: answers(1, count)}})
@@ -51,17 +51,17 @@ def test_what_differs_by_nothing_ties_and_what_few_rows_show_is_open() -> None:
 
 
 def test_a_perfect_score_is_not_certain_and_scores_stay_between_their_bounds() -> None:
-    """If each of n answers is right, up to 3 / n of the others may be wrong, with 95 %."""
+    """If all n answers are right, up to 3 / n of all others may be wrong, at 95 % confidence."""
     row = ranked({"a": {0: answers(60, 60)}})[0]
     assert (row.low, row.high) == (1 - 3 / 60, 1.0)
-    assert 0.9 < (1 - 3 / 60) ** 60 / 0.05 < 1.0  # so large a share of errors is missed with 5 %
+    assert 0.9 < (1 - 3 / 60) ** 60 / 0.05 < 1.0  # an error rate this large is missed with probability 5 %
     equal = ranked({"a": {0: answers(60, 60)}, "b": {0: answers(60, 60)}})[1]
     assert (equal.lead_low, equal.lead_high) == (-3 / 60, 3 / 60)
     assert ranked({"a": {0: Parts(np.resize([1.0, -2.9], 30), np.ones(30))}}, lowest=-1.0)[0].low == -1.0
 
 
-def test_of_equal_methods_one_is_rarely_called_behind() -> None:
-    """Six methods that are equally good, three seeds, 60 units: a false verdict in one table of ten at most."""
+def test_equal_methods_are_rarely_called_behind() -> None:
+    """With six equal methods, three seeds and 60 units, at most one table in ten has a false verdict."""
     random, false = np.random.default_rng(3), 0
     for _ in range(200):
         easy = random.beta(3, 1, 60)
@@ -73,15 +73,15 @@ def test_of_equal_methods_one_is_rarely_called_behind() -> None:
     assert false <= 20
 
 
-def test_methods_are_compared_on_the_seeds_that_both_have() -> None:
+def test_methods_are_compared_on_their_common_seeds() -> None:
     first, second = {0: answers(90), 1: answers(80), 5: answers(10)}, {1: answers(70), 5: answers(9), 7: answers(99)}
     assert in_common(first, second) == ([first[1], first[5]], [second[1], second[5]])
     assert in_common(first, {3: second[1]}) == ([first[0], first[1], first[5]], [second[1]])
-    others = {1: answers(70), 8: answers(9)}  # one seed in common says too little
+    others = {1: answers(70), 8: answers(9)}  # one common seed is not enough
     assert in_common(first, others) == ([first[0], first[1]], [others[1], others[8]])
 
 
-def test_without_test_units_seeds_alone_decide_and_nothing_is_a_tie() -> None:
+def test_without_test_units_only_seeds_decide_and_nothing_is_a_tie() -> None:
     def scores(*values: float) -> dict[int, Parts]:
         return {seed: Parts(np.array([value]), np.ones(1)) for seed, value in enumerate(values)}
 
@@ -92,5 +92,5 @@ def test_without_test_units_seeds_alone_decide_and_nothing_is_a_tie() -> None:
     lead = ranked({"a": table["a"], "b": table["b"]}, seeds_alone=True)[1]
     by_scipy = stats.ttest_rel([0.80, 0.82, 0.84], [0.70, 0.721, 0.74]).confidence_interval(0.95)
     assert (lead.lead_low, lead.lead_high) == pytest.approx(tuple(by_scipy))
-    assert ranked(table, seeds_alone=True)[2].lead_high > lead.lead_high  # of three methods, the interval is wider
+    assert ranked(table, seeds_alone=True)[2].lead_high > lead.lead_high  # with three methods, the interval is wider
     assert ranked({"a": scores(0.9), "b": scores(0.1)}, seeds_alone=True)[1].against_best == "open"
