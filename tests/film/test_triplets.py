@@ -31,7 +31,7 @@ def test_triplets_respect_clusters_and_the_requested_numbers(clusters) -> None:
     assert (clusters.of[i] == clusters.of[j]).all()
     assert (clusters.of[i] != clusters.of[k]).all()
     assert (i != j).all()
-    triplets = cluster_triplets(clusters, Recipe(positives=3, apart=0, random=0 + 4))
+    triplets = cluster_triplets(clusters, Recipe(positives=3, apart=0, random=4))
     size = np.bincount(clusters.of)
     for i in range(60):
         own = triplets[triplets[:, 0] == i]

@@ -272,9 +272,11 @@ def test_resumed_equals_uninterrupted_bit_for_bit(
     assert read_checkpoint(tmp_path / "broken") is None
 
 
+BATCHES = 5  # per epoch of `few` with SMALL
+
+
 def test_on_sigterm_the_current_batch_is_finished_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The signal arrives in the last batch of an epoch. The resumed training ends like an uninterrupted one."""
-    batch, sign = BATCHES, signal.SIGTERM
     settings = PairSettings(**{**SMALL.values(), "epochs": 3})
     straight = SentPWNet(settings)
     straight.fit(few(), seed=3, folder=tmp_path / "straight")
@@ -283,24 +285,21 @@ def test_on_sigterm_the_current_batch_is_finished_and_saved(tmp_path: Path, monk
     def asks(self: Any, *given: Any) -> None:
         nonlocal count
         count += 1
-        if count == BATCHES + batch:
-            signal.raise_signal(sign)  # at the start of the step
+        if count == 2 * BATCHES:
+            signal.raise_signal(signal.SIGTERM)  # at the start of the step
         whole(self, *given)
 
     with monkeypatch.context() as patch:
         patch.setattr(loop._Loop, "_step", asks)
         with pytest.raises(interrupts.Interrupted) as left, interrupts.interruptible():
             SentPWNet(settings).fit(few(), seed=3, folder=tmp_path / "broken")
-    assert left.value.status == 128 + sign
+    assert left.value.status == 128 + signal.SIGTERM
     kept = read_checkpoint(tmp_path / "broken")
     assert kept is not None
-    assert (kept[1]["epoch"], kept[1]["batch"], count) == (2, batch, BATCHES + batch)
+    assert (kept[1]["epoch"], kept[1]["batch"], count) == (2, BATCHES, 2 * BATCHES)
     SentPWNet(settings).fit(few(), seed=3, folder=tmp_path / "broken")
     names = ("model.safetensors", "history.csv", "snapshots.npz", "run.json")
     assert all((tmp_path / "broken" / n).read_bytes() == (tmp_path / "straight" / n).read_bytes() for n in names)
-
-
-BATCHES = 5  # per epoch of `few` with SMALL
 
 
 def test_a_signal_before_the_batches_or_without_a_handler_interrupts_at_once() -> None:
