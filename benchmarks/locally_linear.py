@@ -1,14 +1,14 @@
-"""How fast is the locally linear embedding, and in how much memory, compared with scikit-learn and scipy?
+"""How fast is the locally linear embedding, and how much memory does it take, compared with scikit-learn and scipy?
 
     fit        LocalityPreserving.fit / scikit-learn's LocallyLinearEmbedding.fit (arpack), neighbours included
     weights    reconstruction_weights / scikit-learn's barycenter_weights
     solver     eigenvectors.bottom / scipy's eigsh with shift-invert at 0 (a sparse LU, as in arpack above)
 
-Unit rows in 384 dimensions, float32, near one mixture of 50 topics; p = 100; CPU time of one thread. The time of the
-exact neighbours has a row of its own. Each solver runs in a process of its own, in turn; memory is what it takes in
-addition to W. At 100,000 rows the LU would need tens of GB and is not run.
+Unit vectors in 384 dimensions, float32, from a mixture of 50 topics; p = 100; CPU time on one thread. Exact neighbours
+are timed in their own row. The solvers run in turn, each in its own process; their memory is what they need in addition
+to W. At 100,000 rows the LU would need tens of GB and is not run.
 
-    python -m benchmarks.locally_linear bottom W.npz       bytes, CPU seconds, residual, eigenvalues
+    python -m benchmarks.locally_linear bottom W.npz       bytes, CPU seconds, residual and eigenvalues as JSON
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import statistics
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.manifold._locally_linear import barycenter_weights
 from threadpoolctl import threadpool_limits
 
-from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds
+from benchmarks.machine import alternate, describe, fresh_process, memory_and_seconds, seconds
 from labkit.evaluation.neighbours import nearest_others
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.eigenvectors import bottom
@@ -37,9 +36,9 @@ from labkit.sbert_lp.graph import reconstruction_weights, weight_matrix
 
 WIDTH, TOPICS, INSIDE = 384, 50, 30
 P, NEIGHBOURS = 100, (15, 30)
-WHOLE, LU = 2_000, 20_000  # rows up to which all of scikit-learn, and scipy's LU, is run beside
+WHOLE, LU = 2_000, 20_000  # most rows for scikit-learn's fit, and for scipy's LU
 ROUNDS = {2_000: 3, 20_000: 1, 100_000: 1}
-HEAD = "| rows, k | task | labkit | other | other is | ratio | wanted | what else |\n" + "| --- " * 8 + "|"
+HEAD = "| rows, k | task | labkit | other | other is | ratio | wanted | details |\n" + "| --- " * 8 + "|"
 
 
 @dataclass(frozen=True)
@@ -52,15 +51,15 @@ class Solved:
     values: list[float]
 
 
-def main(sizes: Sequence[int] = (2_000, 20_000, 100_000)) -> str:
-    """Every size as rows of one table in Markdown, under a line on the machine."""
+def main() -> str:
+    """One table with all sizes, below a line that describes the machine."""
     with threadpool_limits(1):
-        lines = [line for m in sizes for line in of_size(m)]
+        lines = [line for m in ROUNDS for line in of_size(m)]
     return "\n".join([f"Locally linear embedding, one thread, p = {P}. {describe()}", "", HEAD, *lines])
 
 
 def of_size(m: int) -> list[str]:
-    """The rows of the table for so many rows of data."""
+    """The table rows for `m` vectors."""
     rows = data(m)
     found: list[np.ndarray] = []
     spent = seconds(lambda: found.append(nearest_others(rows, max(NEIGHBOURS))))
@@ -74,9 +73,9 @@ def of_size(m: int) -> list[str]:
     return lines
 
 
-def data(m: int, seed: int = 0) -> np.ndarray:
-    """Unit rows (m, 384) float32: topics in 30 dimensions, turned into 384, and noise."""
-    random = np.random.default_rng(seed)
+def data(m: int) -> np.ndarray:
+    """Unit rows (m, 384) in float32: topics in 30 dimensions, mapped to 384, with noise."""
+    random = np.random.default_rng(0)
     centres = random.standard_normal((TOPICS, INSIDE))
     inside = centres[random.integers(0, TOPICS, m)] + 0.8 * random.standard_normal((m, INSIDE))
     rows = inside @ random.standard_normal((INSIDE, WIDTH)) / np.sqrt(INSIDE) + 0.3 * random.standard_normal((m, WIDTH))
@@ -89,19 +88,21 @@ def data(m: int, seed: int = 0) -> np.ndarray:
 def whole(rows: np.ndarray, k: int) -> str:
     ours = LocalityPreserving(k, P, random_state=0)
     theirs = LocallyLinearEmbedding(n_neighbors=k, n_components=P, eigen_solver="arpack", random_state=0)
-    measured = alternate(lambda: ours.fit(rows), lambda: theirs.fit(rows), ROUNDS[len(rows)])
-    return _row(rows, k, "fit", measured.a, measured.b, "scikit-learn, arpack", measured.b / measured.a, "1", "")
+    found = alternate(lambda: theirs.fit(rows), lambda: ours.fit(rows), ROUNDS[len(rows)])
+    return _row(len(rows), k, "fit", found.b, found.a, "scikit-learn, arpack", found.ratio, "1", "")
 
 
 def weights(rows: np.ndarray, near: np.ndarray) -> str:
-    ours: Callable[[], object] = lambda: reconstruction_weights(rows, rows, near)  # noqa: E731
-    measured = alternate(ours, lambda: barycenter_weights(rows, rows, near), 3 if len(rows) <= LU else 1)
-    times = measured.b / measured.a
-    return _row(rows, near.shape[1], "weights", measured.a, measured.b, "scikit-learn", times, "1.8", "")
+    found = alternate(
+        lambda: barycenter_weights(rows, rows, near),
+        lambda: reconstruction_weights(rows, rows, near),
+        3 if len(rows) <= LU else 1,
+    )
+    return _row(*near.shape, "weights", found.b, found.a, "scikit-learn", found.ratio, "1.8", "")
 
 
 def solvers(rows: np.ndarray, near: np.ndarray) -> str:
-    """Ours and the LU in turn, each in its own process; how far their eigenvalues are apart."""
+    """Our solver and the LU in turn, each in its own process, and the largest difference of their eigenvalues."""
     m, k = near.shape
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "W.npz"
@@ -120,16 +121,14 @@ def solvers(rows: np.ndarray, near: np.ndarray) -> str:
     about += f" to {theirs.bytes / 2**20:.0f} MB ({theirs.bytes / ours.bytes:.1f}x), eigenvalues differ by {apart:.0e}"
     wanted = "4, a third of its memory" if (m, k) == (LU, NEIGHBOURS[0]) else ""
     other = statistics.median(run["shift-invert"].seconds for run in runs)
-    return _row(rows, k, "solver", own, other, "scipy, shift-invert", ratio, wanted, about)
+    return _row(m, k, "solver", own, other, "scipy, shift-invert", ratio, wanted, about)
 
 
-def _row(
-    rows: np.ndarray, k: int, task: str, own: float, other: float, what: str, times: float, wanted: str, more: str
-) -> str:
-    return f"| {len(rows):,}, {k} | {task} | {own:.2f} s | {other:.2f} s | {what} | {times:.1f}x | {wanted} | {more} |"
+def _row(m: int, k: int, task: str, own: float, other: float, what: str, times: float, wanted: str, more: str) -> str:
+    return f"| {m:,}, {k} | {task} | {own:.2f} s | {other:.2f} s | {what} | {times:.1f}x | {wanted} | {more} |"
 
 
-# --- in a process of its own -----------------------------------------------------------------------------------
+# --- in a separate process -------------------------------------------------------------------------------------
 
 
 def _solved(name: str, file: Path) -> Solved:
@@ -139,18 +138,13 @@ def _solved(name: str, file: Path) -> Solved:
 def _measure_here(name: str, file: str) -> str:
     W = sparse.csr_array(sparse.load_npz(file))
     solve = {"bottom": _bottom, "shift-invert": _shift_invert}[name]
-    solve(_ring(600))  # what is made once: thread pools, work spaces
+    solve(_ring(600))  # allocates thread pools and work spaces
     found: list[tuple[np.ndarray, np.ndarray]] = []
-    spent = [0.0]
-
-    def call() -> None:
-        spent[0] = seconds(lambda: found.append(solve(W)))
-
-    taken = peak_bytes(call)
+    taken, spent = memory_and_seconds(lambda: found.append(solve(W)))
     values, vectors = found[0]
     away = sparse.csr_array(sparse.eye_array(W.shape[0], format="csr") - W)
     residual = np.linalg.norm(away.T @ (away @ vectors) - vectors * values, axis=0).max()
-    return json.dumps(asdict(Solved(taken, spent[0], float(residual), values.tolist())))
+    return json.dumps(asdict(Solved(taken, spent, float(residual), values.tolist())))
 
 
 def _bottom(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -162,14 +156,14 @@ def _shift_invert(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     away = sparse.csr_array(sparse.eye_array(W.shape[0], format="csr") - W)
     M = (away.T @ away).tocsc()
     start = np.random.default_rng(0).standard_normal(W.shape[0])
-    # just below 0, where M is singular; the first vector is the constant
+    # sigma is just below 0, because M is singular there; the first vector is constant
     values, vectors = eigsh(M, P + 1, sigma=-1e-8, tol=1e-6, v0=start)
     order = np.argsort(values)[1:]
     return values[order], vectors[:, order]
 
 
 def _ring(m: int) -> sparse.csr_array:
-    """Rows on a circle, each midway between the next ones, and a few beside so that eigenvalues are not all double."""
+    """W of rows on a circle, each between its two neighbours; a third neighbour keeps eigenvalues from being double."""
     at = np.arange(m)[:, None]
     near = np.concatenate([at - 1, at + 1, at * 7 + 5], axis=1) % m
     return weight_matrix(near, np.tile([0.45, 0.45, 0.1], (m, 1)))
