@@ -7,13 +7,10 @@
 All minimise the same F from the same start, with the same compiled products on one thread. All but l-bfgs see F as a
 function of P with the best s. Compared are the final value and the CPU seconds until F is within 1e-3 of the lowest
 value that any optimiser reaches. Without pymanopt and geoopt (`pip install pymanopt geoopt`), their rows say so.
-
-    python -m benchmarks.film 2000 300 1.0      one table: sentences, features, margin
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -187,10 +184,5 @@ def table(sentences: int, rank: int, margin: float) -> str:
 
 def main() -> str:
     """The tables of all problems, each from its own process on one thread."""
-    tables = [fresh_process("benchmarks.film", *map(str, each)).strip() for each in PROBLEMS]
+    tables = [fresh_process(table, *each) for each in PROBLEMS]
     return "\n\n".join([f"FILM's objective, one thread. {describe()}", *tables])
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    print(table(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

@@ -7,19 +7,12 @@
 Unit vectors in 384 dimensions, float32, from a mixture of 50 topics; p = 100; CPU time on one thread. Exact neighbours
 are timed in their own row. The solvers run in turn, each in its own process; their memory is what they need in addition
 to W. At 100,000 rows the LU would need tens of GB and is not run.
-
-    python -m benchmarks.locally_linear bottom W.npz       bytes, CPU seconds, residual and eigenvalues as JSON
 """
 
 from __future__ import annotations
 
-import json
 import statistics
-import sys
-import tempfile
-import warnings
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +21,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.manifold._locally_linear import barycenter_weights
 from threadpoolctl import threadpool_limits
 
-from benchmarks.machine import alternate, describe, fresh_process, memory_and_seconds, seconds
+from benchmarks.machine import alternate, describe, fresh_process, measured, seconds
 from labkit.evaluation.neighbours import nearest_others
 from labkit.sbert_lp import LocalityPreserving
 from labkit.sbert_lp.eigenvectors import bottom
@@ -41,14 +34,14 @@ ROUNDS = {2_000: 3, 20_000: 1, 100_000: 1}
 HEAD = "| rows, k | task | labkit | other | other is | ratio | wanted | details |\n" + "| --- " * 8 + "|"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solved:
     """Bytes in addition to W, CPU seconds, the largest |M v - λ v|, and the eigenvalues."""
 
     bytes: int
     seconds: float
     residual: float
-    values: list[float]
+    values: np.ndarray
 
 
 def main() -> str:
@@ -63,7 +56,7 @@ def of_size(m: int) -> list[str]:
     rows = data(m)
     found: list[np.ndarray] = []
     spent = seconds(lambda: found.append(nearest_others(rows, max(NEIGHBOURS))))
-    lines = [f"| {m:,}, {max(NEIGHBOURS)} | exact neighbours | {spent:.1f} s | | | | | not counted below |"]
+    lines = [f"| {m:,}, {max(NEIGHBOURS)} | exact neighbours | {spent:.1f} s | | | | | not in weights and solver |"]
     for k in NEIGHBOURS:
         near = np.ascontiguousarray(found[0][:, :k])  # nearest first
         if m <= WHOLE:
@@ -104,11 +97,9 @@ def weights(rows: np.ndarray, near: np.ndarray) -> str:
 def solvers(rows: np.ndarray, near: np.ndarray) -> str:
     """Our solver and the LU in turn, each in its own process, and the largest difference of their eigenvalues."""
     m, k = near.shape
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "W.npz"
-        sparse.save_npz(file, weight_matrix(near, reconstruction_weights(rows, rows, near)), compressed=False)
-        names = ("bottom", "shift-invert") if m <= LU else ("bottom",)
-        runs = [{name: _solved(name, file) for name in names} for _ in range(ROUNDS[m])]
+    W = weight_matrix(near, reconstruction_weights(rows, rows, near))
+    names = ("bottom", "shift-invert") if m <= LU else ("bottom",)
+    runs = [{name: fresh_process(_solved, name, W) for name in names} for _ in range(ROUNDS[m])]
     ours = runs[0]["bottom"]
     about = f"residual {ours.residual:.0e}, {ours.bytes / 2**20:.0f} MB"
     own = statistics.median(run["bottom"].seconds for run in runs)
@@ -117,7 +108,7 @@ def solvers(rows: np.ndarray, near: np.ndarray) -> str:
         return f"| {m:,}, {k} | solver | {own:.1f} s | not run | shift-invert | | {wanted} | {about} |"
     theirs = runs[0]["shift-invert"]
     ratio = statistics.median(run["shift-invert"].seconds / run["bottom"].seconds for run in runs)
-    apart = np.abs(np.array(ours.values) - np.array(theirs.values)).max()
+    apart = np.abs(ours.values - theirs.values).max()
     about += f" to {theirs.bytes / 2**20:.0f} MB ({theirs.bytes / ours.bytes:.1f}x), eigenvalues differ by {apart:.0e}"
     wanted = "4, a third of its memory" if (m, k) == (LU, NEIGHBOURS[0]) else ""
     other = statistics.median(run["shift-invert"].seconds for run in runs)
@@ -131,20 +122,15 @@ def _row(m: int, k: int, task: str, own: float, other: float, what: str, times: 
 # --- in a separate process -------------------------------------------------------------------------------------
 
 
-def _solved(name: str, file: Path) -> Solved:
-    return Solved(**json.loads(fresh_process("benchmarks.locally_linear", name, str(file))))
-
-
-def _measure_here(name: str, file: str) -> str:
-    W = sparse.csr_array(sparse.load_npz(file))
+def _solved(name: str, W: sparse.csr_array) -> Solved:
     solve = {"bottom": _bottom, "shift-invert": _shift_invert}[name]
     solve(_ring(600))  # allocates thread pools and work spaces
     found: list[tuple[np.ndarray, np.ndarray]] = []
-    taken, spent = memory_and_seconds(lambda: found.append(solve(W)))
+    before, peak, spent = measured(lambda: found.append(solve(W)))
     values, vectors = found[0]
     away = sparse.csr_array(sparse.eye_array(W.shape[0], format="csr") - W)
     residual = np.linalg.norm(away.T @ (away @ vectors) - vectors * values, axis=0).max()
-    return json.dumps(asdict(Solved(taken, spent, float(residual), values.tolist())))
+    return Solved(peak - before, spent, float(residual), values)
 
 
 def _bottom(W: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -167,9 +153,3 @@ def _ring(m: int) -> sparse.csr_array:
     at = np.arange(m)[:, None]
     near = np.concatenate([at - 1, at + 1, at * 7 + 5], axis=1) % m
     return weight_matrix(near, np.tile([0.45, 0.45, 0.1], (m, 1)))
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        print(_measure_here(*sys.argv[1:]))

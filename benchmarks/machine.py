@@ -14,11 +14,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -67,27 +70,24 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def memory_and_seconds(call: Callable[[], Any]) -> tuple[int, float]:
-    """Bytes by which resident memory rose during `call`, and its CPU seconds. Linux only; use a fresh process."""
-    Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark of this process
+def measured(call: Callable[[], Any]) -> tuple[int, int, float]:
+    """Resident bytes of this process before a call, peak bytes, and the call's CPU seconds. Linux only."""
+    Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM, the peak
     before = _status_bytes("VmRSS")
     spent = seconds(call)
-    return _status_bytes("VmHWM") - before, spent
+    return before, _status_bytes("VmHWM"), spent
 
 
-def fresh_process(module: str, *arguments: str, return_freed: bool = True) -> str:
-    """The output of `python -m module arguments` on one thread.
+def fresh_process(function: Callable[..., Any], *arguments: Any, return_freed: bool = True) -> Any:
+    """The result of a module's function in a new process on one thread.
 
     By default, freed memory goes back to the system at once (glibc); without `return_freed`, as for any user.
     """
     environment = {"OMP_NUM_THREADS": "1"}
     if return_freed:
         environment |= {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command[1:])} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return done.stdout
+    with patch.dict(os.environ, environment), ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def process_tree(arguments: Sequence[str], folder: Path) -> tuple[str, float, int]:

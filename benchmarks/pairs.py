@@ -11,16 +11,11 @@ separate process, minus torch and the vectors. Theirs needs 14 GB at m = 16384, 
 The second table measures one step of `labkit train sentpwnet` in its own process, including imports: the mean encoder,
 sentences of 12 to 20 words, classes of 80. `large` is the path of batches above 2,048 sentences (no m x m matrix, the
 encoder run in chunks), `dense` that of smaller ones.
-
-    python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
-    python -m benchmarks.pairs large 16384 step            bytes of the process before a step, peak bytes, CPU seconds
 """
 
 from __future__ import annotations
 
 import os
-import resource
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -29,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.machine import alternate, describe, fresh_process, memory_and_seconds, one_thread, seconds
+from benchmarks.machine import alternate, describe, fresh_process, measured, one_thread
 from labkit.corpora.records import Labelled
 from labkit.pairs import informative, locality, masks_from_labels, streaming_locality
 from labkit.progress import silent
@@ -94,9 +89,7 @@ def line(c: Comparison) -> str:
     with one_thread():
         cpu = alternate(those, these, c.rounds, warm=c.rounds > 1)
     difference = (slopes[c.this] - slopes[c.against]).abs().max() / slopes[c.against].abs().max()
-    own, other = (
-        int(fresh_process("benchmarks.pairs", name, str(c.rows), c.data).split()[0]) for name in (c.this, c.against)
-    )
+    own, other = (fresh_process(_memory_here, name, c.rows, c.data) for name in (c.this, c.against))
     return (
         f"{begin}| {cpu.b / _repeats(c.rows):.4f} | {cpu.a / _repeats(c.rows):.4f} "
         f"| {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) | {c.faster or ''} | {own / 2**20:.0f} "
@@ -108,8 +101,8 @@ def step_line(rows: int, way: str) -> str:
     """A row of the second table."""
     if way == "dense" and _free_bytes() < DENSE_BYTES_PER_PAIR * rows**2:
         return f"| {rows} | {way} | not enough memory | | |"
-    before, most, spent = fresh_process("benchmarks.pairs", way, str(rows), "step", return_freed=False).split()
-    return f"| {rows} | {way} | {int(before) / 2**20:.0f} | {int(most) / 2**20:.0f} | {float(spent):.1f} |"
+    before, peak, spent = fresh_process(_train_here, way, rows, return_freed=False)
+    return f"| {rows} | {way} | {before / 2**20:.0f} | {peak / 2**20:.0f} | {spent:.1f} |"
 
 
 def batch(rows: int, data: str) -> tuple[Tensor, Tensor]:
@@ -171,15 +164,16 @@ def _free_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
 
 
-def _measure_here(name: str, rows: int, data: str) -> tuple[float, ...]:
-    """Bytes and CPU seconds of one call in this process, after a first call on 64 vectors."""
+def _memory_here(name: str, rows: int, data: str) -> int:
+    """Bytes that one call needs in this process, after a first call on 64 vectors."""
     loss, (X, labels) = _loss(name), batch(rows, data)
     loss(X[:64].requires_grad_(), labels[:64]).backward()
     leaf = X.detach().requires_grad_()
-    return memory_and_seconds(lambda: loss(leaf, labels).backward())
+    before, peak, _ = measured(lambda: loss(leaf, labels).backward())
+    return peak - before
 
 
-def _train_here(way: str, rows: int) -> tuple[float, ...]:
+def _train_here(way: str, rows: int) -> tuple[int, int, float]:
     """Bytes of this process before one training step, peak bytes, and the step's CPU seconds."""
     sentpwnet.LARGE = 0 if way == "large" else rows
     random = np.random.default_rng(0)
@@ -193,15 +187,4 @@ def _train_here(way: str, rows: int) -> tuple[float, ...]:
     method.reader, vectors = reader_and_vectors(corpus, vectors="random", dimension=WIDTH)
     source = sentpwnet.batch_source(corpus, per_class=settings.per_class)
     task = sentpwnet.PairTask(method._network(vectors), method.reader, source, settings, 0)
-    before = _most_bytes()
-    spent = seconds(lambda: train(task, settings, seed=0, progress=silent))
-    return before, _most_bytes(), spent
-
-
-def _most_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-if __name__ == "__main__":
-    name, count, data = sys.argv[1:]
-    print(*(_train_here(name, int(count)) if data == "step" else _measure_here(name, int(count), data)))
+    return measured(lambda: train(task, settings, seed=0, progress=silent))

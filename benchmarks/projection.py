@@ -1,22 +1,19 @@
 """How fast and how good is t-SNE, compared with scikit-learn and openTSNE?
 
-Points of 20 classes of different widths in 50 dimensions, perplexity 30, all from the same start (PCA, scaled down), and
-otherwise the defaults of each library. CPU seconds are medians on one thread in one process, and ratios are taken within
-a round: three rounds, one from 10,000 points on, after a first call on 200 points that imports and compiles. KL(P||Q) is
-computed in the same way for all: the same P over 90 neighbours, Q over all pairs, float64. A last row times PCA.
-
-    python -m benchmarks.projection 2000      the rows of 2,000 points
+Points of 20 classes of different widths in 50 dimensions, perplexity 30, all from the same start (PCA, scaled down),
+and otherwise the defaults of each library. CPU seconds are medians on one thread in one process; ratios are taken
+within a round. There are three rounds, one from 10,000 points on, after a first call on 200 points that imports and
+compiles. KL(P||Q) is computed in the same way for all: the same P over 90 neighbours, Q over all pairs, float64. PCA is
+timed for comparison.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from statistics import median
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from benchmarks.machine import describe, fresh_process, seconds
 from labkit.evaluation.neighbours import blocks
@@ -106,13 +103,5 @@ def closeness(picture: np.ndarray) -> float:
 
 def main() -> str:
     """All sizes, each in its own process on one thread."""
-    tables = [fresh_process("benchmarks.projection", str(size)).strip() for size in SIZES]
+    tables = [fresh_process(table, size) for size in SIZES]
     return "\n".join([f"t-SNE of {WIDTH}-d points, one thread. {describe()}", "", HEAD, *tables])
-
-
-if __name__ == "__main__":
-    import torch
-
-    torch.set_num_threads(1)
-    with threadpool_limits(1):
-        print(table(int(sys.argv[1])))
