@@ -48,8 +48,8 @@ def alternate(a: Callable[[], Any], b: Callable[[], Any], rounds: int, *, warm: 
         for call in (b, a) if number % 2 else (a, b):
             taken[call].append(seconds(call))
     ratios = [first / second for first, second in zip(taken[a], taken[b], strict=True)]
-    medians = map(statistics.median, (ratios, taken[a], taken[b]))
-    return Alternation(*medians, min(ratios), max(ratios))
+    ratio, of_a, of_b = map(statistics.median, (ratios, taken[a], taken[b]))
+    return Alternation(ratio, of_a, of_b, min(ratios), max(ratios))
 
 
 def seconds(call: Callable[[], Any]) -> float:
