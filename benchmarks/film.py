@@ -37,10 +37,6 @@ RATES = (0.1, 0.3)
 HEAD = "| optimiser | final F | CPU s to 1e-3 of the best | times slower than l-bfgs |\n| --- | --- | --- | --- |"
 
 
-class OutOfTime(Exception):
-    pass
-
-
 class Clock:
     """The values of F in the order of their evaluation, each with the CPU seconds since the start."""
 
@@ -51,7 +47,7 @@ class Clock:
     def note(self, value: float) -> None:
         self.seen.append((time.process_time() - self.start, value))
         if self.seen[-1][0] > self.limit:
-            raise OutOfTime
+            raise TimeoutError
 
     @property
     def lowest(self) -> float:
@@ -167,7 +163,7 @@ def table(sentences: int, rank: int, margin: float) -> str:
     for name, run in CONTENDERS.items():
         clock = Clock(LIMIT.get(sentences, 30.0))
         try:
-            with suppress(OutOfTime):
+            with suppress(TimeoutError):
                 run(Clocked(o.V, o.M, o.margins, o.softness, o.margin, clock), start)
             clocks[name] = clock
         except ModuleNotFoundError as error:

@@ -151,7 +151,8 @@ def compare(other: Path, only: str) -> str:
         first, second = (recorded_by(tree, Path(folder) / f"{n}.npz", only) for n, tree in enumerate((other, here)))
     groups: dict[str, list[tuple[float, str]]] = {}
     for name in sorted({*first, *second}):
-        groups.setdefault(" ".join(name.split()[:2]).rstrip(":"), []).append((apart(first, second, name), name))
+        apart = difference(second[name], first[name]) if name in first and name in second else float("inf")
+        groups.setdefault(" ".join(name.split()[:2]).rstrip(":"), []).append((apart, name))
     lines = ["| part | arrays | largest difference | where |", "| --- | --- | --- | --- |"]
     for group, found in groups.items():
         most, where = max(found)
@@ -169,14 +170,12 @@ def recorded_by(tree: Path, file: Path, only: str) -> Cases:
         return {name: stored[name] for name in stored.files}
 
 
-def apart(one: Cases, other: Cases, name: str) -> float:
-    """The largest difference relative to the largest number; infinite if only one checkout has the case."""
-    if name not in one or name not in other or one[name].shape != other[name].shape:
+def difference(a: Any, b: Any) -> float:
+    """The largest difference, relative to the largest number of `b`; infinite if shapes or the places of NaN differ."""
+    a, b = (np.asarray(each, dtype=np.float64) for each in (a, b))
+    if a.shape != b.shape or not np.array_equal(np.isnan(a), np.isnan(b)):
         return float("inf")
-    a, b = one[name], other[name]
-    if not a.size or np.array_equal(a, b, equal_nan=True):
-        return 0.0
-    return float(np.nanmax(np.abs(a - b)) / max(np.nanmax(np.abs(a)), 1e-30))
+    return float(np.nanmax(np.abs(a - b), initial=0) / np.nanmax(np.abs(b), initial=1e-30))
 
 
 if __name__ == "__main__":

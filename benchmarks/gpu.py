@@ -30,15 +30,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.golden import rows_of
+from benchmarks.golden import difference, rows_of
 from benchmarks.machine import describe
-from benchmarks.pairs import batch
+from benchmarks.pairs import batch, dense
 from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.methods import METHODS, load_run
-from labkit.pairs import LOSSES, hardest, informative, locality, masks_from_labels, random_pairs, streaming_locality
+from labkit.pairs import LOSSES, hardest, informative, masks_from_labels, random_pairs, streaming_locality
 from labkit.pairs.large_batch import by_anchors
 from labkit.runs import write_run
 from labkit.training.encoders import ENCODERS
@@ -90,7 +90,7 @@ def loss_rows() -> Iterator[tuple[str, ...]]:
         for miner, masks in miners.items():
             value, slope = valued(loss.function, S, *masks)
             there, its = valued(loss.function, S.cuda(), *(mask.cuda() for mask in masks))
-            yield name, miner, judged(apart(there, value)), judged(apart(its, slope))
+            yield name, miner, judged(difference(there, value)), judged(difference(its, slope))
 
 
 def valued(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple[Tensor, Tensor]:
@@ -99,7 +99,7 @@ def valued(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tupl
     value = loss(S, P, N)
     value.backward()
     assert S.grad is not None
-    return value.detach(), S.grad
+    return value.detach().cpu(), S.grad.cpu()
 
 
 # --- methods -----------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def method_rows() -> Iterator[tuple[str, ...]]:
         if "device" not in known:
             continue
         for encoder in ENCODERS if name == "sentpwnet" else ("",):
-            settings = {key: value for key, value in SMALL.items() if key in known}
+            settings: dict[str, Any] = {key: value for key, value in SMALL.items() if key in known}
             settings |= {"encoder": encoder} if encoder else {}
             settings |= {"base": "lsa"} if issubclass(entry.Settings, BasedSettings) else {}
             title = f"{name} {encoder}".strip()
@@ -124,38 +124,32 @@ def method_rows() -> Iterator[tuple[str, ...]]:
 
 
 def of_method(name: str, settings: dict[str, Any]) -> tuple[str, ...]:
-    """The columns of a method's row."""
-    if name not in ("sbert", "static"):
-        return compared(name, settings)
-    from tests.tiny_sbert import make_tiny_sbert
-
-    with TemporaryDirectory() as folder:  # random weights suffice
-        model = make_tiny_sbert(Path(folder), seed=0)
-        theirs = {"model": model} if name == "sbert" else {"vectors": f"distilled:{model}", "dimension": 16}
-        return compared(name, settings | theirs)
-
-
-def compared(name: str, settings: dict[str, Any]) -> tuple[str, ...]:
     """Train on both devices, and encode with the CPU's model on both: differences and seconds."""
     corpus = load(CORPUS.get(name, "questions"))
-    train, dev = ([row for row, split in enumerate(corpus.splits) if split == part] for part in ("train", "dev"))
-    corpus = corpus.take([*train[:SENTENCES], *dev[:100]])
+    parts = ([row for row, split in enumerate(corpus.splits) if split == part] for part in ("train", "dev"))
+    corpus = corpus.take([row for rows, most in zip(parts, (SENTENCES, 100), strict=True) for row in rows[:most]])
     asked = corpus.sentences()[:SENTENCES]
-    (here, slow), (there, fast) = (trained(name, settings | {"device": device}, corpus) for device in ("cpu", "cuda"))
-    expected = rows_of(here, asked)
+    with TemporaryDirectory() as folder:
+        if name in ("sbert", "static"):
+            from tests.tiny_sbert import make_tiny_sbert  # random weights suffice
+
+            model = make_tiny_sbert(Path(folder), seed=0)
+            settings |= {"model": model} if name == "sbert" else {"vectors": f"distilled:{model}", "dimension": 16}
+        (here, slow), (there, fast) = (trained(name, settings, corpus, device) for device in ("cpu", "cuda"))
+        expected, moved_rows, trained_rows = (rows_of(method, asked) for method in (here, moved(here), there))
     loss = next((column for column in ("loss", "objective") if column in here.history.columns), None)
     return (
-        judged(apart(rows_of(moved(here), asked), expected)),
-        f"{apart(there.history.column(loss), here.history.column(loss)):.0e}" if loss else "",
-        f"{apart(cosines(rows_of(there, asked)), cosines(expected)):.0e}",
+        judged(difference(moved_rows, expected)),
+        f"{difference(there.history.column(loss), here.history.column(loss)):.0e}" if loss else "",
+        f"{difference(cosines(trained_rows), cosines(expected)):.0e}",
         f"{fast:.1f}",
         f"{slow:.1f}",
     )
 
 
-def trained(name: str, settings: dict[str, Any], corpus: Corpus) -> tuple[Method, float]:
+def trained(name: str, settings: dict[str, Any], corpus: Corpus, device: str) -> tuple[Method, float]:
     """The trained method, and the seconds of its training."""
-    method, start = METHODS[name](**settings), time.perf_counter()
+    method, start = METHODS[name](**settings, device=device), time.perf_counter()
     method.fit(corpus)
     return method, time.perf_counter() - start
 
@@ -164,7 +158,7 @@ def moved(method: Method) -> Method:
     """The same model on CUDA."""
     run = method.run("finished")
     with TemporaryDirectory() as folder:
-        write_run(replace(run, settings=run.settings | {"device": "cuda"}), Path(folder) / "run")
+        write_run(replace(run, settings={**run.settings, "device": "cuda"}), Path(folder) / "run")
         return load_run(Path(folder) / "run")
 
 
@@ -191,10 +185,6 @@ def step_rows() -> Iterator[tuple[str, ...]]:
     def in_strips(loss: Callable[..., Tensor], X: Tensor, labels: Tensor) -> Tensor:
         return by_anchors(X, partial(masks, labels), informative, loss)[0]
 
-    def dense(X: Tensor, labels: Tensor) -> Tensor:
-        S = X @ X.T
-        return locality(S, *informative(S, *masks_from_labels(labels)))
-
     steps: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"locality, streamed": streaming_locality}
     steps |= {
         f"{name}, in strips": partial(in_strips, loss.function)
@@ -207,7 +197,7 @@ def step_rows() -> Iterator[tuple[str, ...]]:
             yield title, f"{fast:.1f}", "", "", f"{most:.0f}", ""
             continue
         slow, _, slope = stepped(step, V, labels, rounds=1)
-        yield title, f"{fast:.1f}", f"{slow:.0f}", f"{slow / fast:.0f}", f"{most:.0f}", judged(apart(its, slope))
+        yield title, f"{fast:.1f}", f"{slow:.0f}", f"{slow / fast:.0f}", f"{most:.0f}", judged(difference(its, slope))
     fast, most, _ = stepped(dense, V.cuda(), labels.cuda())
     yield "locality, dense", f"{fast:.1f}", "", "", f"{most:.0f}", ""
 
@@ -230,20 +220,9 @@ def stepped(
             taken.append(1000 * (time.perf_counter() - start))
     most = torch.cuda.max_memory_allocated() / 2**20 if on_cuda else 0.0
     assert X.grad is not None
-    return float(np.median(taken)), most, X.grad
+    return float(np.median(taken)), most, X.grad.cpu()
 
 
-# --- differences -------------------------------------------------------------------------------------------------
-
-
-def apart(one: Any, other: Any) -> float:
-    """The largest difference, relative to the largest number of `other`."""
-    one, other = (
-        np.asarray(each.cpu() if isinstance(each, Tensor) else each, dtype=np.float64) for each in (one, other)
-    )
-    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-30))
-
-
-def judged(difference: float) -> str:
-    """The difference, marked if it is above the bound."""
-    return f"{difference:.0e}" + (" **above 1e-4**" if not difference <= BOUND else "")
+def judged(found: float) -> str:
+    """A difference, marked if it is above the bound."""
+    return f"{found:.0e}" + (" **above 1e-4**" if found > BOUND else "")

@@ -12,6 +12,7 @@ to W. At 100,000 rows the LU would need tens of GB and is not run.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,9 +76,6 @@ def data(m: int) -> np.ndarray:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
-# --- rows of the table -----------------------------------------------------------------------------------------
-
-
 def whole(rows: np.ndarray, k: int) -> str:
     ours = LocalityPreserving(k, P, random_state=0)
     theirs = LocallyLinearEmbedding(n_neighbors=k, n_components=P, eigen_solver="arpack", random_state=0)
@@ -91,39 +89,34 @@ def weights(rows: np.ndarray, near: np.ndarray) -> str:
         lambda: reconstruction_weights(rows, rows, near),
         3 if len(rows) <= LU else 1,
     )
-    return _row(*near.shape, "weights", found.b, found.a, "scikit-learn", found.ratio, "1.8", "")
+    return _row(len(rows), near.shape[1], "weights", found.b, found.a, "scikit-learn", found.ratio, "1.8", "")
 
 
 def solvers(rows: np.ndarray, near: np.ndarray) -> str:
     """Our solver and the LU in turn, each in its own process, and the largest difference of their eigenvalues."""
     m, k = near.shape
     W = weight_matrix(near, reconstruction_weights(rows, rows, near))
-    names = ("bottom", "shift-invert") if m <= LU else ("bottom",)
-    runs = [{name: fresh_process(_solved, name, W) for name in names} for _ in range(ROUNDS[m])]
-    ours = runs[0]["bottom"]
+    both = (_bottom, _shift_invert) if m <= LU else (_bottom,)
+    runs = [[fresh_process(_solved, solver, W) for solver in both] for _ in range(ROUNDS[m])]
+    own, *other = (statistics.median(run.seconds for run in of_one) for of_one in zip(*runs, strict=True))
+    ours, *theirs = runs[0]
     about = f"residual {ours.residual:.0e}, {ours.bytes / 2**20:.0f} MB"
-    own = statistics.median(run["bottom"].seconds for run in runs)
-    if m > LU:
+    if not theirs:
         wanted = "< 240 s, < 2,000 MB" if k == NEIGHBOURS[0] else ""
         return f"| {m:,}, {k} | solver | {own:.1f} s | not run | shift-invert | | {wanted} | {about} |"
-    theirs = runs[0]["shift-invert"]
-    ratio = statistics.median(run["shift-invert"].seconds / run["bottom"].seconds for run in runs)
-    apart = np.abs(ours.values - theirs.values).max()
-    about += f" to {theirs.bytes / 2**20:.0f} MB ({theirs.bytes / ours.bytes:.1f}x), eigenvalues differ by {apart:.0e}"
+    ratio = statistics.median(b.seconds / a.seconds for a, b in runs)
+    apart = np.abs(ours.values - theirs[0].values).max()
+    times = theirs[0].bytes / ours.bytes
+    about += f" to {theirs[0].bytes / 2**20:.0f} MB ({times:.1f}x), eigenvalues differ by {apart:.0e}"
     wanted = "4, a third of its memory" if (m, k) == (LU, NEIGHBOURS[0]) else ""
-    other = statistics.median(run["shift-invert"].seconds for run in runs)
-    return _row(m, k, "solver", own, other, "scipy, shift-invert", ratio, wanted, about)
+    return _row(m, k, "solver", own, other[0], "scipy, shift-invert", ratio, wanted, about)
 
 
 def _row(m: int, k: int, task: str, own: float, other: float, what: str, times: float, wanted: str, more: str) -> str:
     return f"| {m:,}, {k} | {task} | {own:.2f} s | {other:.2f} s | {what} | {times:.1f}x | {wanted} | {more} |"
 
 
-# --- in a separate process -------------------------------------------------------------------------------------
-
-
-def _solved(name: str, W: sparse.csr_array) -> Solved:
-    solve = {"bottom": _bottom, "shift-invert": _shift_invert}[name]
+def _solved(solve: Callable[[sparse.csr_array], tuple[np.ndarray, np.ndarray]], W: sparse.csr_array) -> Solved:
     solve(_ring(600))  # allocates thread pools and work spaces
     found: list[tuple[np.ndarray, np.ndarray]] = []
     before, peak, spent = measured(lambda: found.append(solve(W)))

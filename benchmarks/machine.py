@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
@@ -108,9 +108,13 @@ def process_tree(arguments: Sequence[str], folder: Path) -> tuple[str, float, in
 
 def describe() -> str:
     """One line: processor, memory, system, Python and the versions of the packages that are measured."""
-    found = [f"{name} {release}" for name in PACKAGES if (release := _version(name))]
+    found = []
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{_processor()}, {os.cpu_count() or 1} cores, {_memory():.0f} GB; {system}; {', '.join(found)}"
+    return f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GB; {system}; {', '.join(found)}"
 
 
 def _status_bytes(field: str) -> int:
@@ -140,18 +144,7 @@ def _children(process: int) -> list[int]:
         return []
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
 def _processor() -> str:
     listing = Path("/proc/cpuinfo")
     lines = listing.read_text().splitlines() if listing.exists() else []
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-
-
-def _memory() -> float:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -24,7 +24,7 @@ from labkit.projection.t_sne import affinities, descend, divergence, from_afar
 SIZES = (2_000, 5_000, 10_000, 20_000)
 ROUNDS, ONCE_FROM = 3, 10_000
 WIDTH, CLASSES, PERPLEXITY = 50, 20, 30.0
-OURS, PEERS = "labkit", ("scikit-learn", "openTSNE")
+PEERS = "scikit-learn", "openTSNE"
 HEAD = "| points | library | CPU s | / scikit-learn's | / openTSNE's | KL | trustworthiness |\n|" + 7 * " --- |"
 
 Arrange = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -55,7 +55,7 @@ def opentsne(rows: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.asarray(TSNE(perplexity=PERPLEXITY, initialization=start, random_state=0, n_jobs=1).fit(rows))
 
 
-CONTENDERS: dict[str, Arrange] = {OURS: ours, "scikit-learn": scikit_learn, "openTSNE": opentsne}
+CONTENDERS: dict[str, Arrange] = {"labkit": ours, "scikit-learn": scikit_learn, "openTSNE": opentsne}
 
 
 def table(count: int) -> str:
@@ -89,8 +89,7 @@ def line(name: str, rows: np.ndarray, picture: np.ndarray, spent: dict[str, list
 
 def ranged(ratios: list[float]) -> str:
     """The median, with the range if there are several rounds."""
-    least, most = min(ratios), max(ratios)
-    return f"{median(ratios):.2f}" + (f" ({least:.2f}-{most:.2f})" if len(ratios) > 1 else "")
+    return f"{median(ratios):.2f}" + (f" ({min(ratios):.2f}-{max(ratios):.2f})" if len(ratios) > 1 else "")
 
 
 def closeness(picture: np.ndarray) -> float:

@@ -155,15 +155,11 @@ async def training(address: str) -> None:
             raise RuntimeError(visitor.errors[0])
 
 
-def high(values: list[float]) -> float:
-    """The 95th percentile."""
-    return statistics.quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
-
-
 def line(use: Use, alone: Measured, found: Measured, spent: float) -> str:
     """A row of the table."""
-    first = f"{alone.first[0]:.1f} s | {statistics.median(found.first):.2f} s | {high(found.first):.2f} s"
-    moves = f"{len(found.moves)} | {statistics.median(found.moves):.3f} s | {high(found.moves):.3f} s"
+    high_first, high_move = (statistics.quantiles(values, n=20)[-1] for values in (found.first, found.moves))
+    first = f"{alone.first[0]:.1f} s | {statistics.median(found.first):.2f} s | {high_first:.2f} s"
+    moves = f"{len(found.moves)} | {statistics.median(found.moves):.3f} s | {high_move:.3f} s"
     size = f"{statistics.mean(found.received) / 1e6:.2f} | {spent / len(found.moves):.3f}"
     errors = f" ({len(found.errors)} errors: {found.errors[0]})" if found.errors else ""
     megabytes = ", ".join(f"{each:.0f}" for each in found.memory)

@@ -36,9 +36,9 @@ def started(folder: Path) -> str:
                 return visitor, (await visitor.run())[1]
 
         visitor, received = asyncio.run(open_space())
-        first = answers + visitor.pictures[0].after
+        first = answers + visitor.pictures[0][0]
         spent = cpu(process)
-    sizes = " + ".join(f"{each.size / 1e3:,.0f}" for each in visitor.pictures)
+    sizes = " + ".join(f"{size / 1e3:,.0f}" for _, size in visitor.pictures)
     return f"{answers:.1f} | {first:.1f} | {spent:.1f} | {received / 1e3:,.0f} | {sizes}"
 
 
@@ -60,10 +60,10 @@ def drawn(folder: Path) -> list[str]:
     with app(folder) as (address, _), sync_playwright() as found:
         new = []
         for number in range(VISITS):
+            if number:
+                browser.close()
             browser = found.chromium.launch_persistent_context(str(folder / f"new{number}"), **flags)
             new.append(visit(browser))
-            if number < VISITS - 1:
-                browser.close()
         again = [visit(browser) for _ in range(VISITS)]
         browser.close()
     rows = (("first of all", new[:1]), ("new browser", new[1:]), ("returning browser", again[1:]))

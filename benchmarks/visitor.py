@@ -19,24 +19,16 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 BOUNDARY = "labkit-benchmark"
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A received plotly figure: seconds since the page was requested, and bytes of its message."""
-
-    after: float
-    size: int
-
-
 @dataclass
 class Visitor:
-    """One session: the widgets shown so far, by label; the pictures of the last run."""
+    """One session: the widgets shown so far, by label, and the plotly figures of the last run."""
 
     address: str
     page: str
     query: str = ""
     widgets: dict[str, Any] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
+    pictures: list[tuple[float, int]] = field(default_factory=list)  # seconds since the request, bytes
     session: str = ""
     cookie: str = ""  # of a classroom, as `name=value`
     resume: str = ""  # a session to resume, as a browser does after a lost connection
@@ -71,7 +63,7 @@ class Visitor:
             message = ForwardMsg.FromString(data)
             self._hear(message)
             if message.delta.new_element.HasField("plotly_chart"):
-                self.pictures.append(Picture(time.perf_counter() - start, len(data)))
+                self.pictures.append((time.perf_counter() - start, len(data)))
             again = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN  # the page redirects to another view
             if message.WhichOneof("type") == "script_finished" and not again:
                 return time.perf_counter() - start, received
