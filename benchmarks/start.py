@@ -60,10 +60,10 @@ def drawn(folder: Path) -> list[str]:
     with app(folder) as (address, _), sync_playwright() as found:
         new = []
         for number in range(VISITS):
-            if number:
-                browser.close()
             browser = found.chromium.launch_persistent_context(str(folder / f"new{number}"), **flags)
             new.append(visit(browser))
+            if number < VISITS - 1:
+                browser.close()
         again = [visit(browser) for _ in range(VISITS)]
         browser.close()
     rows = (("first of all", new[:1]), ("new browser", new[1:]), ("returning browser", again[1:]))
