@@ -208,7 +208,7 @@ def _counted(amount: str, name: str, many: bool) -> str:
 
 
 def _is(noun: str) -> str:
-    """"is" for a man or a group of men; "are" for men, a couple of men, a number of men."""
+    """The verb after a noun: `is` for a man or a group of men; `are` for men, a couple of men or a number of men."""
     return "is" if re.match(r"an? (?!(?:couple|number) of )", noun) else "are"
 
 
