@@ -1,4 +1,4 @@
-"""The machine, and how all benchmarks measure: two calls in turn, memory in a process of its own.
+"""The machine, and how all benchmarks measure: two calls in turn, memory in a separate process.
 
 The load of a shared machine changes. The two calls alternate and their ratio is taken within each round, so a busy
 minute slows both.
