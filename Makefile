@@ -12,9 +12,9 @@ BOOK := build/book
 CHROMIUM ?= chromium
 CORPORA := questions captions articles places relatedness topics
 
-# scikit-learn's threads wait for one another by spinning; on few cores that costs ten times the work itself
+# scikit-learn's threads busy-wait for one another; on few cores that takes ten times as long as the work itself
 export OMP_WAIT_POLICY := PASSIVE
-# where Python may not keep compiled files, every process of a test run compiles its libraries again
+# without cached bytecode, every process of a test run would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help app lab book book-pdf docs docs-check test test-all test-weekly test-lowest check bench notebooks ablations \
@@ -49,7 +49,7 @@ book: $(VENV)/.book
 	$(BIN)/python -m sphinx -q -W --keep-going -E -c docs -d build/doctrees . $(BOOK)
 	@echo "open $(BOOK)/index.html"
 
-# its chapters are named as the notebooks are; without CHAPTER all of them
+# chapters have the names of the notebooks; without CHAPTER, all are printed
 book-pdf: book
 	@for page in $(BOOK)/notebooks/solutions/$(CHAPTER)*.html; do \
 		[ -f "$$page" ] || { echo "no chapter begins with $(CHAPTER): say 00, 01, ..."; exit 2; }; \
@@ -63,7 +63,7 @@ test: $(VENV)/.dev
 test-all: $(VENV)/.dev
 	$(PYTEST) -m "not weekly"
 
-# every test with @given has the mark `hypothesis`
+# all tests with @given have the mark `hypothesis`
 test-weekly: $(VENV)/.dev
 	$(PYTEST) -m "weekly or hypothesis" --hypothesis-profile weekly
 	$(MAKE) test-lowest
@@ -119,7 +119,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
-# the oldest Python with the oldest versions: newer ones have no wheels of them
+# the oldest Python, because the oldest versions have no wheels for newer ones
 $(LOWEST)/.made: pyproject.toml .ci/lowest.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "the lowest versions are tried on Python 3.11: PYTHON=python3.11 make test-lowest")'
 	$(PYTHON) -m venv --clear $(LOWEST)

@@ -1,7 +1,7 @@
-"""The lower bounds of pyproject.toml, tried: `make test-lowest` installs just these versions and runs the tests.
+"""Test the lower bounds of pyproject.toml: `make test-lowest` installs exactly these versions and runs the tests.
 
-python .ci/lowest.py bounds    NAME==VERSION for each bound, as constraints for pip
-python .ci/lowest.py           the tests; where all pass, constraints-lowest.txt says so and with what
+python .ci/lowest.py bounds    print NAME==VERSION for each bound, as constraints for pip
+python .ci/lowest.py           run the tests; if all pass, write the installed versions to constraints-lowest.txt
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ TESTS = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "-m", "weekl
 
 
 def bounds() -> dict[str, str]:
-    """The lower bound of each package that the project or one of its extras asks for."""
+    """The lower bound of each package required by the project or one of its extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     found: dict[str, str] = {}
     for asked in chain(project["dependencies"], *project["optional-dependencies"].values()):
-        if asked.startswith(project["name"]):  # an extra that takes others in
+        if asked.startswith(project["name"]):  # an extra that includes others
             continue
         parts = re.fullmatch(r"([\w.-]+)>=([\w.]+)(?:,<[\w.]+)?", asked)
         if parts is None or found.get(parts[1], parts[2]) != parts[2]:

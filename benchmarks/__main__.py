@@ -1,6 +1,6 @@
-"""`python -m benchmarks [NAME...] [--out FILE]`: run every benchmark of this folder, or those named.
+"""`python -m benchmarks [NAME...] [--out FILE]`: run all benchmarks, or those named.
 
-A benchmark is a module here with `main()`, which returns its table in Markdown; it is printed, and written to FILE.
+A benchmark is a module of this folder with `main()`, which returns its tables in Markdown.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """The modules of this folder that define `main`, found without importing them: each needs other packages."""
+    """The modules that define `main`. They are not imported, because each needs other packages."""
     found = (path for path in FOLDER.glob("[!_]*.py") if "\ndef main(" in path.read_text(encoding="utf-8"))
     return sorted(path.stem for path in found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed and memory.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(names())}; all without one")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables to this file, too")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(names())}; default: all")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the tables to this file")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(names())):
         parser.error(f"NAME is {unknown[0]!r}, expected any of {', '.join(names())}")

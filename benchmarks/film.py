@@ -1,25 +1,21 @@
-"""How fast does FILM's solver get down, against general optimisers on the same manifold with the same gradient?
+"""How fast are FILM's solvers, compared with general optimisers on the same manifold with the same gradient?
 
-    factorised   ours: the exact minimum of a first model, then L-BFGS over B
-    l-bfgs       the same without the model               cayley-bb   the paper's, ours: the lesson
+    l-bfgs       ours: L-BFGS over B                 cayley-bb   ours: the Cayley steps of the paper
     cg           pymanopt's conjugate gradient on the Stiefel manifold
-    adam         geoopt's RiemannianAdam there, with the best of several learning rates
+    adam         geoopt's RiemannianAdam on it, with each of two learning rates
 
-All minimise the same F from the same start, with the same compiled products on one thread; theirs and cayley-bb see
-it as a function of P with the best s. What is compared is CPU seconds until F is within 1e-3 of the lowest value that
-any of them ever reaches, and that final value. `pip install pymanopt geoopt` brings the peers; without them their
-rows say so.
-
-    python -m benchmarks.film 2000 300 1.0      one table: sentences, features, margin
+All minimise the same F from the same start, with the same compiled products on one thread. All but l-bfgs see F as a
+function of P with the best s. Compared are the final value and the CPU seconds until F is within 1e-3 of the lowest
+value that any optimiser reaches. Without pymanopt and geoopt (`pip install pymanopt geoopt`), their rows say so.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -36,67 +32,56 @@ from labkit.film.triplets import Recipe, fitted_vectorizer, source_of
 PROBLEMS = ((2_000, 300, 1.0), (2_000, 300, 3.0), (20_000, 600, 1.0), (20_000, 600, 3.0))
 DIMENSIONS = 50
 NEAR = 1e-3
-LIMIT = {2_000: 10.0, 20_000: 20.0}  # CPU seconds that each may take
+LIMIT = {2_000: 10.0, 20_000: 20.0}  # CPU seconds for each optimiser
 RATES = (0.1, 0.3)
-HEAD = "| optimiser | final F | CPU s to 1e-3 of the best | times slower than ours |\n| --- | --- | --- | --- |"
+HEAD = "| optimiser | final F | CPU s to 1e-3 of the best | times slower than l-bfgs |\n| --- | --- | --- | --- |"
 
 
-class Enough(Exception):
-    """The time is up."""
-
-
-@dataclass
 class Clock:
-    """When each value of F was first known: (CPU seconds, F) since the start."""
+    """The values of F in the order of their evaluation, each with the CPU seconds since the start."""
 
-    start: float
-    limit: float
-    seen: list[tuple[float, float]]
-
-    @classmethod
-    def now(cls, limit: float) -> Clock:
-        return cls(time.process_time(), limit, [])
+    def __init__(self, limit: float) -> None:
+        self.start, self.limit = time.process_time(), limit
+        self.seen: list[tuple[float, float]] = []
 
     def note(self, value: float) -> None:
         self.seen.append((time.process_time() - self.start, value))
         if self.seen[-1][0] > self.limit:
-            raise Enough
+            raise TimeoutError
 
     @property
     def lowest(self) -> float:
         return min(value for _, value in self.seen)
 
     def until(self, goal: float) -> float:
+        """Seconds until F was at most `goal`; infinite if it never was."""
         return next((seconds for seconds, value in self.seen if value <= goal), float("inf"))
 
 
 @dataclass(frozen=True, eq=False)
 class Clocked(TripletHinge):
-    """The objective, noting what it gives on a clock."""
+    """The objective; each of its values is noted on a clock."""
 
-    clock: Clock | None = None
+    clock: Clock
 
     def by_factor(self, B: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = super().by_factor(B)
-        assert self.clock is not None
         self.clock.note(value)
         return value, gradient
 
     def by_stiefel(self, P: np.ndarray, s: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         found = super().by_stiefel(P, s)
-        assert self.clock is not None
         self.clock.note(found[0])
         return found
 
 
-Contender = Callable[[Clocked, Solution], None]
+Contender = Callable[[Clocked, Solution], object]
 
 
 def problem(sentences: int, rank: int, margin: float) -> tuple[TripletHinge, Solution]:
-    """Questions as SVD features, and a random start with equal scales."""
+    """An objective on SVD features of questions, and a random start with equal scales."""
     rows = list(EMBEDDED["questions"].stream(rows=round(1.1 * sentences)))
-    columns = ([row[name] for row in rows] for name in ("text_a", "text_b", "label"))
-    a, b, labels = columns
+    a, b, labels = ([row[name] for row in rows] for name in ("text_a", "text_b", "label"))
     source = source_of(Pairs(text_a=a, text_b=b, values=labels, splits="train"))
     triplets = source.triplets(Recipe())
     triplets = triplets[(triplets < sentences).all(axis=1)]
@@ -105,18 +90,6 @@ def problem(sentences: int, rank: int, margin: float) -> tuple[TripletHinge, Sol
     objective = solvers.calibrated(TripletHinge.of(V, triplets, 1.0), DIMENSIONS, margin=margin)
     P = stiefel.random_point(rank, DIMENSIONS, seed=0)
     return objective, Solution(P, np.full(DIMENSIONS, solvers.closed_form(objective, DIMENSIONS).s.mean()))
-
-
-def _factorised(objective: Clocked, start: Solution) -> None:
-    solvers.factorised(objective, start, iterations=400, tolerance=1e-8)
-
-
-def _lbfgs(objective: Clocked, start: Solution) -> None:
-    solvers.factorised(objective, start, iterations=400, tolerance=1e-8)
-
-
-def _cayley(objective: Clocked, start: Solution) -> None:
-    solvers.cayley_bb(objective, start, iterations=300)
 
 
 def _conjugate_gradient(objective: Clocked, start: Solution) -> None:
@@ -146,14 +119,14 @@ def _adam(rate: float) -> Contender:
         P = geoopt.ManifoldParameter(torch.as_tensor(start.P.copy()), manifold=geoopt.EuclideanStiefel())
         optimiser = geoopt.optim.RiemannianAdam([P], lr=rate)
         while True:
-            P.grad = torch.as_tensor(at.fresh(P.detach().numpy())[1])
+            P.grad = torch.as_tensor(at.fresh(P.detach().numpy()))
             optimiser.step()
 
     return run
 
 
 class _Remembered:
-    """Value and gradient of the same P computed once: peers ask for them one by one."""
+    """The objective as a function of P; the last P is not evaluated twice, as peers ask separately for the gradient."""
 
     def __init__(self, objective: Clocked, start: Solution) -> None:
         self._objective, self._s = objective, start.s
@@ -165,59 +138,47 @@ class _Remembered:
             self._P, self._found = P.copy(), (value, gradient)
         return self._found
 
-    def fresh(self, P: np.ndarray) -> tuple[float, np.ndarray]:
-        """Off the manifold too, where the value counts for nothing: not noted."""
+    def fresh(self, P: np.ndarray) -> np.ndarray:
+        """The gradient; the value is noted only on the manifold, because elsewhere it can be below the minimum."""
         value, gradient, s = TripletHinge.by_stiefel(self._objective, P, self._s)
         if stiefel.drift(P) < 1e-9:
-            assert self._objective.clock is not None
             self._objective.clock.note(value)
             self._s = s
-        return value, gradient
+        return gradient
 
 
 CONTENDERS: dict[str, Contender] = {
-    "factorised (ours)": _factorised,
-    "l-bfgs (ours)": _lbfgs,
-    "cayley-bb (ours)": _cayley,
+    "l-bfgs (ours)": partial(solvers.factorised, iterations=400, tolerance=1e-8),
+    "cayley-bb (ours)": partial(solvers.cayley_bb, iterations=300),
     "cg (pymanopt)": _conjugate_gradient,
     **{f"adam (geoopt, {rate:g})": _adam(rate) for rate in RATES},
 }
 
 
 def table(sentences: int, rank: int, margin: float) -> str:
-    """One problem, every optimiser."""
-    objective, start = problem(sentences, rank, margin)
-    clocks: dict[str, Clock | str] = {}
+    """The table of one problem: one row for each optimiser."""
+    o, start = problem(sentences, rank, margin)
+    clocks: dict[str, Clock] = {}
+    missing: list[str] = []
     for name, run in CONTENDERS.items():
-        clock = Clock.now(LIMIT.get(sentences, 30.0))
-        clocked = Clocked(**{field: getattr(objective, field) for field in ("V", "M", "margins", "softness", "margin")})
-        clocked = replace(clocked, clock=clock)
+        clock = Clock(LIMIT.get(sentences, 30.0))
         try:
-            with suppress(Enough):
-                run(clocked, start)
+            with suppress(TimeoutError):
+                run(Clocked(o.V, o.M, o.margins, o.softness, o.margin, clock), start)
             clocks[name] = clock
-        except ModuleNotFoundError as missing:
-            clocks[name] = f"needs `pip install {missing.name}`"
-    known = [clock for clock in clocks.values() if isinstance(clock, Clock)]
-    goal = min(clock.lowest for clock in known) * (1 + NEAR)
-    ours = next(iter(known)).until(goal)
+        except ModuleNotFoundError as error:
+            missing.append(f"| {name} | needs `pip install {error.name}` |  |  |")
+    goal = min(clock.lowest for clock in clocks.values()) * (1 + NEAR)
+    ours = next(iter(clocks.values())).until(goal)
     lines = [f"n = {sentences}, r = {rank}, d = {DIMENSIONS}, margin {margin:g}", "", HEAD]
     for name, clock in clocks.items():
-        if isinstance(clock, str):
-            lines.append(f"| {name} | {clock} |  |  |")
-            continue
         spent = clock.until(goal)
         reached = f"{spent:.2f} | {spent / ours:.1f}" if np.isfinite(spent) else f"not in {clock.seen[-1][0]:.0f} |"
         lines.append(f"| {name} | {clock.lowest:.6f} | {reached} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, *missing])
 
 
 def main() -> str:
-    """All problems, each in a process of its own on one thread."""
-    tables = [fresh_process("benchmarks.film", *map(str, each)).strip() for each in PROBLEMS]
+    """The tables of all problems, each from its own process on one thread."""
+    tables = [fresh_process(table, *each) for each in PROBLEMS]
     return "\n\n".join([f"FILM's objective, one thread. {describe()}", *tables])
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    print(table(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))

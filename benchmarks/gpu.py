@@ -1,18 +1,16 @@
 """Does CUDA compute what the CPU computes, and how much faster is a training step there?
 
-Three tables, in a minute on an H100; without a GPU, one sentence.
+Prints three tables within a minute on an H100, or one sentence without a GPU.
 
-    losses    every loss with every miner, on similarities of 512 sentences: value and gradient on CUDA against the CPU
-    methods   every method with a `device` setting: the vectors of one trained model on both devices, and a training
-              of one epoch on each (no dropout, no bfloat16): the loss of the epoch, and the vectors afterwards
-    steps     loss and gradient of a batch of 16,384 vectors (300 numbers), which never hold 16,384 x 16,384
-              similarities, on both devices; the dense form on CUDA next to them
+    losses    every loss with every miner on similarities of 512 sentences: value and gradient on CUDA and the CPU
+    methods   every method with a `device` setting: the vectors of one trained model on both devices; and one epoch of
+              training on each (no dropout, no bfloat16): its loss, and the vectors afterwards
+    steps     loss and gradient of a batch of 16,384 vectors (300 numbers) on both devices, without a matrix of 16,384 x
+              16,384 similarities; and with it (dense) on CUDA
 
-Differences are relative to the largest number of the CPU's result. Rounding alone gives 1e-7 to 1e-5; the bound is
-1e-4, and a row beyond it is marked. Two trainings may part further than that: Adam divides by the size of a gradient,
-so rounding in a gradient near zero becomes a whole step. They are shown, not judged.
-
-    python -m benchmarks gpu
+Differences are relative to the largest number of the CPU's result. Rounding alone gives 1e-7 to 1e-5; differences above
+1e-4 are marked. After training they may be larger, because Adam divides by the size of a gradient, which turns rounding
+of a gradient near zero into a whole step. These differences are shown, but not marked.
 """
 
 from __future__ import annotations
@@ -30,17 +28,17 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy import sparse
 from torch import Tensor
 
+from benchmarks.golden import difference, rows_of
 from benchmarks.machine import describe
-from benchmarks.pairs import batch
+from benchmarks.pairs import batch, dense
 from labkit.arrays import unit
 from labkit.baselines.base import BasedSettings
 from labkit.corpora import Corpus, load
 from labkit.method import Method
 from labkit.methods import METHODS, load_run
-from labkit.pairs import LOSSES, hardest, informative, locality, masks_from_labels, random_pairs, streaming_locality
+from labkit.pairs import LOSSES, hardest, informative, masks_from_labels, random_pairs, streaming_locality
 from labkit.pairs.large_batch import by_anchors
 from labkit.runs import write_run
 from labkit.training.encoders import ENCODERS
@@ -48,16 +46,15 @@ from labkit.training.encoders import ENCODERS
 BOUND = 1e-4
 ROWS, LARGE, SENTENCES = 512, 16_384, 400
 SMALL = {"epochs": 1, "dimension": 32, "size": 32, "hidden": 32, "rank": 64, "dropout": 0.0, "amp": False}
-CPU_TAKES_MINUTES = ("soft-triplet", "margin-triplet")  # at 16,384
-CORPUS = {"thematic": "articles", "pthought": "captions"}  # what the others do not learn from: the others, questions
+CPU_TAKES_MINUTES = ("soft-triplet", "margin-triplet")  # for 16,384 vectors
+CORPUS = {"thematic": "articles", "pthought": "captions"}  # all other methods: questions
 
 Mined = tuple[Tensor, Tensor]
 
 
 def main() -> str:
-    """All three tables, in Markdown."""
     if not torch.cuda.is_available():
-        return "There is no CUDA device here, so nothing was measured."
+        return "No CUDA device was found, so nothing was measured."
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     lines = [f"{torch.cuda.get_device_name()}. {describe()}"]
     for heads, rows in (
@@ -68,7 +65,7 @@ def main() -> str:
         lines += ["", f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
         for row in rows:
             lines.append(f"| {' | '.join(row)} |")
-            print(lines[-1], file=sys.stderr, flush=True)  # a row at a time: some take a minute
+            print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
 
 
@@ -81,7 +78,7 @@ def loss_rows() -> Iterator[tuple[str, ...]]:
     V = F.normalize(X, dim=1)
     S, (P, N) = V @ V.T, masks_from_labels(labels)
     draw = torch.Generator().manual_seed(0)
-    miners: dict[str, Mined] = {  # mined once, on the CPU: a pair on the edge of a rule may fall either way
+    miners: dict[str, Mined] = {  # mined once, on the CPU: rounding can decide whether a borderline pair is kept
         "all": (P, N),
         "informative": informative(S, P, N),
         "hardest": hardest(S, P, N),
@@ -89,11 +86,11 @@ def loss_rows() -> Iterator[tuple[str, ...]]:
     }
     for name, loss in LOSSES.items():
         if loss.needs == "texts":
-            continue  # it differs from InfoNCE in its batches alone
+            continue  # differs from InfoNCE only in its batches
         for miner, masks in miners.items():
             value, slope = valued(loss.function, S, *masks)
             there, its = valued(loss.function, S.cuda(), *(mask.cuda() for mask in masks))
-            yield name, miner, judged(apart(there, value)), judged(apart(its, slope))
+            yield name, miner, judged(difference(there, value)), judged(difference(its, slope))
 
 
 def valued(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tuple[Tensor, Tensor]:
@@ -102,61 +99,57 @@ def valued(loss: Callable[..., Tensor], S: Tensor, P: Tensor, N: Tensor) -> tupl
     value = loss(S, P, N)
     value.backward()
     assert S.grad is not None
-    return value.detach(), S.grad
+    return value.detach().cpu(), S.grad.cpu()
 
 
 # --- methods -----------------------------------------------------------------------------------------------------
 
 
 def method_rows() -> Iterator[tuple[str, ...]]:
-    """One row for each method with a device, the paper's network with each of its encoders."""
+    """One row for each method with a `device` setting, and for each encoder of `sentpwnet`."""
     for name, entry in METHODS.items():
         known = {field.name for field in fields(entry.Settings)}
         if "device" not in known:
             continue
         for encoder in ENCODERS if name == "sentpwnet" else ("",):
-            settings = {key: value for key, value in SMALL.items() if key in known}
+            settings: dict[str, Any] = {key: value for key, value in SMALL.items() if key in known}
             settings |= {"encoder": encoder} if encoder else {}
             settings |= {"base": "lsa"} if issubclass(entry.Settings, BasedSettings) else {}
             title = f"{name} {encoder}".strip()
             try:
                 yield title, *of_method(name, settings)
-            except Exception as error:  # one method that fails does not hide the others
+            except Exception as error:  # the other methods are still measured
                 traceback.print_exc()
                 yield title, f"failed: {type(error).__name__}: {error}".replace("|", "/")[:160], "", "", "", ""
 
 
 def of_method(name: str, settings: dict[str, Any]) -> tuple[str, ...]:
-    """Train on both devices, and encode with the CPU's model on both."""
-    if name not in ("sbert", "static"):
-        return compared(name, settings)
-    from tests.tiny_sbert import make_tiny_sbert
-
-    with TemporaryDirectory() as folder:  # random weights are as good as trained ones for this
-        model = make_tiny_sbert(Path(folder), seed=0)
-        theirs = {"model": model} if name == "sbert" else {"vectors": f"distilled:{model}", "dimension": 16}
-        return compared(name, settings | theirs)
-
-
-def compared(name: str, settings: dict[str, Any]) -> tuple[str, ...]:
-    """The columns of a method's row."""
-    corpus = some(load(CORPUS.get(name, "questions")))
+    """Train on both devices, and encode with the CPU's model on both: differences and seconds."""
+    corpus = load(CORPUS.get(name, "questions"))
+    parts = ([row for row, split in enumerate(corpus.splits) if split == part] for part in ("train", "dev"))
+    corpus = corpus.take([row for rows, most in zip(parts, (SENTENCES, 100), strict=True) for row in rows[:most]])
     asked = corpus.sentences()[:SENTENCES]
-    (here, slow), (there, fast) = (trained(name, settings | {"device": device}, corpus) for device in ("cpu", "cuda"))
-    expected = rows_of(here, asked)
+    with TemporaryDirectory() as folder:
+        if name in ("sbert", "static"):
+            from tests.tiny_sbert import make_tiny_sbert  # random weights suffice
+
+            model = make_tiny_sbert(Path(folder), seed=0)
+            settings |= {"model": model} if name == "sbert" else {"vectors": f"distilled:{model}", "dimension": 16}
+        (here, slow), (there, fast) = (trained(name, settings, corpus, device) for device in ("cpu", "cuda"))
+        expected, moved_rows, trained_rows = (rows_of(method, asked) for method in (here, moved(here), there))
     loss = next((column for column in ("loss", "objective") if column in here.history.columns), None)
     return (
-        judged(apart(rows_of(moved(here), asked), expected)),
-        f"{apart(there.history.column(loss), here.history.column(loss)):.0e}" if loss else "",
-        f"{apart(cosines(rows_of(there, asked)), cosines(expected)):.0e}",
+        judged(difference(moved_rows, expected)),
+        f"{difference(there.history.column(loss), here.history.column(loss)):.0e}" if loss else "",
+        f"{difference(cosines(trained_rows), cosines(expected)):.0e}",
         f"{fast:.1f}",
         f"{slow:.1f}",
     )
 
 
-def trained(name: str, settings: dict[str, Any], corpus: Corpus) -> tuple[Method, float]:
-    """The method after its training, and its seconds."""
-    method, start = METHODS[name](**settings), time.perf_counter()
+def trained(name: str, settings: dict[str, Any], corpus: Corpus, device: str) -> tuple[Method, float]:
+    """The trained method, and the seconds of its training."""
+    method, start = METHODS[name](**settings, device=device), time.perf_counter()
     method.fit(corpus)
     return method, time.perf_counter() - start
 
@@ -165,24 +158,12 @@ def moved(method: Method) -> Method:
     """The same model on CUDA."""
     run = method.run("finished")
     with TemporaryDirectory() as folder:
-        write_run(replace(run, settings=run.settings | {"device": "cuda"}), Path(folder) / "run")
+        write_run(replace(run, settings={**run.settings, "device": "cuda"}), Path(folder) / "run")
         return load_run(Path(folder) / "run")
 
 
-def some(corpus: Corpus) -> Corpus:
-    """The first rows of its training and dev splits."""
-    of = [[row for row, split in enumerate(corpus.splits) if split == name] for name in ("train", "dev")]
-    return corpus.take([*of[0][:SENTENCES], *of[1][:100]])
-
-
-def rows_of(method: Method, sentences: list[str]) -> np.ndarray:
-    """The method's rows as an array."""
-    rows = method.encode(sentences)
-    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-
-
 def cosines(rows: np.ndarray) -> np.ndarray:
-    """Cosines of all pairs: a map whose columns are turned or mirrored gives the same."""
+    """The cosines of all pairs, which do not change if the vectors are rotated or mirrored."""
     rows = unit(rows)
     return rows @ rows.T
 
@@ -191,7 +172,7 @@ def cosines(rows: np.ndarray) -> np.ndarray:
 
 
 def step_rows() -> Iterator[tuple[str, ...]]:
-    """Loss and gradient of a large batch: in strips of anchors, streamed, and dense on CUDA."""
+    """Loss and gradient of a large batch: streamed, in strips of anchors, and dense on CUDA."""
     X, labels = batch(LARGE, "learned")
     V = F.normalize(X, dim=1)
 
@@ -203,10 +184,6 @@ def step_rows() -> Iterator[tuple[str, ...]]:
 
     def in_strips(loss: Callable[..., Tensor], X: Tensor, labels: Tensor) -> Tensor:
         return by_anchors(X, partial(masks, labels), informative, loss)[0]
-
-    def dense(X: Tensor, labels: Tensor) -> Tensor:
-        S = X @ X.T
-        return locality(S, *informative(S, *masks_from_labels(labels)))
 
     steps: dict[str, Callable[[Tensor, Tensor], Tensor]] = {"locality, streamed": streaming_locality}
     steps |= {
@@ -220,7 +197,7 @@ def step_rows() -> Iterator[tuple[str, ...]]:
             yield title, f"{fast:.1f}", "", "", f"{most:.0f}", ""
             continue
         slow, _, slope = stepped(step, V, labels, rounds=1)
-        yield title, f"{fast:.1f}", f"{slow:.0f}", f"{slow / fast:.0f}", f"{most:.0f}", judged(apart(its, slope))
+        yield title, f"{fast:.1f}", f"{slow:.0f}", f"{slow / fast:.0f}", f"{most:.0f}", judged(difference(its, slope))
     fast, most, _ = stepped(dense, V.cuda(), labels.cuda())
     yield "locality, dense", f"{fast:.1f}", "", "", f"{most:.0f}", ""
 
@@ -228,7 +205,7 @@ def step_rows() -> Iterator[tuple[str, ...]]:
 def stepped(
     step: Callable[[Tensor, Tensor], Tensor], X: Tensor, labels: Tensor, rounds: int = 5
 ) -> tuple[float, float, Tensor]:
-    """Milliseconds (median, after a first call), MB of GPU memory at most, and the gradient (m, d)."""
+    """Median milliseconds (on CUDA after a first call), peak MB of GPU memory, and the gradient (m, d)."""
     taken, on_cuda = [], X.is_cuda
     for number in range(rounds + on_cuda):
         X = X.detach().requires_grad_()
@@ -243,20 +220,9 @@ def stepped(
             taken.append(1000 * (time.perf_counter() - start))
     most = torch.cuda.max_memory_allocated() / 2**20 if on_cuda else 0.0
     assert X.grad is not None
-    return float(np.median(taken)), most, X.grad
+    return float(np.median(taken)), most, X.grad.cpu()
 
 
-# --- differences -------------------------------------------------------------------------------------------------
-
-
-def apart(one: Any, other: Any) -> float:
-    """The largest difference, relative to the largest number of the other."""
-    one, other = (
-        np.asarray(each.cpu() if isinstance(each, Tensor) else each, dtype=np.float64) for each in (one, other)
-    )
-    return float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-30))
-
-
-def judged(difference: float) -> str:
-    """The difference, marked where it is beyond the bound."""
-    return f"{difference:.0e}" + (" **beyond 1e-4**" if not difference <= BOUND else "")
+def judged(found: float) -> str:
+    """A difference, marked if it is above the bound."""
+    return f"{found:.0e}" + (" **above 1e-4**" if found > BOUND else "")

@@ -4,24 +4,19 @@
     dense       masks_from_labels, informative, locality on the m x m matrix
     streaming   streaming_locality
 
-Rows of 300 numbers, classes of 8. `learned` data looks like sentence vectors halfway through training (few pairs are
-mined), `random` data like those of an untrained encoder (all are). CPU time of one thread; memory is what a separate
-process takes in addition to torch and the rows. Theirs needs 14 GB at m = 16384; with less memory that row is skipped.
+Vectors of 300 numbers in classes of 8. `learned` data resembles sentence vectors halfway through training (few pairs
+are mined), `random` data those of an untrained encoder (all pairs are). CPU time is on one thread; memory is that of a
+separate process, minus torch and the vectors. Theirs needs 14 GB at m = 16384, and is skipped with less memory.
 
-The second table measures one step of `labkit train sentpwnet` in a process of its own, imports included: the mean
-encoder, sentences of 12 to 20 words, classes of 80. `large` is the path of batches above 2,048 sentences (no m x m
-matrix, the encoder run in chunks), `dense` the path of smaller ones.
-
-    python -m benchmarks.pairs streaming 65536 learned     bytes and CPU seconds of one call
-    python -m benchmarks.pairs large 16384 step            bytes of the process, before a step and at most; CPU seconds
+The second table measures one step of `labkit train sentpwnet` in its own process, including imports: the mean encoder,
+sentences of 12 to 20 words, classes of 80. `large` is the path of batches above 2,048 sentences (no m x m matrix, the
+encoder run in chunks), `dense` that of smaller ones.
 """
 
 from __future__ import annotations
 
 import os
-import resource
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.machine import alternate, describe, fresh_process, peak_bytes, seconds, threads
+from benchmarks.machine import alternate, describe, fresh_process, measured, one_thread
 from labkit.corpora.records import Labelled
 from labkit.pairs import informative, locality, masks_from_labels, streaming_locality
 from labkit.progress import silent
@@ -38,10 +33,10 @@ from labkit.training import train
 from labkit.training.reader import reader_and_vectors
 
 WIDTH, CLASS = 300, 8
-THEIRS_BYTES_PER_PAIR = 60  # of m x m, what their miner and loss were seen to take
+THEIRS_BYTES_PER_PAIR = 60  # measured memory of their miner and loss, for each of m x m pairs
 HEAD = (
-    "| m | data | this | against | CPU s | CPU s | times faster (range) | wanted "
-    "| MB | MB | 1 / | wanted | gradients differ by |\n" + "| --- " * 13 + "|"
+    "| m | data | this | against | CPU s, this | CPU s, other | times faster (range) | wanted "
+    "| MB, this | MB, other | times smaller | wanted | gradients differ by |\n" + "| --- " * 13 + "|"
 )
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -49,7 +44,7 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Comparison:
-    """`this` against `against` on a batch; what is wanted of speed and memory, 0 if nothing; rounds of the timing."""
+    """`this` compared with `against` on a batch; how many times faster and smaller it should be, 0 if unspecified."""
 
     rows: int
     data: str
@@ -72,40 +67,29 @@ COMPARISONS = (
     Comparison(16384, "learned", "streaming", "theirs", 20, 100, rounds=1),
 )
 STEPS = [(m, way) for m in (1024, 2048, 4096, 16384) for way in ("large", "dense")] + [(65536, "large")]
-STEP_HEAD = "| m | a step | MB before it | MB at most | CPU s |\n" + "| --- " * 5 + "|"
-DENSE_BYTES_PER_PAIR = 45  # of m x m, what the dense step was seen to take
+STEP_HEAD = "| m | path | MB before | MB at most | CPU s |\n" + "| --- " * 5 + "|"
+DENSE_BYTES_PER_PAIR = 45  # the same for the dense step
 
 
-def main(rows: Sequence[int] = (256, 1024, 2048, 4096, 16384, 65536)) -> str:
-    """All comparisons with batches of these sizes as one table in Markdown, under a line on the machine."""
+def main() -> str:
+    """Both tables, below a line that describes the machine."""
     lines = [f"Locality loss with mining, forward and backward, d = {WIDTH}. {describe()}", "", HEAD]
-    lines += [line(comparison) for comparison in COMPARISONS if comparison.rows in rows]
-    lines += ["", "One training step, the whole process.", "", STEP_HEAD]
-    lines += [step_line(m, way) for m, way in STEPS if m in rows]
-    return "\n".join(lines)
+    lines += [*map(line, COMPARISONS), "", "One training step, the whole process.", "", STEP_HEAD]
+    return "\n".join(lines + [step_line(m, way) for m, way in STEPS])
 
 
-def step_line(rows: int, way: str) -> str:
-    """A row of the second table."""
-    if way == "dense" and _free_bytes() < DENSE_BYTES_PER_PAIR * rows**2:
-        return f"| {rows} | {way} | not enough memory | | |"
-    before, most, spent = fresh_process("benchmarks.pairs", way, str(rows), "step", gives_back=False).split()
-    return f"| {rows} | {way} | {int(before) / 2**20:.0f} | {int(most) / 2**20:.0f} | {float(spent):.1f} |"
-
-
-def line(comparison: Comparison) -> str:
-    """A row of the table."""
-    c = comparison
+def line(c: Comparison) -> str:
+    """A row of the first table."""
     begin = f"| {c.rows} | {c.data} | {c.this} | {c.against} "
     if c.against == "theirs" and _free_bytes() < THEIRS_BYTES_PER_PAIR * c.rows**2:
         return f"{begin}| not enough memory for theirs {'| ' * 9}|"
     X, labels = batch(c.rows, c.data)
     slopes: dict[str, Tensor] = {}
     these, those = (_step(name, X, labels, slopes) for name in (c.this, c.against))
-    with threads(1):
+    with one_thread():
         cpu = alternate(those, these, c.rounds, warm=c.rounds > 1)
     difference = (slopes[c.this] - slopes[c.against]).abs().max() / slopes[c.against].abs().max()
-    own, other = (_peak(name, c.rows, c.data)[0] for name in (c.this, c.against))
+    own, other = (fresh_process(_memory_here, name, c.rows, c.data) for name in (c.this, c.against))
     return (
         f"{begin}| {cpu.b / _repeats(c.rows):.4f} | {cpu.a / _repeats(c.rows):.4f} "
         f"| {cpu.ratio:.1f} ({cpu.least:.1f}-{cpu.most:.1f}) | {c.faster or ''} | {own / 2**20:.0f} "
@@ -113,9 +97,17 @@ def line(comparison: Comparison) -> str:
     )
 
 
-def batch(rows: int, data: str, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Rows (m, 300) and labels (m,), classes of 8 in random order."""
-    generator = torch.Generator().manual_seed(seed)
+def step_line(rows: int, way: str) -> str:
+    """A row of the second table."""
+    if way == "dense" and _free_bytes() < DENSE_BYTES_PER_PAIR * rows**2:
+        return f"| {rows} | {way} | not enough memory | | |"
+    before, peak, spent = fresh_process(_train_here, way, rows, return_freed=False)
+    return f"| {rows} | {way} | {before / 2**20:.0f} | {peak / 2**20:.0f} | {spent:.1f} |"
+
+
+def batch(rows: int, data: str) -> tuple[Tensor, Tensor]:
+    """Vectors (m, 300) and labels (m,): classes of 8 in random order."""
+    generator = torch.Generator().manual_seed(0)
 
     def directions(n: int) -> Tensor:
         return torch.randn(n, WIDTH, generator=generator) / WIDTH**0.5
@@ -124,18 +116,18 @@ def batch(rows: int, data: str, seed: int = 0) -> tuple[Tensor, Tensor]:
     if data == "random":
         return directions(rows), labels
     classes = int(labels.max()) + 1
-    topic = torch.randint(0, max(4, classes // 16), (classes,), generator=generator)  # of about 16 classes
-    centres = 0.45 * directions(1) + 0.6 * directions(max(4, classes // 16))[topic] + 0.5 * directions(classes)
+    topics = max(4, classes // 16)
+    topic = torch.randint(0, topics, (classes,), generator=generator)
+    centres = 0.45 * directions(1) + 0.6 * directions(topics)[topic] + 0.5 * directions(classes)
     noise = 0.25 + 0.75 * torch.rand(rows, 1, generator=generator)
     return centres[labels] + noise * directions(rows), labels
 
 
 def _loss(name: str) -> Loss:
-    ours: dict[str, Loss] = {"dense": _dense, "streaming": streaming_locality}
-    return ours.get(name) or _theirs()
-
-
-def _theirs() -> Loss:
+    if name == "streaming":
+        return streaming_locality
+    if name == "dense":
+        return dense
     from pytorch_metric_learning.losses import MultiSimilarityLoss
     from pytorch_metric_learning.miners import MultiSimilarityMiner
 
@@ -143,14 +135,14 @@ def _theirs() -> Loss:
     return lambda X, labels: loss(X, labels, miner(X, labels))
 
 
-def _dense(X: Tensor, labels: Tensor) -> Tensor:
+def dense(X: Tensor, labels: Tensor) -> Tensor:
     V = F.normalize(X, dim=1)
     S = V @ V.T
     return locality(S, *informative(S, *masks_from_labels(labels)))
 
 
 def _step(name: str, X: Tensor, labels: Tensor, slopes: dict[str, Tensor]) -> Callable[[], None]:
-    """Forward and backward, as many times as a small batch needs to be measured; the gradient goes into `slopes`."""
+    """A function that runs forward and backward `_repeats` times and stores the gradient in `slopes`."""
     loss = _loss(name)
 
     def step() -> None:
@@ -167,30 +159,21 @@ def _repeats(rows: int) -> int:
     return max(1, (2048 // rows) ** 2)
 
 
-def _peak(name: str, rows: int, data: str) -> tuple[int, float]:
-    taken, spent = fresh_process("benchmarks.pairs", name, str(rows), data).split()
-    return int(taken), float(spent)
-
-
 def _free_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
 
 
-def _measure_here(name: str, rows: int, data: str) -> str:
-    """Bytes and CPU seconds of one call in this process, after a call on a few rows that makes what is made once."""
+def _memory_here(name: str, rows: int, data: str) -> int:
+    """Bytes that one call needs in this process, after a first call on 64 vectors."""
     loss, (X, labels) = _loss(name), batch(rows, data)
     loss(X[:64].requires_grad_(), labels[:64]).backward()
-    leaf, spent = X.detach().requires_grad_(), 0.0
-
-    def call() -> None:
-        nonlocal spent
-        spent = seconds(lambda: loss(leaf, labels).backward())
-
-    return f"{peak_bytes(call)} {spent:.3f}"
+    leaf = X.detach().requires_grad_()
+    before, peak, _ = measured(lambda: loss(leaf, labels).backward())
+    return peak - before
 
 
-def _train_here(way: str, rows: int) -> str:
-    """Bytes of this process before a training of one step and at most, and the step's CPU seconds."""
+def _train_here(way: str, rows: int) -> tuple[int, int, float]:
+    """Bytes of this process before one training step, peak bytes, and the step's CPU seconds."""
     sentpwnet.LARGE = 0 if way == "large" else rows
     random = np.random.default_rng(0)
     words = [np.minimum(random.zipf(1.2, length) + 1, 19_999) for length in random.integers(12, 21, rows)]
@@ -203,15 +186,4 @@ def _train_here(way: str, rows: int) -> str:
     method.reader, vectors = reader_and_vectors(corpus, vectors="random", dimension=WIDTH)
     source = sentpwnet.batch_source(corpus, per_class=settings.per_class)
     task = sentpwnet.PairTask(method._network(vectors), method.reader, source, settings, 0)
-    before = _most_bytes()
-    spent = seconds(lambda: train(task, settings, seed=0, progress=silent))
-    return f"{before} {_most_bytes()} {spent:.3f}"
-
-
-def _most_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-if __name__ == "__main__":
-    name, count, data = sys.argv[1:]
-    print(_train_here(name, int(count)) if data == "step" else _measure_here(name, int(count), data))
+    return measured(lambda: train(task, settings, seed=0, progress=silent))

@@ -1,6 +1,6 @@
-"""How often does the interval of a threshold hold the cut that is best for the distributions themselves?
+"""How often does the interval of a threshold contain the threshold that is best for the true distributions?
 
-Cosines of same and of other pairs are drawn from known distributions; the best cut of these is found on a fine grid.
+Cosines of similar and of different pairs are drawn from known distributions, whose best threshold is found on a grid.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from labkit.evaluation.threshold import interval
 
 CASES = {
     "same width": (norm(0.7, 0.15), norm(0.4, 0.15)),
-    "other pairs wider": (norm(0.75, 0.1), norm(0.4, 0.2)),
+    "different pairs wider": (norm(0.75, 0.1), norm(0.4, 0.2)),
     "far apart": (norm(0.85, 0.06), norm(0.3, 0.12)),
     "near": (norm(0.55, 0.2), norm(0.45, 0.2)),
     "skewed": (beta(8, 3), beta(3, 5)),
@@ -21,9 +21,9 @@ SIZES, SHARES, SAMPLES = (100, 400, 2_000), (0.5, 0.2), 500
 
 
 def main() -> str:
-    """A row for each pair of distributions and share of same pairs, a column for each number of pairs."""
+    """One row for each pair of distributions and share of similar pairs, one column for each number of pairs."""
     random = np.random.default_rng(0)
-    lines = [f"| pairs | {' | '.join(f'{size:,}' for size in SIZES)} |", "| --- |" + " ---: |" * len(SIZES)]
+    lines = [f"| distributions | {' | '.join(f'{size:,}' for size in SIZES)} |", "| --- |" + " ---: |" * len(SIZES)]
     grid = np.linspace(-1, 2, 300_001)
     for name, (same, other) in CASES.items():
         for share in SHARES:
@@ -36,8 +36,8 @@ def main() -> str:
                     drawn = (kind.rvs(size, random_state=random) for kind in (same, other))
                     scores = np.where(labels, *drawn)
                     low, high = interval(scores, labels)
-                    # an interval that ends at the outermost score has no end
+                    # an interval that ends at the outermost score is unbounded there
                     held += (low <= best or low == scores.min()) and (best <= high or high == scores.max())
                 cells.append(f"{held / SAMPLES:.3f}")
-            lines.append(f"| {name}, {share:.0%} the same | {' | '.join(cells)} |")
+            lines.append(f"| {name}, {share:.0%} similar | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -1,7 +1,6 @@
-"""A visitor of the app without a browser: speaks its BackMsg and ForwardMsg over a WebSocket. Used by `sessions.py`.
+"""A visitor of the app without a browser, who exchanges Streamlit's messages over a WebSocket.
 
-In: the address of a started app, and a page with its settings. Out: how long each run of the page took, from the
-message that asks for it to the one that says it is done, and how many bytes came.
+Each run of a page gives the seconds from the request to the message that says it is done, and the bytes received.
 """
 
 from __future__ import annotations
@@ -20,27 +19,19 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 BOUNDARY = "labkit-benchmark"
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A plotly figure that came: seconds after the page was asked for, and bytes of its message."""
-
-    after: float
-    size: int
-
-
 @dataclass
 class Visitor:
-    """One session; `widgets` are those that the page has shown, by their labels; `pictures` those of the last run."""
+    """One session: the widgets shown so far, by label, and the plotly figures of the last run."""
 
     address: str
     page: str
     query: str = ""
     widgets: dict[str, Any] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
+    pictures: list[tuple[float, int]] = field(default_factory=list)  # seconds since the request, bytes
     session: str = ""
     cookie: str = ""  # of a classroom, as `name=value`
-    resume: str = ""  # a session to ask for, as a browser does whose connection was lost
+    resume: str = ""  # a session to resume, as a browser does after a lost connection
 
     async def __aenter__(self) -> Self:
         url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
@@ -56,13 +47,13 @@ class Visitor:
         await self._socket.close()
 
     async def run(self) -> tuple[float, int]:
-        """The page once: seconds and bytes."""
+        """Run the page once: seconds and bytes."""
         asked = BackMsg()
         asked.rerun_script.query_string = self.query
         asked.rerun_script.page_name = self.page
         asked.rerun_script.widget_states.widgets.extend(self._states.values())
         for name in [name for name, state in self._states.items() if state.HasField("trigger_value")]:
-            del self._states[name]  # a button is pressed once
+            del self._states[name]  # a button stays pressed for one run only
         start, received = time.perf_counter(), 0
         self.pictures.clear()
         await self._socket.send(asked.SerializeToString())
@@ -72,23 +63,23 @@ class Visitor:
             message = ForwardMsg.FromString(data)
             self._hear(message)
             if message.delta.new_element.HasField("plotly_chart"):
-                self.pictures.append(Picture(time.perf_counter() - start, len(data)))
-            again = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN  # the page leads to another view
+                self.pictures.append((time.perf_counter() - start, len(data)))
+            again = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN  # the page redirects to another view
             if message.WhichOneof("type") == "script_finished" and not again:
                 return time.perf_counter() - start, received
 
     async def move(self, label: str, value: float) -> tuple[float, int]:
-        """Move a slider, and wait for the page."""
+        """Move a slider and wait for the page."""
         self._state(label).double_array_value.data[:] = [value]
         return await self.run()
 
     async def press(self, label: str) -> tuple[float, int]:
-        """Press a button, and wait for the page."""
+        """Press a button and wait for the page."""
         self._state(label).trigger_value = True
         return await self.run()
 
     async def bring(self, label: str, name: str, content: bytes) -> tuple[float, int]:
-        """Upload a file, and wait for the page."""
+        """Upload a file and wait for the page."""
         asked = BackMsg()
         asked.file_urls_request.request_id = "1"
         asked.file_urls_request.session_id = self.session
@@ -104,7 +95,7 @@ class Visitor:
         return await self.run()
 
     def _state(self, label: str) -> WidgetState:
-        """The state of the widget whose label begins like this, emptied."""
+        """An empty state for the widget whose label begins with `label`."""
         match = next((widget for name, widget in self.widgets.items() if name.startswith(label)), None)
         if match is None:
             raise ValueError(f"label is {label!r}, expected the beginning of one of {', '.join(self.widgets)}")
@@ -119,7 +110,7 @@ class Visitor:
             return
         element = message.delta.new_element
         name = element.WhichOneof("type")
-        found = getattr(element, name) if name else None
+        found: Any = getattr(element, name) if name else None
         if name == "exception" or (name == "alert" and found.format == found.ERROR):
             self.errors.append(found.message if name == "exception" else found.body)
         if hasattr(found, "label") and hasattr(found, "id"):

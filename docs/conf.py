@@ -1,11 +1,11 @@
 """The book: the solved notebooks and the pages of this folder as a static site; `make book` builds it, offline.
 
-Sphinx reads the Markdown and MyST-NB the notebooks, as they are; nothing is run. What they do not do is done here:
+Sphinx reads the Markdown files and MyST-NB the notebooks; no code is run. This file adds:
 
-    chapter       a solved notebook -> one with exercises open, solutions folded, pictures still and live
-    read          pages that are made of records (`labkit.papers.reports`) and of the code (`labkit.cli.reference`)
-    link_terms    the first use of a term of the glossary on a page -> a link
-    mathml        a formula -> MathML, which browsers draw without a script or a font of ours
+    chapter       a solved notebook -> a page with open exercises, folded solutions, still and live pictures
+    read          pages generated from records (`labkit.papers.reports`) and from the code (`labkit.cli.reference`)
+    link_terms    the first use of a glossary term on a page -> a link
+    mathml        a formula -> MathML, which browsers draw without scripts or extra fonts
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ html_title = "labkit: the book"
 extensions = ["myst_nb"]
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "notebooks/TEACHING.md", "notebooks/solutions/[0-9]*.ipynb"]
-exclude_patterns = [".*", "build", "runs", "lab"]  # or they are walked through
+exclude_patterns = [".*", "build", "runs", "lab"]  # otherwise Sphinx searches them
 nb_execution_mode, nb_merge_streams = "off", True
-nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # would be fetched
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # otherwise fetched from the network
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 nitpicky = True
@@ -68,9 +68,9 @@ REFERENCE = {"docs/reference": api, "docs/commands": commands, "docs/settings": 
 
 
 def chapter(solved: dict[str, Any], student: dict[str, Any], folder: Path, up: str) -> dict[str, Any]:
-    """The notebook as it is read: each exercise is open, as the student has it, and its solution folded below.
+    """The notebook as a page: each exercise is open, as students get it, with its solution folded below.
 
-    Pictures are written into `folder`, which from the page is `up`.
+    Pictures are written to `folder`, whose path relative to the page is `up`.
     """
     cells: list[dict[str, Any]] = []
     for cell, theirs in zip(solved["cells"], student["cells"], strict=True):
@@ -94,7 +94,7 @@ def chapter(solved: dict[str, Any], student: dict[str, Any], folder: Path, up: s
 
 
 def shown(outputs: list[dict[str, Any]], folder: Path, up: str) -> Iterator[dict[str, Any]]:
-    """The outputs of a cell as a page can show them: no widgets, and each figure as its picture and what it is of."""
+    """The outputs of a cell for a page: no widgets, and each figure as a picture with its description."""
     sliders = any(WIDGET in out.get("data", {}) for out in outputs)
     for out in outputs:
         data = out.get("data", {})
@@ -111,7 +111,7 @@ def shown(outputs: list[dict[str, Any]], folder: Path, up: str) -> Iterator[dict
 
 
 def picture(figure: dict[str, Any], still: str, says: str) -> str:
-    """A figure as HTML: its still picture where no script runs; book.js draws it live in its place."""
+    """A figure as HTML: a still picture, which book.js replaces with the live one."""
     parts = json.dumps({part: figure[part] for part in ("data", "layout")}, separators=(",", ":")).replace("</", "<\\/")
     return (
         f'<div class="picture"><img src="{still}" alt="{escape(says)}">'
@@ -119,11 +119,11 @@ def picture(figure: dict[str, Any], still: str, says: str) -> str:
     )
 
 
-# --- pages that are made of records, terms and formulas ----------------------------------------------------------
+# --- generated pages, terms and formulas -------------------------------------------------------------------------
 
 
 def read(app: Any, docname: str, source: list[str]) -> None:
-    """A page before Sphinx reads it."""
+    """Change the source of a page before Sphinx reads it."""
     folder, up = Path(app.outdir) / "_images", "/".join([".."] * docname.count("/") + ["_images"])
     if docname.startswith("notebooks/solutions/"):
         student = json.loads((ROOT / "notebooks" / f"{Path(docname).name}.ipynb").read_text("utf-8"))
@@ -139,7 +139,7 @@ def read(app: Any, docname: str, source: list[str]) -> None:
 
 
 def drawn_leaders(folder: Path, up: str) -> str:
-    """Who leads, with figures; where no browser can make their still pictures, the tables stand alone."""
+    """The page "Who leads" with figures; without a browser for their still pictures, only the tables."""
     figures: list[Any] = []
 
     def draw(leads: Any, says: str) -> str:
@@ -172,7 +172,7 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     left = {term.casefold(): term for term in terms()}
     while left:
         names = "|".join(map(re.escape, sorted(left, key=len, reverse=True)))
-        name = re.compile(rf"\b(?<!they )({names})s?\b", re.IGNORECASE)  # what lifts is a verb
+        name = re.compile(rf"\b(?<!they )({names})s?\b", re.IGNORECASE)  # "they lift" is a verb
         texts = (each for each in doctree.findall(nodes.Text) if in_prose(each))
         found = next(((text, match) for text in texts for match in [name.search(text)] if match), None)
         if found is None:
@@ -185,7 +185,7 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
 
 
 def in_prose(node: nodes.Node) -> bool:
-    """Whether it stands where people read sentences."""
+    """Whether the node is in running text."""
     return node.parent is None or (not isinstance(node.parent, NOT_PROSE) and in_prose(node.parent))
 
 
@@ -195,13 +195,13 @@ def mathml(tex: str, *, block: bool) -> str:
 
 
 def visit_formula(writer: Any, node: nodes.Element) -> None:
-    """Write a formula of a page."""
+    """Write a formula as MathML."""
     block = isinstance(node, nodes.math_block)
     writer.body.append(mathml(node.astext(), block=block))
     raise nodes.SkipNode
 
 
-LABELS = {  # what the theme leaves out and a screen reader needs
+LABELS = {  # attributes for screen readers that the theme lacks
     'role="heading">': 'role="heading" aria-level="2">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
     '<aside class="toc-drawer"': '<aside class="toc-drawer" aria-label="This page"',
@@ -209,7 +209,7 @@ LABELS = {  # what the theme leaves out and a screen reader needs
 
 
 def finish(app: Any, error: Exception | None) -> None:
-    """Label the pages' parts, and add the playground and a page at the top that leads to the first one."""
+    """Label the parts of each page, and add the playground and an index page that redirects to the first page."""
     if error is None:
         playground().save(Path(app.outdir) / "play.html")
         for path in Path(app.outdir).rglob("*.html"):
@@ -223,7 +223,7 @@ def finish(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
-    """What Sphinx calls."""
+    """Connect the functions above to Sphinx, which calls this."""
     app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula, None))
     app.connect("source-read", read)
     app.connect("doctree-read", link_terms)

@@ -1,11 +1,11 @@
-"""The tables of these pages that show stored figures; `make docs-check` fails where a page says another number.
+"""Write the tables with stored results into the pages of the docs; `make docs-check` fails if a page is out of date.
 
-    python docs/measured.py            write them
+    python docs/measured.py            write the tables
     python docs/measured.py --check    name the pages that would change, and exit with status 1 if there are any
-    python docs/measured.py --picture  draw docs/pages/leads.png, too (needs Chromium)
+    python docs/measured.py --picture  also draw docs/pages/leads.png (needs Chromium)
 
-In: `data/results.json` and `data/runs/standings.json`. Out: docs/RESULTS.md, all of it; and in the other pages whatever
-stands between `<!-- measured: begin NAME -->` and `<!-- measured: end -->`. Prose is written by hand.
+In: `data/results.json` and `data/runs/standings.json`. Out: docs/RESULTS.md, which is fully generated, and in the other
+pages the parts between `<!-- measured: begin NAME -->` and `<!-- measured: end -->`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RESULTS = stored()
 
 
 def mean(table: str, row: str, column: str, digits: str = ".3f") -> str:
-    """Our figure of a row in a column of a paper's table."""
+    """Our value in a row and column of a paper's table."""
     result = RESULTS.table(table)
     figure = result.at(row, column)
     if figure.mean is None:
@@ -60,7 +60,7 @@ COLUMNS = {
     "titles, triplets": ("sentpwnet/3", "titles"),
     "STS-B, Pearson": ("film/2", "Pearson"),
 }
-ROWS = {  # name -> the row in the tables of SentPWNet, and in those of FILM
+ROWS = {  # name -> the rows in the tables of SentPWNet and of FILM
     "TF-IDF": ("TF-IDF (ours)", "TF-IDF"),
     "`film`": ("", "FILM"),
     "`siamese`, BiLSTM": ("BiLSTM + Siamese network", ""),
@@ -70,7 +70,7 @@ ROWS = {  # name -> the row in the tables of SentPWNet, and in those of FILM
     "`static`, distilled": ("vectors distilled from MiniLM (ours)",) * 2,
     "MiniLM, frozen": ("all-MiniLM-L6-v2 (ours)",) * 2,
 }
-LEADS = {  # what is compared -> the table, how the claim begins that compares it, and the column and rival it names
+LEADS = {  # comparison -> the table, the beginning of its claim, and the column and rival of the claim
     "Quora: weighted pairs against contrastive, BiLSTM": ("sentpwnet/2", "with a BiLSTM", "QQP accuracy", "Siamese"),
     "Quora: weighted pairs against contrastive, LSTM": ("sentpwnet/2", "with an LSTM", "QQP accuracy", "Siamese"),
     "Quora: weighted pairs against contrastive, CNN": ("sentpwnet/2", "with a CNN", "QQP accuracy", "Siamese"),
@@ -92,7 +92,7 @@ LEADS = {  # what is compared -> the table, how the claim begins that compares i
 
 
 def overview() -> str:
-    """Eight rows on five data sets with their intervals, and what one training costs."""
+    """Eight methods on five data sets, with intervals and the CPU seconds of one training."""
     seconds = {
         made["row"]: made["seconds"]
         for name in ("film/1", "sentpwnet/2")
@@ -105,7 +105,7 @@ def overview() -> str:
         for table, column in COLUMNS.values():
             row = both[table.startswith("film")]
             where = (table, row, column)
-            if name == "`film`" and column == "QQP accuracy":  # the same test pairs, in per cent
+            if name == "`film`" and column == "QQP accuracy":  # the same test pairs, in percent
                 where = ("film/1", both[1], "accuracy")
             cells.append(with_interval(*where))
         spent = next((seconds[row] for row in both if row in seconds), None)
@@ -115,7 +115,7 @@ def overview() -> str:
 
 
 def with_interval(table: str, row: str, column: str) -> str:
-    """Our mean with its interval, and a mark if the method has seen sentences of the test; a dash if there is none."""
+    """Our mean with its interval, and an asterisk if the method has seen test sentences; a dash without a value."""
     if row not in RESULTS.table(table).rows or (figure := RESULTS.table(table).at(row, column)).mean is None:
         return "–"
     unit = 100 if table.startswith("film") else 1
@@ -125,7 +125,7 @@ def with_interval(table: str, row: str, column: str) -> str:
 
 
 def draw_leads(path: Path) -> None:
-    """Thirteen leads in points, with printed settings and with those chosen on dev."""
+    """Draw thirteen leads in points, with printed settings and with settings chosen on dev."""
     shown = []
     for name, (table, claim, column, rival) in LEADS.items():
         _, before, after = next(each for each in RESULTS.table(table).leads if each[0].startswith(f"{table}: {claim}"))
@@ -149,7 +149,7 @@ PRINTED_AND_TUNED = "as printed: Siamese, Triplet, SentPWNet | tuned: Siamese, T
 
 
 def of_three(table: str, network: str, column: str) -> list[str]:
-    """The three methods on one network: with the settings as printed, and tuned."""
+    """The three methods on one network, with printed and with tuned settings."""
     return [
         ", ".join(mean(table, f"{network} + {method}{how}", column) for method in SENTPWNETS)
         for how in (", as printed", "")
@@ -216,7 +216,7 @@ def knowledge() -> str:
 
 
 def best_network(table: str, column: str) -> str:
-    """The row of the network with the highest score, among those that are trained from scratch and tuned."""
+    """The row of the network with the highest score among those trained from scratch with tuned settings."""
     rows = [f"{network} + {method}" for network in NETWORKS for method in SENTPWNETS]
     result = RESULTS.table(table)
     scores = {row: result.at(row, column).mean for row in rows if row in result.rows}
@@ -224,7 +224,7 @@ def best_network(table: str, column: str) -> str:
 
 
 def _known(at: tuple[str, str], row: str) -> str:
-    """A cell of the table above; an asterisk where MiniLM has seen sentences of the test."""
+    """A cell of the table above, with an asterisk if MiniLM has seen test sentences."""
     if not row:
         return "–"
     seen = "MiniLM" in row and at in (("sentpwnet/2", "QQP accuracy"), ("film/2", "Pearson"))
@@ -251,7 +251,7 @@ def losses() -> str:
 
 
 def why(row: str, column: str, table: str = "why/questions") -> str:
-    """A cell of the tables about explanations, or a dash where nothing can be measured."""
+    """A cell of the tables about explanations, or a dash if nothing can be measured."""
     return "–" if RESULTS.table(table).at(row, column).mean is None else mean(table, row, column, ".2f")
 
 
@@ -279,7 +279,7 @@ def why_stability() -> str:
 
 
 def refuted() -> str:
-    """What papers say about their tables and themselves, and what their own pages say against it."""
+    """Statements of papers about themselves, and what the same papers say against them."""
     rows = []
     for paper in PAPERS.values():
         judged = [(each, result.table) for result in RESULTS.of(paper) for each in result.claims]
@@ -294,7 +294,7 @@ def refuted() -> str:
 
 
 def costs() -> str:
-    """The tables of `labkit reproduce` with their minutes, by the data that they need."""
+    """The tables of `labkit reproduce` with their CPU minutes, by the data that they need."""
     tables: dict[str, list[str]] = {}
     for result in RESULTS.tables:
         also = [name for row in result.table.rows if row.recipe for name in row.recipe.also]
@@ -305,9 +305,9 @@ def costs() -> str:
 
 
 def minutes(result: TableResult) -> float:
-    """The median of each row's runs times their number, and the row's tuning; what rows share counts once."""
+    """CPU minutes of a table: median seconds times runs for each row, and its tuning; shared work counts once."""
     recipes = {row.name: row.recipe for row in result.table.rows}
-    spent: list[tuple[Any, float]] = []  # what was computed, and its seconds
+    spent: list[tuple[Any, float]] = []  # a computation and its seconds
     for made in filter(None, result.made):
         runs = max(len(figure.seeds) for figure in result.figures if figure.row == made["row"])
         spent.append(((recipes[made["row"]], made["data"]), runs * made["seconds"]))
@@ -334,7 +334,7 @@ TABLES = {
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every page that has measured tables, with the text it should have."""
+    """Every page with measured tables, and the text that it should have."""
     docs = ROOT / "docs"
     yield docs / "RESULTS.md", as_markdown(RESULTS)
     for name in ("command-line", "findings", "fair-fights", "why", "errata"):
@@ -346,7 +346,7 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 
 def main(check: bool) -> int:
-    """Write the pages that say something else, or name them."""
+    """Write the pages that are out of date; with `check`, only name them."""
     stale = [(page, text) for page, text in pages() if page.read_text("utf-8") != text]
     for page, text in stale:
         print(f"{page.relative_to(ROOT)}: {'not what was measured; run `make docs`' if check else 'written'}")

@@ -1,27 +1,27 @@
-"""Encyclopaedic articles with sections, the raw material of thematic triplets: an endless stream from a seed.
+"""Encyclopaedic articles with sections, from which thematic triplets are made.
 
-Out: units of one row, `{"title", "split", "sections": [{"title", "level", "top", "paragraphs"}]}`; the first section is
-the lead (title "", level 1). **All subjects are invented**, so that nothing false is said about anything real: no such
-town, bird or engineer exists, and any likeness of a name is chance.
+Each unit is one row, `{"title", "split", "sections": [{"title", "level", "top", "paragraphs"}]}`; the first section is
+the lead (title "", level 1). **All subjects are invented**, so that nothing false is said about anything real. If a
+name resembles that of a real town, bird or engineer, this is a coincidence.
 
-An article is a fact sheet told by themes. A theme is a list of paragraphs, each about one side of it,
-with several first sentences and sentences that may follow; an article takes some paragraphs of some themes, in order.
-So the paragraphs of a section share their theme and few of its words, while the proper names recur in all sections:
-what has to be learned is which words belong together.
+An article tells a fact sheet by themes. A theme is a list of paragraphs, each about one aspect, with alternative first
+sentences and optional further sentences; an article uses some paragraphs of some themes, in order. The paragraphs of a
+section share a theme but few words, while proper names occur in all sections, so a model has to learn which words
+belong together.
 
-A fact sheet is everything an article is sure of before its first sentence is written, slot -> text, drawn once from the
-`facts` of a kind (`words/articles.toml`), so that sentences agree with each other: one founder, dates in order.
-A fact is drawn by the form of its entry; slots drawn before it may stand in a text:
+A fact sheet maps slots to texts. It is drawn once per article from the `facts` of a kind (`words/articles.toml`), so
+that sentences agree: one founder, dates in order. The form of an entry says how the fact is drawn; its texts may use
+earlier slots:
 
     ["granite", "slate"]               one of the texts
     [{leaf = "oval", fruit = "nut"}]   one of the tables, with all its slots
     {year = [1200, 1300]}              a year
-    {after = "begun", by = [5, 20]}    a year, so many years later
+    {after = "begun", by = [5, 20]}    a year, 5 to 20 years later
     {between = ["begun", "finished"]}  the number of years
     {number = [40, 900, 10]}           a number from 40 to 900 in steps of 10, in words up to twelve
     {pick = 2, of = ["fox", "hare"]}   different texts: NAME1, NAME2
-    {name = "town"}                    an invented name, like none before it
-    {person = "any"}                   she, he, any, or other than `he` of the sheet: NAME, and NAME_he, _his, _him
+    {name = "town"}                    an invented name, unlike earlier ones
+    {person = "any"}                   she, he, any, or other (than the sheet's `he`): NAME, NAME_he, _his, _him
     {given = true}                     a first name that suits `he`
 """
 
@@ -48,7 +48,7 @@ _ARTICLE = re.compile(r"\b(a|A)n? (\w+)")
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """One article a unit, the kinds of subject in turn."""
+    """One article per unit, with the kinds of subject in turn."""
     kinds = list(word_lists("articles")["kinds"])
     first = {kind: hashed(seed, kind, size=6) for kind in kinds}
     for index in count():
@@ -74,7 +74,7 @@ def _article(kind: str, serial: int, rng: random.Random) -> Row:
 
 @cache
 def _themes() -> dict[str, Any]:
-    """Theme -> titles and paragraphs, from all files that hold themes."""
+    """The titles and paragraphs of each theme, from all word lists with themes."""
     files = word_lists("articles")["themes"]
     return {name: theme for file in files for name, theme in word_lists(f"articles_{file}").items()}
 
@@ -88,7 +88,7 @@ def _usable(part: Mapping[str, Any], sheet: Mapping[str, str]) -> bool:
 
 
 def _outline(plan: Mapping[str, Any], sheet: Mapping[str, str], rng: random.Random) -> list[str]:
-    """Five to nine themes of a kind, in the order of the kind."""
+    """Five to nine themes of a kind, in its order."""
     names = [name for name in plan["sections"] if _usable(_themes()[name], sheet)]
     others = [name for name in names if name not in plan["always"]]
     size = rng.randint(5, min(9, len(names)))
@@ -104,7 +104,7 @@ def _taken(parts: Sequence[Mapping[str, Any]], sheet: Mapping[str, str], rng: ra
 
 
 def _extra_sections(sheet: Mapping[str, str], rng: random.Random) -> list[Row]:
-    """Lists that end an article, such as "See also" or "References"."""
+    """Final sections with lists, such as "See also" or "References"."""
     extras = word_lists("articles")["extras"]
     writer = _Writer(fact_sheet(extras["facts"], sheet, rng), rng)
     chosen = rng.sample(range(len(extras["sections"])), rng.randint(1, 3))
@@ -113,7 +113,7 @@ def _extra_sections(sheet: Mapping[str, str], rng: random.Random) -> list[Row]:
 
 
 class _Writer:
-    """Turns the patterns of one article into sentences and remembers who has been named in full."""
+    """Turns patterns into sentences of one article, and remembers which people were named in full."""
 
     def __init__(self, sheet: Mapping[str, str], rng: random.Random) -> None:
         self.sheet, self.rng = sheet, rng
@@ -121,10 +121,10 @@ class _Writer:
         self.named: set[str] = set()
 
     def paragraph(self, part: Mapping[str, Any], *, lead: bool = False) -> str:
-        """One first sentence and one to four that follow, in their order.
+        """A first sentence and one to four others, in order.
 
-        Every third first sentence is kept for dev and test, so that no opening is learned by heart and then asked for.
-        A lead may take any, and never leaves out the sentence that introduces the people.
+        Every third first sentence is reserved for dev and test, so that test openings do not occur in training. A lead
+        may use any, and always includes the sentence that introduces the people.
         """
         openings = [text for place, text in enumerate(part["open"]) if lead or (place % 3 == 2) != self.training]
         then = part["then"]
@@ -138,7 +138,7 @@ class _Writer:
         return sentence_case(_ARTICLE.sub(_with_article, text))
 
     def _fact(self, slot: str) -> str:
-        """The text of a slot; a person's full name only the first time."""
+        """The text of a slot; a person's full name the first time, then the surname."""
         if slot in self.named:
             return self.sheet[f"{slot}_last"]
         if f"{slot}_last" in self.sheet:
@@ -147,7 +147,7 @@ class _Writer:
 
 
 def _with_article(match: re.Match[str]) -> str:
-    """`a` or `an` as the word behind it asks, large if it was."""
+    """`a` or `an`, depending on the next word; capitalised if it was."""
     right = with_article(match[2])
     return sentence_case(right) if match[1] == "A" else right
 
@@ -159,10 +159,10 @@ _FORMS = {"she": ("she", "her", "her"), "he": ("he", "his", "him")}
 
 
 def serial_name(number: int, kind: str) -> str:
-    """The invented name of the `number`-th subject of a kind; none comes twice before all have come once.
+    """The invented name of the `number`-th subject of a kind; names repeat only after all have been used.
 
-    Head (one vowel, closed by a consonant), heart (vowel, consonant) and ending (from a consonant on) can be told
-    apart in only one way, and a step that is prime to the number of names visits all of them.
+    A name splits in only one way into head (one vowel, final consonant), heart (vowel, consonant) and ending (initial
+    consonant), and a step that is coprime to the number of names visits all of them.
     """
     names = word_lists("articles")["names"]
     heads, hearts, endings = names["heads"], names["hearts"], names["endings"][kind]
@@ -174,7 +174,7 @@ def serial_name(number: int, kind: str) -> str:
 
 
 def fact_sheet(facts: Mapping[str, Any], known: Mapping[str, str], rng: random.Random) -> dict[str, str]:
-    """All slots of a subject, those of `known` among them."""
+    """All slots of a subject, including those of `known`."""
     sheet = dict(known)
     for key, entry in facts.items():
         sheet |= _drawn(key, entry, sheet, rng)
@@ -211,14 +211,14 @@ def _number(value: int) -> str:
 
 
 def _new_name(kind: str, sheet: Mapping[str, str], rng: random.Random) -> str:
-    """A name that begins unlike every other name of the sheet."""
+    """A name whose beginning does not occur in the sheet."""
     names = word_lists("articles")["names"]
     head = _unused(names["heads"], sheet, rng)
     return head + rng.choice(names["hearts"]) + rng.choice(names["endings"][kind])
 
 
 def _unused(choices: Sequence[str], sheet: Mapping[str, str], rng: random.Random) -> str:
-    """A text that stands nowhere in the sheet."""
+    """One of the choices that does not occur in the sheet."""
     taken = "|".join(sheet.values())
     while (chosen := rng.choice(choices)) in taken:
         pass

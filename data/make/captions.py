@@ -1,10 +1,10 @@
-"""Scenes, each described by five people: the `captions` corpus.
+"""Captions of scenes, five for each scene, as if by five people.
 
-In: a seed. Out: an endless stream of units; a unit is one scene, five rows {group, text, split} that are all true
-of it. A scene is a record (who, how many, how they look, what they do, with what, where, when, what stands around);
-an activity allows only what fits it. A caption fills one sentence pattern with some of these facts: wide or narrow
-words, a colour or none. The five patterns are of five families (active, passive, "there is", the event, what
-stands behind, ...), so that the captions of a scene differ in structure as much as in words.
+A unit is one scene: five rows {group, text, split}, all true of it. A scene is a record of who is seen, how many, their
+looks, activity, object, place, time and surroundings; an activity allows only values that fit it. A caption fills one
+sentence pattern with some of these facts, in general or specific words, with or without a colour. The patterns come
+from five different families (active, passive, "there is", the event, the background, ...), so the captions of a scene
+differ in structure as well as in words.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SEED = 3
 UNITS = 1000
 CAPTIONS = 5
 LONGEST = 20  # words in a caption
-TRIES = 100  # draws for a caption that is neither long nor repeats itself
+TRIES = 100  # draws until a caption is short enough and repeats no long word
 
-SHARES = {"people": 3, "animals": 2, "vehicles": 2, "things": 2}  # scenes of an activity in each round
+SHARES = {"people": 3, "animals": 2, "vehicles": 2, "things": 2}  # scenes per activity in each round
 SPLITS = ("train",) * 7 + ("dev",) + ("test",) * 2
-OPTIONAL = ("done", "event", "role", "vague", "has")  # families that only some activities have words for
+OPTIONAL = ("done", "event", "role", "vague", "has")  # families for which only some activities have words
 ONE = {"are": "is", "have": "has", "enjoys": "enjoys"}
 MANY = {"are": "are", "have": "have", "enjoys": "enjoy"}
 NOTHING = {"names": [""], "number": "mass"}
@@ -46,7 +46,7 @@ _LONG_WORD = re.compile(r"\w{4,}")
 
 @dataclass(frozen=True)
 class Scene:
-    """What is to be seen: keys into the word lists, "" where a scene has nothing of the sort."""
+    """What is seen, as keys of the word lists; "" if a scene has no such thing."""
 
     kind: str
     activity: str
@@ -56,17 +56,17 @@ class Scene:
     place: str
     wear: str
     object_look: str
-    behind: int  # which of the things that stand around the place
+    behind: int  # index of the thing in the background
     when: str
 
     @property
     def core(self) -> tuple[str, str, str, str]:
-        """What chooses the split, next to the activity."""
+        """The values that, with the activity, determine the split."""
         return self.who, self.number, self.look, self.place
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """Scene after scene without end, each as its five rows."""
+    """Endless scenes, each as five rows."""
     for index, seen in enumerate(scenes(seed), 1):
         random = Random(hashed("captions", seed, index))
         split = split_of(seen.activity, seen.core)
@@ -81,10 +81,10 @@ def split_of(activity: str, core: tuple[str, str, str, str]) -> str:
 
 
 def scenes(seed: int) -> Iterator[Scene]:
-    """Round after round of all activities, each round in an order of its own.
+    """Scenes in rounds; each round visits all activities in a new order.
 
-    An activity strides through its (who, number, look, place) so that each comes once before any comes again: no
-    two of the first 1000 scenes agree in them. As these also choose the split, a scene is never in two splits.
+    An activity goes through all its cores (who, number, look, place) before any repeats: no two of the first 1000
+    scenes share one. As the core also determines the split, a scene is never in two splits.
     """
     lists = word_lists("captions")
     for turn in count():
@@ -102,7 +102,7 @@ def _scene(kind: str, activity: str, step: int, seed: int) -> Scene:
 
 
 def scene_with(kind: str, activity: str, core: tuple[str, str, str, str], random: Random) -> Scene:
-    """A scene with this core, what else is to be seen drawn at random."""
+    """A scene with this core; everything else is drawn at random."""
     facts, there = word_lists("captions")[kind][activity], word_lists("captions")["place"][core[3]]
     wear = random.choice(facts.get("wear", [""]))
     object_look = random.choice(facts.get("object", {}).get("looks", [""]))
@@ -113,7 +113,7 @@ def scene_with(kind: str, activity: str, core: tuple[str, str, str, str], random
 
 @cache
 def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
-    """Every (who, number, look, place) that fits the activity: a couple is two, a mixed group three or more."""
+    """Every (who, number, look, place) that fits the activity; for example, a couple is always two."""
     lists = word_lists("captions")
     facts = lists[kind][activity]
     cores: list[tuple[str, str, str, str]] = []
@@ -125,13 +125,13 @@ def _cores(kind: str, activity: str) -> list[tuple[str, str, str, str]]:
 
 @cache
 def families(kind: str, activity: str) -> list[str]:
-    """The families of patterns that the words of an activity can fill."""
+    """The families of patterns for which an activity has words."""
     lists = word_lists("captions")
     return [name for name in lists["patterns"][kind] if name not in OPTIONAL or name in lists[kind][activity]]
 
 
 def caption(seen: Scene, family: str, random: Random) -> str:
-    """One sentence of a family about a scene, drawn again while it is too long or says a long word twice."""
+    """A sentence of a family about a scene, redrawn if it is too long or repeats a long word."""
     for _ in range(TRIES):
         text = _caption(seen, family, random)
         said = [word.rstrip("s") for word in _LONG_WORD.findall(text)]
@@ -189,7 +189,7 @@ def _subject(seen: Scene, family: str, random: Random) -> tuple[str, str, bool, 
 
 
 def _object(look: str, thing: dict[str, Any], many: bool, random: Random) -> tuple[str, bool]:
-    """What the activity is done with, its look named or not, and whether it is plural."""
+    """The object of the activity, with or without its look, and whether it is plural."""
     name = random.choice(thing["names"])
     if look and random.random() < 0.5:
         name = f"{random.choice(word_lists('captions')['looks'].get(look, [look]))} {name}"
@@ -201,20 +201,20 @@ def _object(look: str, thing: dict[str, Any], many: bool, random: Random) -> tup
 
 @cache
 def _counted(amount: str, name: str, many: bool) -> str:
-    """`a bowl of fruit`, or the plural of the head: `two bowls of fruit`, `red coats`."""
+    """The noun with its article, or its plural: `a bowl of fruit`, `two bowls of fruit`, `red coats`."""
     if not many:
         return with_article(name)
     return f"{amount} {plural_phrase(name, word_lists('captions')['plurals'])}".strip()
 
 
 def _is(noun: str) -> str:
-    """There `is` a man, a group of men; there `are` men, a couple of men, a number of men."""
+    """The verb after a noun: `is` for a man or a group of men; `are` for men, a couple of men or a number of men."""
     return "is" if re.match(r"an? (?!(?:couple|number) of )", noun) else "are"
 
 
 @cache
 def _verb(phrase: str, many: bool) -> tuple[str, str]:
-    """The finite form and the participle of a phrase that begins with its verb: `rides a bike`, `riding a bike`."""
+    """The finite form and the participle of a verb phrase: `rides a bike`, `riding a bike`."""
     verb, space, rest = phrase.partition(" ")
-    finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled like a noun's plural
+    finite = {"have": "has", "do": "does", "go": "goes"}.get(verb) or plural(verb)  # spelled like the plural of a noun
     return (verb if many else finite) + space + rest, gerund(phrase)

@@ -1,7 +1,4 @@
-"""What the generators share: their word lists, a number out of a key, and a little English grammar.
-
-Pure functions; every choice is made by the caller's own `random.Random`.
-"""
+"""Functions shared by the generators: word lists, hashes, and a little English grammar. None of them is random."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ Row = dict[str, Any]
 
 _AN = re.compile(r"^(?:[aeiou]|hour|honest|honou?r|heir)", re.IGNORECASE)
 _A = re.compile(r"^(?:uni(?!n|m)|use|usu|ute|euro|one\b|once)", re.IGNORECASE)
-# verbs that double their last letter: short ones, and a few long ones
+# verbs that double their last letter
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]|begin|cancel|forget|pedal|quarrel|shovel|transfer|travel")
 
 
@@ -28,12 +25,12 @@ def word_lists(name: str) -> dict[str, Any]:
 
 
 def hashed(*key: object, size: int = 8) -> int:
-    """The number that the first bytes of a key's hash are: the same on every machine."""
+    """The first bytes of a key's hash as a number, the same on every machine."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, key)).encode()).digest()[:size], "big")
 
 
 def with_article(noun: str) -> str:
-    """`apple` -> `an apple`, `unicorn` -> `a unicorn`.
+    """The noun with its indefinite article.
 
     >>> [with_article(noun) for noun in ("apple", "unicorn", "hour", "red apple")]
     ['an apple', 'a unicorn', 'an hour', 'a red apple']
@@ -53,7 +50,7 @@ def plural(noun: str) -> str:
 
 
 def plural_phrase(noun: str, irregular: Mapping[str, str]) -> str:
-    """The plural of a noun with what hangs on it; `irregular` knows last words whose plural is their own.
+    """The plural of a noun phrase; `irregular` maps words to their irregular plurals.
 
     >>> plural_phrase("member of the team", {}), plural_phrase("young man", {"man": "men"})
     ('members of the team', 'young men')
@@ -64,7 +61,7 @@ def plural_phrase(noun: str, irregular: Mapping[str, str]) -> str:
 
 
 def gerund(phrase: str) -> str:
-    """The -ing form of a phrase that begins with its verb.
+    """The -ing form of a verb phrase.
 
     >>> [gerund(phrase) for phrase in ("move away", "get rid of ink", "tie a knot", "free a room")]
     ['moving away', 'getting rid of ink', 'tying a knot', 'freeing a room']
@@ -80,7 +77,7 @@ def gerund(phrase: str) -> str:
 
 
 def sentence_case(text: str) -> str:
-    """First letter large, the rest as it is.
+    """The text with its first letter capitalised.
 
     >>> sentence_case("how far is it to Porto?")
     'How far is it to Porto?'

@@ -1,10 +1,8 @@
-"""Minimal pairs out of the generators: one record is told twice in the same way, and one thing is exchanged.
+"""Minimal pairs from the generators: the same record in the same words, with one thing changed.
 
-In: the name of a corpus, a kind of difference (`labkit.corpora.catalogue` says what each is), a seed, a split. Out: a
-stream of `MinimalPair`s, of which `truths.py` writes the first.
-
-A draft becomes a pair only if the sentences agree in all but the changed words. What grammar asks for (a/an, does) may
-differ besides and is no changed word.
+In: the name of a corpus, a kind of difference (see `labkit.corpora.catalogue`), a seed, a split. Out: a stream of
+`MinimalPair`s; `truths.py` writes the first of them. A draft becomes a pair only if its sentences agree in all but the
+changed words. Words that grammar requires (a/an, does) may differ too, and do not count as changed.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ from . import captions, questions, relatedness
 from .captions import Scene
 from .language import hashed, word_lists
 
-TRIES = 1000  # drafts from one topic, event or activity before it is taken to have no further pair
-# Where one of these would have to change, more than one thing does, or nothing that has a meaning of its own.
+TRIES = 1000  # drafts from one topic, event or activity before it counts as exhausted
+# If one of these words changes, more than one thing changes, or nothing with a meaning of its own.
 GRAMMAR = {
     *words("a an the my our his her its their is are was were be being been do does did has have there that who by")
 }
-# Names that are wider, narrower or vaguer than what they would be exchanged for.
+# Names that are wider, narrower or vaguer than the names they would replace.
 LOOSE = {
     *words(
         "academy adult adults anorak apples birds bookshelf bookshelves chapel chart citrus coat coats computer "
@@ -40,14 +38,14 @@ LOOSE = {
         "tomcats tune volleyball work youth youths"
     )
 }
-# Names that nobody uses, and where the lists go against grammar.
+# Names that nobody uses, and ungrammatical combinations of the lists.
 ODD = re.compile(
     r"\b(?:(?:picture|bread|beer) (?:maker|taker)s?|makers? of|carvers? of|birth nurses?|garden keepers?|keeper of"
     r"|of felt|midwifes|eating (?:apple|place)|green stalk|(?:a|little|small|big|large) bulb|for the basket"
     r"|ash-coloured|azure|crimson|emerald|(?:a|two|three) backs?|somebody|(?:chores|stretches) is)\b",
     re.IGNORECASE,
 )
-NEGATED = {  # a frame of the questions -> the same with a "not" that is good English
+NEGATED = {  # a frame of the questions -> its negation in natural English
     re.sub(r"\b(?:do )?not ", "", frame): frame
     for frame in (
         "Why should I not {do}?", "What is the point of not {doing}?", "What do I gain if I do not {do}?",
@@ -72,7 +70,7 @@ Changed = tuple[frozenset[str], frozenset[str]]
 
 
 class Draft(NamedTuple):
-    """Two sentences, what each means in the generator's own records, and the names of the things that change places."""
+    """Two sentences, the generator's record of each, and the names of the things that are swapped."""
 
     texts: tuple[str, str]
     meant: tuple[Any, Any]
@@ -80,7 +78,7 @@ class Draft(NamedTuple):
 
 
 def found(corpus: str, kind: str, seed: int, split: str) -> Iterator[tuple[MinimalPair, Draft]]:
-    """Pairs and their drafts until there are no more: in each round one of every topic, event or activity."""
+    """Pairs and their drafts until none are left, in rounds with one for each topic, event or activity."""
     random = Random(hashed("minimal", corpus, kind, seed, split))
     drafts: dict[str, Callable[..., Draft | None]] = {
         "questions": _question, "relatedness": _frame, "captions": _scene,
@@ -92,7 +90,7 @@ def found(corpus: str, kind: str, seed: int, split: str) -> Iterator[tuple[Minim
     }
     left, told = [*sources[corpus]], set[str]()
     while left:
-        met = set[frozenset[frozenset[str]]]()  # the changes of this round: one that comes again gives way to others
+        met = set[frozenset[frozenset[str]]]()  # the changes of this round; the first repetitions are skipped
         for source in random.sample(left, len(left)):
             again = 0
             for _ in range(TRIES):
@@ -111,7 +109,7 @@ def found(corpus: str, kind: str, seed: int, split: str) -> Iterator[tuple[Minim
 
 
 def truth(kind: str, draft: Draft) -> Changed | None:
-    """The changed words of both sentences, or None where the two are no minimal pair."""
+    """The changed words of both sentences, or None if they are not a minimal pair."""
     one, other = sides = [["a" if word == "an" else word for word in words(text)] for text in draft.texts]
     changed: Changed
     if kind == "order":
@@ -131,7 +129,7 @@ def truth(kind: str, draft: Draft) -> Changed | None:
 
 
 def _in_one_place(sides: list[list[str]], changed: Changed) -> bool:
-    """Whether the changed words begin at the same place, and nothing but the same grammar stands between them."""
+    """Whether the changed words start at the same position, with only the same grammatical words between them."""
     spans = []
     for side, new in zip(sides, changed, strict=True):
         at = [at for at, word in enumerate(side) if word in new]
@@ -140,7 +138,7 @@ def _in_one_place(sides: list[list[str]], changed: Changed) -> bool:
 
 
 def _supported(plain: list[str], negated: list[str]) -> bool:
-    """Whether the second has a form of "do" besides, and what that makes of the verb: chases / does (not) chase."""
+    """Whether they differ only by a form of "do" and the resulting verb form: chases / does (not) chase."""
     return any(
         word in ("do", "does", "did")
         and negated[:at] + negated[at + 2 :] == plain[:at] + plain[at + 1 :]
@@ -153,9 +151,9 @@ def _supported(plain: list[str], negated: list[str]) -> bool:
 
 
 class Draws(Random):
-    """Choices that hang on how many went before and not on what they are from: so two records are told in one way.
+    """Choices that depend only on how many were made before, not on the list, so that two records get the same words.
 
-    The choice with the number `turned` falls on the next in its list. `made` is what was chosen from, and what.
+    Choice number `turned` takes the next element of its list. `made` records each list and the element chosen.
     """
 
     turned = -1
@@ -170,12 +168,12 @@ class Draws(Random):
         return chosen
 
     def random(self) -> float:
-        """Never so small that a caption takes a wider word or leaves somebody out."""
+        """Never so small that a caption uses a wider word or omits a person."""
         return 0.25 + 0.4 * super().random()
 
 
 def _question(blocks: Sequence[questions.Block], kind: str, split: str, random: Random) -> Draft | None:
-    """Drafts of a topic: another thing, the things turned round, one synonym, or a negated frame."""
+    """A draft of a topic: another thing, the things swapped, one synonym, or a negated frame."""
     if not (dealt := [block for block in blocks if block.split == split]):
         return None
     block = random.choice(dealt)
@@ -206,7 +204,7 @@ def _question(blocks: Sequence[questions.Block], kind: str, split: str, random: 
 
 
 def _frame(event: str, kind: str, split: str, random: Random) -> Draft | None:
-    """Drafts of an event: another frame told by the same draws, or the same frame with one draw turned."""
+    """A draft of an event: another frame with the same draws, or the same frame with one draw changed."""
     details = ("a detail", "a detail", "who", "to what", "near action", "opposite action")
     changes = {"order": ("roles exchanged",), "synonym": ("nothing",), "negation": ("denied",)}
     one = replace(relatedness.draw_frame(random, event), denied=False)
@@ -226,7 +224,7 @@ def _frame(event: str, kind: str, split: str, random: Random) -> Draft | None:
 
 
 def _scene(source: tuple[str, str], kind: str, split: str, random: Random) -> Draft | None:
-    """Drafts of an activity: another scene told by the same draws, the same with one name turned, or with "not"."""
+    """A draft of an activity: another scene with the same draws, or the same scene with one synonym or with "not"."""
     cores, swaps = _cores(*source, split), _swaps(*source, split)
     if not (swaps if kind == "order" else cores):
         return None
@@ -262,7 +260,7 @@ def _cores(kind: str, activity: str, split: str) -> tuple[tuple[str, str, str, s
 
 @cache
 def _swaps(kind: str, activity: str, split: str) -> list[tuple[tuple[str, str, str, str], str]]:
-    """What scenes show, each with a look of their object that may change places with the look of who is seen."""
+    """Cores of scenes, each with a look of the object that can be swapped with the look of the subject."""
     cores = _cores(kind, activity, split)
     pairs = product(cores, looks := word_lists("captions")[kind][activity].get("object", {}).get("looks", []))
     return [(core, look) for core, look in pairs if look != core[2] in looks and (*core[:2], look, core[3]) in cores]
@@ -270,7 +268,7 @@ def _swaps(kind: str, activity: str, split: str) -> list[tuple[tuple[str, str, s
 
 @cache
 def _synonyms() -> frozenset[tuple[str, ...]]:
-    """The lists of names for one thing. Where one name ends in another (rowing boat, boat), that is a wider word."""
+    """Lists of synonyms, without those in which one name ends with another (rowing boat, boat), which is wider."""
     lists = word_lists("captions")
     named = [*lists["who"].values(), *lists["wear"].values()]
     named += [facts["object"] for group in captions.SHARES for facts in lists[group].values() if "object" in facts]
@@ -281,7 +279,7 @@ def _synonyms() -> frozenset[tuple[str, ...]]:
 
 
 def _other_scene(one: Scene, two: Scene, random: Random) -> Scene:
-    """The first scene with one fact of the second, if the facts exclude each other; otherwise as it was."""
+    """The first scene with one fact of the second if the two facts exclude each other, otherwise unchanged."""
     lists = word_lists("captions")
     field = random.choice(("who", "number", "look", "place", "wear", "object_look", "when", "behind"))
     other = replace(one, **{field: getattr(two, field)})
@@ -301,7 +299,7 @@ def _other_scene(one: Scene, two: Scene, random: Random) -> Scene:
 
 @cache
 def _covers(who: str, other: str) -> bool:
-    """Whether a name of the first is true of the second as well: a man of an old man, a child of a boy."""
+    """Whether a name of `who` is also true of `other`: "man" of an old man, "child" of a boy."""
     first, second = (word_lists("captions")["who"][each] for each in (who, other))
     names = first.get("names", []) + first.get("together", [])
     others = second.get("names", []) + second.get("together", []) + second.get("above", [])

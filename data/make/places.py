@@ -1,18 +1,18 @@
-"""Places, each noted down two to six times, as by different people and maps: which records are of one place?
+"""Records of places, two to six for each place, as different people and maps would write them.
 
-Leaves: rows `text, label, split, name, address, latitude, longitude`; `text` is what `labkit.corpora.places` makes
-of the last four. A unit is one place. Five places make a quarter, and four are there to be mistaken for the first:
+The rows are `text, label, split, name, address, latitude, longitude`; `labkit.corpora.places` makes `text` from the
+last four. A unit is one place. Five places form a quarter; four of them are easily confused with the first:
 
-    neighbour   another shop in the same building               address and position do not tell them apart
+    neighbour   another shop in the same building               address and position do not distinguish them
     branch      the same chain, further on or a street away     the name does not
-    namesake    the same name in the region's other town        nor, half the time, does the street
-    double      nearly the same name, a few doors on            each part is close, and none is the same
+    namesake    the same name in the region's other town        nor does, half the time, the street
+    double      nearly the same name, a few doors on            each part is similar, none is equal
 
-No two quarters share a house number of a street, so two places are never one by accident, and a quarter lies in one
-split. Every record tells its place from the others: without the house number it names the kind of shop and the branch.
+No two quarters share a house number of a street, so different places are never equal by accident; and a quarter is in
+one split. Every record identifies its place: without a house number it names the kind of shop and the branch.
 
-A place is a set of numbers, and a record is what a `Hand` makes of them: each region has three hands (its own script,
-romanised, English), whose lists name the same things in the same order.
+A place is a set of numbers, which a `Hand` writes as a record. Each region has three hands (its own script, romanised,
+English), whose lists name the same things in the same order.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ UNITS = 700
 COLUMNS = ("text", "label", "split", "name", "address", "latitude", "longitude")
 SPLITS = ("train",) * 6 + ("dev",) + ("test",) * 3
 QUARTER = 5  # places
-STRETCH = 16  # house numbers a quarter has to itself
-STRETCHES = 12  # on a street before it grows longer; coprime to the step of 5 from one lap to the next
+STRETCH = 16  # house numbers reserved for a quarter
+STRETCHES = 12  # on a street before it is extended; coprime to 5, the step from one lap to the next
 HOUSE = 10.0  # metres from one house number to the next
 DEGREE = 111_195.0  # metres in a degree of latitude
-STATION = 1  # number of that branch and of that landmark; no other place is said to be near it
+STATION = 1  # index of this branch and this landmark; no other place is described as near it
 FULL_WIDTH = str.maketrans("0123456789-", "０１２３４５６７８９－")
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How often a record does what, 0 to 1."""
+    """The probabilities of the ways to write a record."""
 
-    romanised: float = 0.2  # word for word in Latin letters; where they are Latin already, without accents
+    romanised: float = 0.2  # word for word in Latin letters; without accents if the script is Latin
     english: float = 0.25
     bare: float = 0.12  # without the kind of shop
     branch: float = 0.65
     floor: float = 0.6
-    numberless: float = 0.18  # by a landmark instead
+    numberless: float = 0.18  # with a landmark instead
     townless: float = 0.2
     abbreviated: float = 0.45
     typo: float = 0.25
@@ -66,7 +66,7 @@ HABITS = Habits()
 
 @dataclass(frozen=True)
 class Place:
-    """What is true of a place: numbers of things in a `Hand`, and its position."""
+    """The facts of a place: indices into the lists of a `Hand`, and its position."""
 
     region: int
     town: int
@@ -82,7 +82,7 @@ class Place:
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """Places without end, each as the rows of its records; every region in turn, street by street."""
+    """Endless places, each as the rows of its records: the regions in turn, street by street."""
     shuffle = random.Random(seed).shuffle
     by_region = [
         [(region, town, street) for town in range(len(own.towns)) for street in range(len(own.streets))]
@@ -101,7 +101,7 @@ def units(seed: int) -> Iterator[list[Row]]:
 
 
 def first_house(lap: int, turn: int) -> int:
-    """The first house number of a quarter: each lap around all streets takes another stretch of every street."""
+    """The first house number of a quarter; each lap through all streets uses another stretch of every street."""
     longer, stretch = divmod(lap, STRETCHES)
     return 1 + STRETCH * (longer * STRETCHES + 5 * (stretch + turn + turn // STRETCHES) % STRETCHES)
 
@@ -110,7 +110,7 @@ def first_house(lap: int, turn: int) -> int:
 
 
 def _quarter(rng: random.Random, region: int, town: int, street: int, first: int) -> list[Place]:
-    """The first place and those one takes for it. They have the house numbers `first` to `first + 15` to themselves."""
+    """The first place and the four easily confused with it, within the house numbers `first` to `first + 15`."""
     own = hands()[region][0]
     propers, kinds, towns, streets = map(len, (own.propers, own.kinds, own.towns, own.streets))
 
@@ -123,7 +123,7 @@ def _quarter(rng: random.Random, region: int, town: int, street: int, first: int
     house = first + rng.randrange(4)
     here = at(town, street, house)
     base = Place(region=region, proper=rng.randrange(propers), kind=rng.randrange(kinds), branch=0, **here)
-    proper = (base.proper + rng.randrange(2, propers - 1, 2)) % propers  # not of the same couple
+    proper = (base.proper + rng.randrange(2, propers - 1, 2)) % propers  # not of the same pair
     kind = (base.kind + rng.randrange(1, kinds)) % kinds
     storey = rng.choice([floor for floor in (None, 0, 1, 2, 3) if floor != base.floor])
     neighbour = replace(base, proper=proper, kind=kind, branch=None, floor=storey)
@@ -139,7 +139,7 @@ def _quarter(rng: random.Random, region: int, town: int, street: int, first: int
 
 
 def position(region: int, town: int, street: int, house: int) -> tuple[float, float]:
-    """The place of a house. Streets set out from a spiral around the centre of the town, each in its own direction."""
+    """The position of a house. Streets start on a spiral around the centre of the town, each in its own direction."""
     latitude, longitude = word_lists("places")["region"][region]["centres"][town]
     turn, radius, along = 2.4 * street, 250.0 * math.sqrt(street + 1), HOUSE * house
     north = radius * math.sin(turn) + along * math.sin(turn + 1.2)
@@ -148,7 +148,7 @@ def position(region: int, town: int, street: int, house: int) -> tuple[float, fl
 
 
 def _moved(latitude: float, longitude: float, north: float, east: float) -> tuple[float, float]:
-    """The position so many metres away."""
+    """The position that is `north` and `east` metres away."""
     return latitude + north / DEGREE, longitude + east / (DEGREE * math.cos(math.radians(latitude)))
 
 
@@ -156,7 +156,7 @@ def _moved(latitude: float, longitude: float, north: float, east: float) -> tupl
 
 
 def _records(rng: random.Random, place: Place, label: str, split: str) -> list[Row]:
-    """Two to six rows of one place, no two of them the same text."""
+    """Two to six rows of one place, with different texts."""
     rows: dict[str, Row] = {}
     wanted = rng.randrange(2, 7)
     while len(rows) < wanted:
@@ -170,7 +170,7 @@ def _records(rng: random.Random, place: Place, label: str, split: str) -> list[R
 
 
 def _written(rng: random.Random, place: Place) -> tuple[str, str]:
-    """Name and address as one hand puts them down."""
+    """Name and address, written by a random hand."""
     own, romanised, english = hands()[place.region]
     draw = rng.random() - HABITS.romanised
     hand = romanised if draw < 0 else english if draw < HABITS.english else own
@@ -185,7 +185,7 @@ def _written(rng: random.Random, place: Place) -> tuple[str, str]:
 
 
 def _name(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> str:
-    """Its name; without the kind of shop or the branch only where the house number is given."""
+    """The name; the kind of shop and the branch can be omitted only if the house number is given."""
     name = rng.choice(hand.propers[place.proper])
     if not numbered or rng.random() >= HABITS.bare:
         name = rng.choice(hand.names).format(proper=name, kind=rng.choice(hand.kinds[place.kind]))
@@ -195,7 +195,7 @@ def _name(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> str:
 
 
 def _address(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> str:
-    """Street and house number or landmark, floor, town: in the order of the hand, some of it left out."""
+    """Street with house number or landmark, floor and town, in the order of the hand; parts may be omitted."""
     street = hand.streets[place.street][rng.random() < HABITS.abbreviated]
     if numbered:
         line = rng.choice(hand.lines).format(street=street, n=place.house, **_blocks(place.house))
@@ -211,13 +211,13 @@ def _address(rng: random.Random, hand: Hand, place: Place, numbered: bool) -> st
 
 
 def _blocks(house: int) -> dict[str, int]:
-    """A house number as Japan counts: six blocks of eight houses make a district."""
+    """A house number in the Japanese form: a district has six blocks of eight houses."""
     block, go = divmod(house - 1, 8)
     return {"chome": block // 6 + 1, "ban": block % 6 + 1, "go": go + 1}
 
 
 def _slip(rng: random.Random, text: str) -> str:
-    """A slip of the fingers inside a longer word: two letters exchanged, one left out, one twice."""
+    """The text with a typing error inside a longer word: two letters swapped, one omitted or one doubled."""
     places = [i for i in range(1, len(text) - 3) if text[i - 1 : i + 4].isalpha()]
     if not places:
         return text
@@ -228,12 +228,12 @@ def _slip(rng: random.Random, text: str) -> str:
 
 # --- hands -----------------------------------------------------------------------------------------------------
 
-Variants = tuple[tuple[str, ...], ...]  # number of a thing -> the ways to say it
+Variants = tuple[tuple[str, ...], ...]  # index of a thing -> the ways to say it
 
 
 @dataclass(frozen=True)
 class Hand:
-    """One way to write the places of a region: its own, romanised, or in English."""
+    """One way to write the places of a region: in its own script, romanised, or in English."""
 
     towns: Variants
     streets: Variants  # in full, abbreviated
@@ -247,9 +247,9 @@ class Hand:
     lines: Sequence[str]
     glues: Sequence[Sequence[str]]  # between town and street, before the floor
     aside: str
-    town_first: float  # how often
-    cased: bool  # str.upper and str.lower are right
-    wide: bool  # ideographs or syllables, whose digits may be as wide as they
+    town_first: float  # probability
+    cased: bool  # whether str.upper and str.lower are correct
+    wide: bool  # whether digits may be full-width, as in scripts of ideographs or syllables
 
 
 @cache
@@ -259,7 +259,7 @@ def hands() -> tuple[tuple[Hand, Hand, Hand], ...]:
 
 
 def _hand(region: dict[str, Any], which: int) -> Hand:
-    """Hand number `which` of a region, out of the terms "native|romanised|English" of its lists."""
+    """Hand number `which` of a region, from the terms "native|romanised|English" of its lists."""
     english, latin, marked = (word_lists("places")[part] for part in ("english", "latin", "plain"))
     plain = str.maketrans({c: letter for letter in marked for c in marked[letter]} | region.get("plain", {}))
     joins = latin | region if which == 0 else latin
@@ -281,7 +281,7 @@ def _hand(region: dict[str, Any], which: int) -> Hand:
         return (own, region.get(f"{key}_roman", own), region.get(f"{key}_english", english[key]))[which]
 
     kinds = region.get("kinds", english["kinds"])
-    if which == 2:  # the words all regions share, but where one's own say it better
+    if which == 2:  # the region's own English words if it has any, otherwise those shared by all regions
         better = [[term for term in terms if term.count("|") == 2] for terms in kinds]
         kinds = [own or shared for own, shared in zip(better, english["kinds"], strict=True)]
     return Hand(

@@ -1,14 +1,14 @@
-"""Question pairs as on a site where people ask and help: which two ask the same, which only look as if they did.
+"""Question pairs as on a question-and-answer site: duplicates, and pairs that only look like duplicates.
 
-Leaves: rows `text_a, text_b, label, split, kind`. Every way to make a duplicate has its counterpart among the pairs
-that are none, so that neither the words shared nor the length gives the answer away:
+The rows are `text_a, text_b, label, split, kind`. Each way to make a duplicate has a negative counterpart, so that
+neither shared words nor length reveal the label:
 
     1  one synonym   mend my bike / fix my bike       0  one detail changed       mend my bike / mend my car
     1  reordered     from A to B / to B from A        0  same words, other intent  from A to B / from B to A
     1  reworded      other sentence, other words      0  same topic, same field    how to prune / when to prune
 
-An `Intent` is what somebody wants to know, a `Phrasing` the way to say it; they are drawn apart, and a negative pair
-is a positive pair with the intent of one side exchanged.
+An `Intent` is what somebody wants to know, a `Phrasing` is how they say it. They are drawn independently, and a
+negative pair is a positive pair with another intent on one side.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ SEED = 9
 UNITS = 416
 
 _CHOICE = re.compile(r"\(([^()]*)\)")
-# Only questions that stay one question with "In winter, " in front of them.
+# Only questions that remain one question after "In winter, ".
 _FRONTABLE = re.compile(r"(?:How|When|Why|Where|What (?:is the|is a|do I)|Should I|Is it|Am I|May I)\b[^.]*\?$")
-# The blocks of a topic, in the order of their hash, are dealt out so that every domain has its part in every split.
+# The splits of a topic's blocks, which are ordered by their hash, so that every domain is in every split.
 _DEAL = ("train", "train", "test", "train", "train", "dev", "train", "test", "train", "train")
-_PICKS = 8  # the last two name the two things, the others are for the choices within a verb phrase
+_PICKS = 8  # the last two choose the names of the two things, the others choose within a verb phrase
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What can be asked (`asks`) about two things, in the verb phrases `do`. `pairs`: the things are of one list."""
+    """Kinds of question (`asks`) about two things, with verb phrases `do`. `pairs`: both things are from one list."""
 
     domain: str
     asks: tuple[str, ...]
@@ -47,7 +47,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Block:
-    """Couples of things asked about together, each with a neighbour that differs in one thing; all in one split."""
+    """Couples of things in one split; for each couple, the block has another that differs in one thing."""
 
     topic: Topic
     couples: tuple[tuple[str, str], ...]
@@ -65,18 +65,18 @@ class Intent:
 
     @property
     def symmetric(self) -> bool:
-        """Whether x and y may change places and the question stays the same."""
+        """Whether the question remains the same if x and y are swapped."""
         return self.ask in word_lists("questions")["grammar"]["symmetric"]
 
     def in_order(self) -> Intent:
-        """The one intent that stands for both orders of x and y where they may change places."""
+        """The intent with x and y sorted if it is symmetric, so that both orders are equal."""
         x, y = sorted((self.x, self.y)) if self.symmetric else (self.x, self.y)
         return replace(self, x=x, y=y)
 
 
 @dataclass(frozen=True)
 class Phrasing:
-    """How it is said: counts, taken modulo what there is to choose from, so that every phrasing fits every intent."""
+    """How an intent is said: numbers, taken modulo the number of options, so that every phrasing fits every intent."""
 
     frame: int
     wording: int
@@ -86,19 +86,19 @@ class Phrasing:
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Phrasing:
-        frame = min(rng.choices(range(12), k=2))  # the frames that stand first are the most common
+        frame = min(rng.choices(range(12), k=2))  # earlier frames are more common
         context = rng.randrange(60) if rng.random() < 0.05 else -1
         return cls(frame, rng.randrange(60), rng.randrange(2), context, tuple(rng.choices(range(6), k=_PICKS)))
 
 
 def text(intent: Intent, phrasing: Phrasing) -> str:
-    """The question. Two intents never give the same text."""
+    """The question. Intents with different meanings never give the same text."""
     frames = word_lists("questions")["frames"][intent.ask]
     return in_frame(frames[phrasing.frame % len(frames)], intent, phrasing)
 
 
 def in_frame(frame: str, intent: Intent, phrasing: Phrasing) -> str:
-    """The question in a given frame, all else as the phrasing says."""
+    """The question in a given frame, otherwise in this phrasing."""
     topic, picks, turned = intent.topic, phrasing.picks, phrasing.order % 2
     x, y = _pick(intent.x, picks[-1]), _pick(intent.y, picks[-2])
     things = {"x": y, "y": x} if intent.symmetric and turned else {"x": x, "y": y}
@@ -130,7 +130,7 @@ def _pick(alternatives: str, number: int) -> str:
 
 
 def _one_synonym(intent: Intent, phrasing: Phrasing, rng: random.Random) -> Phrasing:
-    """One expression exchanged for another of the same meaning; the phrasing as it is where there is none."""
+    """The phrasing with one expression replaced by a synonym, or unchanged if there is none."""
     for place in rng.sample(range(_PICKS), _PICKS):
         picks = tuple(pick + (place == at) for at, pick in enumerate(phrasing.picks))
         changed = replace(phrasing, picks=picks)
@@ -140,7 +140,7 @@ def _one_synonym(intent: Intent, phrasing: Phrasing, rng: random.Random) -> Phra
 
 
 def _reordered(intent: Intent, phrasing: Phrasing, rng: random.Random) -> Phrasing:
-    """The same words of content in another order, or in another kind of question."""
+    """A phrasing with the same content words in another order, or in another frame."""
     turned = replace(phrasing, order=phrasing.order + 1)
     if rng.random() < 0.6 and text(intent, turned) != text(intent, phrasing):
         return turned
@@ -148,14 +148,14 @@ def _reordered(intent: Intent, phrasing: Phrasing, rng: random.Random) -> Phrasi
 
 
 def _reworded(phrasing: Phrasing, rng: random.Random) -> Phrasing:
-    """Another sentence with another verb phrase, and each thing called by its other name."""
+    """A phrasing with another frame and verb phrase, and another name for each thing."""
     frame, picks = phrasing.frame + rng.randrange(1, 3), tuple(pick + 1 for pick in phrasing.picks)
     return replace(Phrasing.drawn(rng), frame=frame, wording=phrasing.wording + 1, picks=picks)
 
 
 @cache
 def topic_blocks() -> tuple[tuple[Block, ...], ...]:
-    """The blocks of every topic of the word lists. No couple of things of a topic lies in two of them."""
+    """The blocks of every topic. No couple of a topic is in two blocks."""
     return tuple(_blocks(number, entry) for number, entry in enumerate(word_lists("questions")["topics"]))
 
 
@@ -182,8 +182,8 @@ def _field(domain: str, split: str) -> list[Block]:
 
 
 def _unit(block: Block, rng: random.Random) -> tuple[list[Row], dict[str, Intent]]:
-    """The pairs around one intent: itself in five phrasings, and the intents beside it in the same ones; and what each
-    of the texts means."""
+    """The pairs around one intent, in five phrasings and with similar intents in the same phrasings; and the intent of
+    each text."""
     topic, couples = block.topic, block.couples
     if topic.pairs and rng.random() < 0.5:
         couples = tuple((y, x) for x, y in couples)
@@ -199,7 +199,7 @@ def _unit(block: Block, rng: random.Random) -> tuple[list[Row], dict[str, Intent
     synonym, turned = _one_synonym(intent, base, rng), _reordered(intent, base, rng)
     other = _reworded(base, rng)
     third = _reworded(other, rng)
-    # Of three strangers the one whose question is about as long, so that length tells nothing.
+    # Of three unrelated intents, the one whose question has the most similar length, so that length reveals nothing.
     field = rng.choices([each for each in _field(topic.domain, block.split) if each.topic is not topic], k=3)
     strangers = [Intent(each.topic, rng.choice(each.topic.asks), *rng.choice(each.couples)) for each in field]
     stranger = min(strangers, key=lambda each: abs(len(text(each, other)) - len(text(intent, other))))
@@ -228,14 +228,14 @@ def _unit(block: Block, rng: random.Random) -> tuple[list[Row], dict[str, Intent
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """One unit after the other without end; each topic once in every round, in an order of its own."""
+    """Endless units; each round contains every topic once, in a new order."""
     return (rows for rows, _ in _units(seed))
 
 
 def meanings(seed: int) -> Iterator[dict[str, Intent]]:
-    """What every text of a unit asks, unit by unit: two texts of one intent mean the same, though no pair may say so.
+    """The intent of every text, unit by unit. Texts with the same intent have the same meaning, even without a pair.
 
-    The same intent comes back in later units, in other words, and the labels tie the two only where a text recurs.
+    Later units use the same intent in other words; the labels connect them only if a text recurs.
     """
     return ({text: intent.in_order() for text, intent in meant.items()} for _, meant in _units(seed))
 

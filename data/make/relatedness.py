@@ -1,19 +1,19 @@
-"""Two sentences and how near their meanings are, 0 to 5: graded by a formula on what they say, not on their words.
+"""Pairs of sentences with a score from 0 to 5 for how similar their meanings are, computed from what they say.
 
-Leaves: rows `text_a, text_b, score, split, kind`; a unit is one pair. A sentence says a `Frame` (who does what to what,
-how many, what it is like, where, and whether it is denied) in one of several patterns, with one of two names for each
-thing. The second frame is the first with one kind of change. The score of two frames, part by part:
+The rows are `text_a, text_b, score, split, kind`; a unit is one pair. A sentence expresses a `Frame` (who does what to
+what, their number, attribute, place, and whether it is denied) in one of several patterns, with one of two names for
+each thing. The second frame is the first with one kind of change. The similarity of two frames has these parts:
 
-    part        weight   same   wider word   neighbour   opposite   said by one only   else
+    part        weight   same   wider word   neighbour   opposite   only in one        else
     action        .35     1         -           .4          .15            -             0
     who           .25     1        .7           .1           -             -             0
     to what       .25     1        .7           .1           -             -             0
     details       .15     1         -            -           -            .7            .2
 
-`near = Σ weight · part`. Details (number, attribute, place: their mean) count only as far as the best of the other
-parts agrees. If who and to what are exchanged, near is .5 of what it would be the right way round; if one is denied
-and the other not, .55; but an action denied and its opposite affirmed are nearly one action, .85. Two frames of one
-scene are at least .2 near. The score is the mean of five raters, who see `5 near²`, each off by a little.
+`near = Σ weight · part`. Details (the mean of number, attribute and place) are multiplied by the best agreement of the
+other parts. If who and to what are swapped, near is .5 of its value without the swap; if only one frame is denied, .55.
+But denying an action and affirming its opposite are almost the same action, .85. Frames of the same scene have at least
+near .2. The score is the mean of five raters, who see `5 near²` with a small error each.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from .language import Row, hashed, plural_phrase, sentence_case, with_article, w
 
 SEED = 1
 UNITS = 2400
-KINDS = {  # what is changed -> its share of the pairs
+KINDS = {  # change -> its share of the pairs
     "nothing": 16, "wider word": 11, "a detail": 12, "to what": 9, "who": 9, "near action": 9, "opposite action": 13,
     "denied": 8, "opposite and denied": 8, "roles exchanged": 5, "who and to what": 11, "another event": 12,
     "another scene": 15,
 }  # fmt: skip
-SPLITS = ("train",) * 12 + ("dev",) * 3 + ("test",) * 5  # the shares of events and of pairs alike
+SPLITS = ("train",) * 12 + ("dev",) * 3 + ("test",) * 5  # shares of the pairs
 RATERS, NOISE = 5, 0.45
 NUMBERS = {1: "", 2: "two", 3: "three"}
-_NO_PASSIVE = ("from", "on", "behind", "to", "over")  # a participle that ends so sounds wrong before "by"
+_NO_PASSIVE = ("from", "on", "behind", "to", "over")  # participles with these endings sound wrong before "by"
 
 
 @dataclass(frozen=True)
 class Thing:
-    """A thing of a list. Number 0 of a list is its wider word; `wide` says that it is used in place of the thing."""
+    """A thing of a list; if `wide`, it is named by the list's wider word, which is number 0."""
 
     kind: str
     number: int
@@ -50,7 +50,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Frame:
-    """What a sentence says; "" where it does not say it."""
+    """What a sentence says; "" or -1 if it does not say it."""
 
     event: str
     who: Thing
@@ -62,14 +62,14 @@ class Frame:
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """Pairs; both frames of a pair have one split, drawn from a hash of event, who and to what.
+    """Endless pairs. The split of a frame comes from a hash of event, who and to what; both frames of a pair share it.
 
     Split and kind are drawn before the frames, so that every split has the same mixture of kinds.
     """
     for index in count():
         random = Random(hashed(seed, index))
         split, kind = random.choice(SPLITS), random.choices(list(KINDS), list(KINDS.values()))[0]
-        while True:  # what cannot be changed in this way, or would change the split, is drawn anew
+        while True:  # until the change is possible and keeps the split
             one = draw_frame(random)
             other = change_frame(one, kind, random) if _split(one) == split else None
             if other is not None and _split(other) == split:
@@ -96,13 +96,13 @@ def _split_of(event: str, who: str, who_number: int, what: str, what_number: int
 
 @cache
 def _attributes() -> dict[str, list[str]]:
-    """list of things -> the attributes they can have."""
+    """List of things -> the attributes they can have."""
     lists = word_lists("relatedness")
     return {kind: lists["attributes"][name] for name, kinds in lists["described"].items() for kind in kinds}
 
 
 def _thing(random: Random, kinds: list[str], unlike: Thing | None = None) -> Thing:
-    """A thing of one of the lists, another than `unlike`."""
+    """A random thing of the lists, other than `unlike`."""
     while True:
         kind = random.choice(kinds)
         thing = Thing(kind, random.randrange(1, len(word_lists("relatedness")["nouns"][kind])))
@@ -111,7 +111,7 @@ def _thing(random: Random, kinds: list[str], unlike: Thing | None = None) -> Thi
 
 
 def draw_frame(random: Random, event: str = "") -> Frame:
-    """Any frame, or one of an event."""
+    """A random frame, of a random or the given event."""
     events = word_lists("relatedness")["events"]
     event = event or random.choice(list(events))
     who = _thing(random, events[event]["who"])
@@ -130,7 +130,7 @@ def draw_frame(random: Random, event: str = "") -> Frame:
 
 
 def change_frame(frame: Frame, kind: str, random: Random) -> Frame | None:
-    """The frame with this kind of change, None where it has nothing to change."""
+    """The frame with this kind of change, or None if it is not possible."""
     event = word_lists("relatedness")["events"][frame.event]
     if kind == "nothing":
         return frame
@@ -161,7 +161,7 @@ def change_frame(frame: Frame, kind: str, random: Random) -> Frame | None:
 
 
 def _unlike(frame: Frame, other: Frame) -> Frame:
-    """Another event, as many and as denied as the first where it can be: a number or a "not" must not tell it apart."""
+    """`other` with the number and denial of `frame` if possible, so that these do not reveal the change."""
     counted = "past" not in word_lists("relatedness")["events"][other.event]
     return replace(other, many=frame.many if counted else 1, denied=frame.denied)
 
@@ -171,7 +171,7 @@ def _can(event: str, part: str, thing: Thing) -> bool:
 
 
 def _other_detail(frame: Frame, random: Random) -> Frame:
-    """Another place, number or attribute, or the place left out."""
+    """The frame with another place, number or attribute, or without a place."""
     attributes = [each for each in _attributes().get(frame.what.kind, []) if each != frame.attribute]
     change = random.choice(("place", "place", "many", "attribute"))
     if change == "attribute" and attributes:
@@ -181,13 +181,13 @@ def _other_detail(frame: Frame, random: Random) -> Frame:
     return replace(frame, place=random.choice([place for place in range(-1, 4) if place != frame.place]))
 
 
-# --- how near --------------------------------------------------------------------------------------------------
+# --- similarity ------------------------------------------------------------------------------------------------
 
 
 def nearness(one: Frame, other: Frame) -> float:
-    """How near two frames are, 0 to 1, by the table above."""
+    """The similarity of two frames, 0 to 1, according to the table above."""
     contrary = word_lists("relatedness")["events"][one.event].get("opposite") == other.event
-    twice_denied = contrary and one.denied != other.denied  # not closing is nearly opening
+    twice_denied = contrary and one.denied != other.denied  # "does not close" is almost "opens"
     action = 0.85 if twice_denied else _same_action(one.event, other.event)
     straight = 0.25 * _alike(one.who, other.who) + 0.25 * _alike(one.what, other.what)
     crossed = 0.25 * _alike(one.who, other.what) + 0.25 * _alike(one.what, other.who)
@@ -228,8 +228,8 @@ def _alike(one: Thing, other: Thing) -> float:
 
 
 def rated(near: float, random: Random) -> float:
-    """The mean of the raters, one decimal. Their errors are sums of twelve even draws: as good as normal, and the
-    same to the last digit on every machine, which logarithms are not."""
+    """The mean of the raters, with one decimal. Errors are sums of twelve uniform draws, which are almost normal and,
+    unlike logarithms, equal to the last digit on every machine."""
     errors = [sum(random.random() for _ in range(12)) - 6 for _ in range(RATERS)]
     seen = [min(5.0, max(0.0, 5 * near * near + NOISE * error)) for error in errors]
     return round(sum(seen) / RATERS, 1)
@@ -239,7 +239,7 @@ def rated(near: float, random: Random) -> float:
 
 
 def frame_sentence(frame: Frame, random: Random) -> str:
-    """One way to say a frame."""
+    """A sentence that expresses the frame."""
     event = word_lists("relatedness")["events"][frame.event]
     past = "past" in event
     who = _phrase(frame.who, frame.many, "", past and frame.who.kind != "weathers", random)
@@ -265,7 +265,7 @@ def frame_sentence(frame: Frame, random: Random) -> str:
 
 
 def _phrase(thing: Thing, many: int, attribute: str, definite: bool, random: Random) -> str:
-    """`a small dog`, `two hounds`, `the rent`."""
+    """A noun phrase, such as `a small dog`, `two hounds` or `the rent`."""
     names = word_lists("relatedness")["nouns"][thing.kind]
     name = names[0] if thing.wide else random.choice(names[thing.number].split(" / "))
     if attribute:

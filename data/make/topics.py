@@ -1,14 +1,13 @@
 """Short posts on fourteen everyday topics: questions, reports, complaints, advice, announcements.
 
-In: a seed. Out: a stream of units; a unit is one row {text, label, split}, whose label is the topic.
+A unit is one row {text, label, split}; the label is the topic. A post combines a *voice* (an order of things to say)
+and a *subject* of a topic (for cycling, a worn chain) with talk that fits any topic. Two properties make the corpus
+neither trivial nor hopeless:
 
-A post is a *voice* (the order in which people say things) about a *subject* of a topic (a worn chain, of cycling),
-wrapped in talk that belongs to no topic. What makes it neither trivial nor hopeless:
-
-- A subject lies in one split, so a test post is about something that no training post is about. What carries over
-  is the vocabulary of the topic, and the things its people say of themselves and talk about at any time.
-- The first words of many posts say nothing. Some topics are close (cycling, running, hillwalking) and bring each
-  other up, some words lead two lives (pitch, scale, bar, keys), and some posts mention another topic in passing.
+- Each subject is in one split, so the subjects of test posts do not occur in training. The vocabulary of a topic, and
+  what its people say about themselves and discuss at any time, occur in all splits.
+- Many posts begin with words that reveal nothing. Some topics are close and mention each other (cycling, running,
+  hillwalking), some words have two meanings (pitch, scale, bar, keys), and some posts mention another topic in passing.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from .language import Row, sentence_case, word_lists
 
 SEED = 11
 UNITS = 2000
-LENGTH = range(15, 61)  # words of a post
+LENGTH = range(15, 61)  # words per post
 
-# The subjects of a topic are dealt out in this order, so that every topic has 10 to train, 2 for dev, 3 for testing.
+# The splits of a topic's subjects, in order: every topic has 10 for train, 2 for dev and 3 for test.
 _DEAL = ("train", "train", "test", "train", "dev", "train", "train", "test", "train", "train")
 _CHOICE = re.compile(r"\(([^()]+)\)")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One thing people of a topic write about, in lines (doing, trouble, ask, tip, fact, notice), and its split."""
+    """A subject of a topic, with its lines (doing, trouble, ask, tip, fact, notice) and its split."""
 
     topic: str
     name: str
@@ -44,7 +43,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a post on one topic is wrapped in: talk by its part, matters of this topic and of the close ones."""
+    """Material around the subject of a post: talk by part, and matters of this topic and of close ones."""
 
     talk: dict[str, list[str]]
     matters: list[str]
@@ -53,7 +52,7 @@ class Surroundings:
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """Every subject of every topic, in the order of the word list."""
+    """All subjects, in the order of the word list."""
     return tuple(
         Subject(topic, name, _DEAL[place % len(_DEAL)], lines)
         for topic, entry in word_lists("topics")["topics"].items()
@@ -74,12 +73,12 @@ def _surroundings(topic: str) -> Surroundings:
 
 @cache
 def _passing(topic: str, split: str) -> tuple[str, ...]:
-    """What a post on this topic may mention in passing: things done in other topics, of its own split."""
+    """What a post may mention in passing: activities of other topics, from the same split."""
     return tuple(subject.lines["doing"] for subject in subjects() if subject.topic != topic and subject.split == split)
 
 
 def units(seed: int) -> Iterator[list[Row]]:
-    """Posts without end, one a unit."""
+    """Endless posts, one per unit."""
     for index in count():
         rng = Random(crc32(f"{seed}/{index}".encode()))
         subject = rng.choice(subjects())
@@ -90,7 +89,7 @@ def units(seed: int) -> Iterator[list[Row]]:
 
 
 def write(subject: Subject, rng: Random) -> str:
-    """One post on a subject, in a voice that `rng` chooses; it may be too long or too short."""
+    """A post on a subject in a random voice; it may be too long or too short."""
     around = _surroundings(subject.topic)
     matter = rng.choice(around.matters)
     another = matter
@@ -98,7 +97,7 @@ def write(subject: Subject, rng: Random) -> str:
         another = rng.choice(around.matters if rng.randrange(3) else around.close)
     passing = rng.choice(_passing(subject.topic, subject.split))
     lines = {**subject.lines, "matter": matter, "another": another, "other": passing}
-    # a part with a question mark is said every other time
+    # a part with a question mark is optional
     parts = [
         part.rstrip("?")
         for part in rng.choice(list(word_lists("topics")["voices"].values()))
@@ -108,5 +107,5 @@ def write(subject: Subject, rng: Random) -> str:
 
 
 def _spoken(line: str, rng: Random) -> str:
-    """`a (long|short) walk` -> `a short walk`."""
+    """The line with one option chosen for each choice, for example in `a (long|short) walk`."""
     return _CHOICE.sub(lambda match: rng.choice(match[1].split("|")), line)

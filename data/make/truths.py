@@ -1,7 +1,7 @@
-"""What the generators know beyond the rows of a corpus, as files that the package reads.
+"""Two files with facts that only the generators know, for the package to read.
 
-minimal_pairs.csv       pairs of sentences that differ in one known thing, with the words that make the difference
-questions.meanings.csv  the bundled questions, with a number that those share which ask the same
+minimal_pairs.csv       pairs of sentences that differ in one known way, with the words that differ
+questions.meanings.csv  the bundled questions, each with a number; questions with the same meaning share it
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def write(folder: Path) -> None:
 
 
 def minimal_rows() -> Iterator[Row]:
-    """The pairs of each corpus and kind."""
+    """The minimal pairs of each corpus and kind."""
     for corpus in PAIRED:
         for kind in KINDS:
             for pair, _ in islice(minimal.found(corpus, kind, 0, "test"), PAIRS):
@@ -35,7 +35,7 @@ def minimal_rows() -> Iterator[Row]:
 
 
 def meaning_rows() -> Iterator[Row]:
-    """Each question of the bundled corpus once, with the number of what it asks."""
+    """Each bundled question once, with the number of its meaning."""
     units = islice(questions.meanings(questions.SEED), questions.UNITS)
     meant = dict(chain.from_iterable(unit.items() for unit in units))
     numbers: dict[questions.Intent, int] = {}
