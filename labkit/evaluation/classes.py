@@ -129,6 +129,17 @@ def found_clusters(embeddings: ArrayLike, way: str, k: int, *, seed: int = 0) ->
 STRENGTHS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)  # scikit-learn's C: the larger, the weaker the penalty
 
 
+def tuned_logistic(train: ArrayLike, train_labels: ArrayLike, dev: ArrayLike, dev_labels: ArrayLike) -> Any:
+    """Fit scikit-learn's logistic regression to the training rows (n, d). The strength C is the value in STRENGTHS with
+    the best accuracy on dev; the smallest wins a tie. Rows are not normalised: pass unit rows if only their direction
+    matters. The result is deterministic.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    models = [LogisticRegression(C=strength, max_iter=2_000).fit(train, train_labels) for strength in STRENGTHS]
+    return max(models, key=lambda model: model.score(dev, dev_labels))  # the first wins a tie
+
+
 def logistic_right(
     train: ArrayLike,
     train_labels: ArrayLike,
@@ -137,14 +148,8 @@ def logistic_right(
     test: ArrayLike,
     test_labels: ArrayLike,
 ) -> np.ndarray:
-    """Return for each test row (m, d) whether a logistic regression on the training rows (n, d) predicts its class. The
-    strength C is the value in STRENGTHS with the best accuracy on dev; the smallest wins a tie. Rows are not
-    normalised: pass unit rows if only their direction matters. The result is deterministic.
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    models = [LogisticRegression(C=strength, max_iter=2_000).fit(train, train_labels) for strength in STRENGTHS]
-    best = max(models, key=lambda model: model.score(dev, dev_labels))  # the first wins a tie
+    """Return for each test row (m, d) whether the `tuned_logistic` regression predicts its class."""
+    best = tuned_logistic(train, train_labels, dev, dev_labels)
     return np.asarray(best.predict(test) == np.asarray(test_labels))
 
 

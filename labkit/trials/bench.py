@@ -16,6 +16,7 @@ Everything is stored in the folder. Repeat the call to resume with the stored pl
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import time
@@ -31,7 +32,8 @@ import numpy as np
 from labkit import scale
 from labkit.atomic import write_text
 from labkit.corpora.article_rules import eligible
-from labkit.corpora.records import Articles, Corpus, Pairs
+from labkit.corpora.catalogue import CORPORA
+from labkit.corpora.records import Articles, Corpus, Labelled, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels
 from labkit.evaluation.threshold import Threshold, threshold
@@ -43,7 +45,7 @@ from labkit.progress import Progress, silent
 from labkit.trials import engine
 from labkit.trials.doctor import Finding, examine
 from labkit.trials.engine import Trial
-from labkit.trials.metrics import PROBE, Metric, metrics_for
+from labkit.trials.metrics import NAMES, PROBE, Metric, encoded, fitted_probe, metrics_for
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, LEAST_SEEDS, Cost, Entry, Plan, cost_of, planned
 from labkit.trials.report import Line, Report, as_html
@@ -103,6 +105,7 @@ def bench(
         "versions": versions,
     }
     scale.folder(folder, asked)  # refuses the folder of another comparison
+    measure = Metric(known, folder / "frozen")
     progress(0, None, "checking the data")
     findings = _findings(corpus, folder / "findings.json", minutes, seed)
     for each in findings:
@@ -111,17 +114,19 @@ def bench(
     with locked(folder, patience=-1):  # two processes share one plan
         if not (folder / "planned.json").is_file():
             told = _named(progress, "measuring how long each method takes")
-            timed = {name: (ENTRIES[name], corpus, Metric(known)) for name in names}
+            timed = {name: (ENTRIES[name], corpus, measure) for name in names}
             found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
             costs = {name: Cost(**cost) for name, cost in found.items()}
-            left = max(minutes - (time.monotonic() - began) / 60, minutes / 4)
+            left = max(minutes - (time.monotonic() - began) / 60, minutes / 2)
             sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
+            more = sized.pop("more")
             if not sized["methods"]:
                 _forget(folder)
                 reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
                 remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
                 raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
-            made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, **sized)
+            enough = math.ceil(minutes + more) if more > 0 else 0
+            made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, enough=enough, **sized)
             write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
     try:
         plan = Plan.of(json.loads((folder / "planned.json").read_text("utf-8")))
@@ -130,9 +135,9 @@ def bench(
             f"{folder / 'planned.json'} was written by another version ({error}); use another folder"
         ) from None
     tell(f"plan: {plan}")
-    for name, why in plan.left_out.items():
-        tell(f"left out: {name}: {why}")
-    comparison = _Comparison(corpus, Metric(known), folder, plan, progress)
+    if plan.untried:
+        tell(plan.untried)
+    comparison = _Comparison(corpus, measure, folder, plan, progress)
     report = Report(Path(corpus.name).name, corpus.sizes, known, findings, plan)
     try:
         report = comparison.report(report)
@@ -213,7 +218,8 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
 def _findings(corpus: Corpus, file: Path, minutes: float, seed: int) -> tuple[Finding, ...]:
     """The findings about the corpus, computed once."""
     if not file.is_file():
-        found = examine(corpus, seed=seed, model=len(corpus.sentences()) <= JUDGED_A_MINUTE * minutes)
+        model = len(corpus.sentences()) <= JUDGED_A_MINUTE * minutes
+        found = examine(corpus, seed=seed, model=model, folder=file.parent / "frozen")
         write_text(file, json.dumps(list(map(asdict, found)), ensure_ascii=False, default=str))
     return tuple(Finding(**{**each, "rows": tuple(each["rows"])}) for each in json.loads(file.read_text("utf-8")))
 
@@ -339,6 +345,7 @@ class _Comparison:
         shown = list(dict.fromkeys([winner, *simple]))
         fewer = [trial for name in shown for share in SHARES[:-1] for trial in self.finals(name, share)]
         self._run(fewer, "training with fewer labels")
+        told = partial(self.progress, 0, None)
         curve, gain, low = {}, None, self.metric.lowest
         for name in shown:
             runs = {share: self._parts(self.finals(name, share)) for share in SHARES}
@@ -352,15 +359,21 @@ class _Comparison:
         method = METHODS[ENTRIES[winner].method]()
         method.load(engine.model_of(self.finals(winner)[0], corpus, self.metric, folder))
         method.save(folder / "model")
+        told("finding a threshold")
         cut = threshold(method, corpus) if isinstance(corpus, Pairs) and not corpus.graded else None
+        told("explaining mistakes")
+        known = encoded(method, corpus, self.metric.folder)
+        classifier = fitted_probe(known, corpus) if self.metric.name == PROBE and isinstance(corpus, Labelled) else None
+        mistakes = tuple(mistakes_of(known, corpus, classifier))
+        told("exporting the model")
         return replace(
             report,
             curve=curve,
             gain=gain,
-            mistakes=tuple(mistakes_of(method, corpus)),
+            mistakes=mistakes,
             cut=cut,
-            code=_code(cut, folder / "model"),
-            exported=_exported(method, corpus, folder / "sentence-transformers"),
+            code=_code(corpus, cut, classifier, folder / "model"),
+            exported=_exported(method, corpus, folder / "sentence-transformers", report),
         )
 
     def _parts(self, trials: Sequence[Trial]) -> list[Parts]:
@@ -368,9 +381,25 @@ class _Comparison:
         return [each.parts[self.metric.name] for each in results if each is not None and not each.reason]
 
 
-def _code(cut: Threshold | None, folder: Path) -> str:
+def _code(corpus: Corpus, cut: Threshold | None, classifier: Any, folder: Path) -> str:
     """Code that uses the winner."""
-    lines = ["from labkit import load_run", "", f"model = load_run({str(folder)!r})"]
+    opened = f"model = load_run({str(folder)!r})"
+    if classifier is not None:
+        known = corpus.name in CORPORA or Path(corpus.name).exists()
+        opening = (
+            f"corpus = load({corpus.name!r})" if known else "# corpus: the one you compared methods on"
+        )
+        return f"""\
+from labkit import load, load_run
+from labkit.arrays import unit
+from sklearn.linear_model import LogisticRegression
+
+{opened}
+{opening}
+train = corpus.part("train")
+classifier = LogisticRegression(C={classifier.C:g}, max_iter=2_000).fit(unit(model.encode(train.texts)), train.labels)
+print(classifier.predict(unit(model.encode(["a sentence", "another one"]))))"""
+    lines = ["from labkit import load_run", "", opened]
     if cut is not None:
         lines += [
             'similarities = model.similarity_pairwise(["a sentence"], ["another one"])',
@@ -381,12 +410,18 @@ def _code(cut: Threshold | None, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _exported(method: Method, corpus: Corpus, folder: Path) -> str:
+def _exported(method: Method, corpus: Corpus, folder: Path, report: Report) -> str:
     """Export the winner for sentence-transformers, if possible, with its model card."""
     from labkit.adapters.export import export
 
+    where, name, row = f"{Path(corpus.name).stem}/test", NAMES[report.metric], report.lines[0].ranked
+    scores: dict[str, Any] = {
+        "metrics": {where: {name: row.score}},
+        "intervals": {where: {name: (row.low, row.high)}},
+    }
     try:
-        export(method, folder, "sentence-transformers", sentences=corpus.part("dev").sentences()[:500], force=True)
+        some = corpus.part("dev").sentences()[:500]
+        export(method, folder, "sentence-transformers", sentences=some, force=True, **scores)
     except ValueError as reason:
         return f"The model cannot be opened by sentence-transformers: {reason}."
     return f"For sentence-transformers, with its model card: {folder}"

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,10 @@ class Finding:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def examine(corpus: Corpus, *, seed: int = 0, model: bool = True) -> list[Finding]:
-    """All findings, notes as well as warnings. `seed` determines folds and samples of large corpora."""
+def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Path | None = None) -> list[Finding]:
+    """All findings, notes as well as warnings. `seed` determines folds and samples of large corpora; the `folder` keeps
+    MiniLM's vectors.
+    """
     found = [
         sizes(corpus),
         balance(corpus),
@@ -54,7 +57,7 @@ def examine(corpus: Corpus, *, seed: int = 0, model: bool = True) -> list[Findin
         ceiling(corpus),
         transitivity(corpus),
         false_negatives(corpus),
-        suspicious(corpus, seed=seed, model=model),
+        suspicious(corpus, seed=seed, model=model, folder=folder),
     ]
     return [finding for finding in found if finding]
 
@@ -366,9 +369,9 @@ def _owners(train: Corpus) -> np.ndarray:
 # --- suspicious labels -------------------------------------------------------------------------------------------
 
 
-def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Finding | None:
+def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Path | None = None) -> Finding | None:
     """Rows whose label contradicts several methods that were trained without these rows."""
-    doubt = doubts(corpus, seed=seed, model=model)
+    doubt = doubts(corpus, seed=seed, model=model, folder=folder)
     if doubt is None or not doubt.contradicted.any():
         return None
     order = np.argsort(doubt.support, kind="stable")

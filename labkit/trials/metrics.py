@@ -7,25 +7,30 @@
     Triplets, Articles   triplet_accuracy
 
 A `Metric` is a measure of the engine. On dev, it returns its own score. On test, it returns all scores with their
-parts, its own first, and the cost of the model: microseconds per sentence, and megabytes.
+parts, its own first, and the cost of the model: microseconds per sentence, and megabytes. In its `folder` it keeps the
+vectors of a frozen model, which are the same in all trials.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from labkit.arrays import unit
+from labkit.atomic import in_place
 from labkit.corpora.records import Articles, Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.corpora.relations import linked
-from labkit.evaluation.classes import logistic_right
+from labkit.evaluation.classes import logistic_right, tuned_logistic
 from labkit.evaluation.comparison import Parts
 from labkit.evaluation.pairs import pair_features
 from labkit.evaluation.scores import score, selection
+from labkit.locks import locked
 from labkit.method import Method
 from labkit.methods import METHODS
 
@@ -49,6 +54,7 @@ class Metric:
     """The metric that a comparison uses, given by its name."""
 
     name: str
+    folder: Path | None = field(default=None, repr=False)
 
     @property
     def lowest(self) -> float:
@@ -57,7 +63,7 @@ class Metric:
 
     def __call__(self, method: Method, corpus: Corpus, split: str) -> tuple[dict[str, float], dict[str, Parts]]:
         costs = _costs(method, corpus, split) if split == "test" else {}
-        method = cast(Method, _Encoded(method, corpus))
+        method = encoded(method, corpus, self.folder)
         if split == "dev":
             return {self.name: self._on_dev(method, corpus)}, {}
         scores = score(method, corpus, split=split, apart=True)
@@ -87,12 +93,35 @@ class Metric:
             )
 
 
-class _Encoded:
-    """A method with cached vectors of all sentences of a corpus, because several metrics need them."""
+def encoded(method: Method, corpus: Corpus, folder: Path | None) -> Method:
+    """The method with cached vectors of all sentences of a corpus, because several metrics need them."""
+    texts = corpus.sentences()
+    frozen = folder is not None and isinstance(method, METHODS["sbert"])
+    rows = frozen_rows(method, texts, folder) if frozen and folder else method.encode(texts)
+    return cast(Method, _Encoded(method, texts, rows))
 
-    def __init__(self, method: Method, corpus: Corpus) -> None:
-        self._method, texts = method, corpus.sentences()
-        self._row, self._rows = {text: row for row, text in enumerate(texts)}, method.encode(texts)
+
+def frozen_rows(method: Method, texts: Sequence[str], folder: Path) -> np.ndarray:
+    """The vectors of a frozen model; the folder keeps them, so that each sentence is encoded once."""
+    with locked(folder, patience=-1):
+        file = folder / "vectors.npz"
+        stored = dict(np.load(file, allow_pickle=False)) if file.is_file() else {}
+        known: list[str] = json.loads(stored["texts"].tobytes()) if stored else []
+        place = {text: row for row, text in enumerate(dict.fromkeys([*known, *texts]))}
+        new = [*place][len(known) :]
+        rows = stored.get("rows", np.zeros((0, 0), np.float32))
+        if new:
+            found = method.encode(new)
+            rows = np.concatenate([rows, found]) if known else found
+            with in_place(file) as beside:
+                np.savez(beside, texts=np.frombuffer(json.dumps([*place]).encode(), np.uint8), rows=rows)
+    return np.asarray(rows[[place[text] for text in texts]])
+
+
+class _Encoded:
+    def __init__(self, method: Method, texts: Sequence[str], rows: Any) -> None:
+        self._method, self._rows = method, rows
+        self._row = {text: row for row, text in enumerate(texts)}
 
     def encode(self, sentences: Sequence[str]) -> Any:
         rows = [self._row.get(text, -1) for text in sentences]
@@ -119,17 +148,21 @@ def metrics_for(corpus: Corpus) -> tuple[str, ...]:
 
 def probe(method: Method, corpus: Corpus, split: str) -> np.ndarray:
     """Whether a logistic regression, fitted to the training rows and tuned on dev, is right for each row of a split."""
-    sides: list[Any] = []
-    for name in ("train", "dev", split):
-        part = corpus.part(name)
-        if isinstance(part, Labelled):
-            sides += [unit(method.encode(list(part.texts))), list(part.labels)]
-        else:
-            assert isinstance(part, Pairs)
-            rows = unit(method.encode([*part.text_a, *part.text_b]))
-            features = pair_features(rows[: len(part)], rows[len(part) :])
-            sides += [features, [str(int(value)) for value in part.values]]
-    return logistic_right(*sides)
+    return logistic_right(*(side for name in ("train", "dev", split) for side in _sides(method, corpus.part(name))))
+
+
+def fitted_probe(method: Method, corpus: Corpus) -> Any:
+    """The logistic regression of `probe`, as a classifier of scikit-learn."""
+    return tuned_logistic(*(side for name in ("train", "dev") for side in _sides(method, corpus.part(name))))
+
+
+def _sides(method: Method, part: Corpus) -> tuple[Any, list[str]]:
+    """The features of the rows, and their labels."""
+    if isinstance(part, Labelled):
+        return unit(method.encode(list(part.texts))), list(part.labels)
+    assert isinstance(part, Pairs)
+    rows = unit(method.encode([*part.text_a, *part.text_b]))
+    return pair_features(rows[: len(part)], rows[len(part) :]), [str(int(value)) for value in part.values]
 
 
 def _units(part: Corpus) -> Any:

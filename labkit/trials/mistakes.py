@@ -10,7 +10,7 @@ import numpy as np
 
 from labkit.arrays import unit
 from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
-from labkit.evaluation.neighbours import nearest, nearest_others
+from labkit.evaluation.neighbours import dots, nearest, nearest_others
 from labkit.evaluation.pairs import best_threshold
 from labkit.evaluation.scores import pair_similarities, scored_part, triplet_similarities
 from labkit.method import Method
@@ -29,8 +29,11 @@ class Mistake:
     words: str
 
 
-def mistakes_of(method: Method, corpus: Corpus, most: int = SHOWN) -> list[Mistake]:
-    """The clearest mistakes on test, worst first, each explained with the method's own parts."""
+def mistakes_of(method: Method, corpus: Corpus, classifier: Any = None, most: int = SHOWN) -> list[Mistake]:
+    """The clearest mistakes on test, worst first, each explained with the method's own parts.
+
+    With a `classifier` of the unit vectors of labelled sentences, they are the classifier's.
+    """
     test = scored_part(corpus.part("test"))
     if isinstance(test, Pairs):
         dev = corpus.part("dev")
@@ -38,6 +41,9 @@ def mistakes_of(method: Method, corpus: Corpus, most: int = SHOWN) -> list[Mista
         found = _graded(method, test) if test.graded else _pairs(method, dev, test)
     elif isinstance(test, Triplets):
         found = _triplets(method, test)
+    elif classifier is not None:
+        assert isinstance(test, Labelled)
+        found = _classified(method, classifier, test, corpus.part("train"))
     else:
         assert isinstance(test, Labelled | Groups)
         train = corpus.part("train") if "train" in corpus.sizes else test
@@ -83,6 +89,17 @@ def _triplets(method: Method, test: Triplets) -> _Found:
             return
         truth = f"nearer to {test.positives[row]!r} ({near[row]:.2f})"
         yield test.anchors[row], test.negatives[row], truth, f"{far[row]:.2f}"
+
+
+def _classified(method: Method, classifier: Any, test: Labelled, train: Any) -> _Found:
+    """Sentences that the classifier gets most surely wrong, each with the nearest training sentence of its answer."""
+    texts, rows = list(test.texts), unit(method.encode(list(test.texts)))
+    chances, said = classifier.predict_proba(rows), classifier.predict(rows)
+    cosines = dots(rows, unit(method.encode(list(train.texts))))
+    for row in np.argsort(-chances.max(axis=1), kind="stable"):
+        if said[row] != test.labels[row]:
+            near = int(np.where(np.array(train.labels, object) == said[row], cosines[row], -np.inf).argmax())
+            yield texts[row], train.texts[near], test.labels[row], f"{said[row]}: probability {chances[row].max():.2f}"
 
 
 def _neighbours(method: Method, test: Labelled | Groups, base: Any) -> _Found:

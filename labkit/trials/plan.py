@@ -102,6 +102,7 @@ class Plan:
     workers: int
     costs: Mapping[str, Cost]
     seed: int = 0
+    enough: int = 0  # minutes that would include every method left out for lack of time; 0 if there is none
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Plan:
@@ -114,16 +115,29 @@ class Plan:
         return f"{methods}, {self.trials} trials each on {self.seen}, then {self.seeds} seeds"
 
     @property
+    def untried(self) -> str:
+        """The methods left out for lack of time, and the minutes that would include them; empty if there are none."""
+        late = [name for name in self.left_out if name in self.costs and not self.costs[name].reason]
+        more = f"; --minutes {self.enough} would include them" * bool(self.enough)
+        return f"Not tried for lack of time: {listed(late)}{more}." if late else ""
+
+    @property
     def seen(self) -> str:
         """The rows that trials learn from, in words."""
         return "all training rows" if self.part == 1 else f"{100 * self.part:.0f} % of the training rows"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names as "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
     """The methods, trials, part of the rows and seeds that fit into the remaining minutes.
 
     The most expensive methods are dropped until the minimum of a fair comparison fits: 8 trials and 3 seeds. Remaining
-    time goes into trials on all rows, then into 5 seeds, then into more trials.
+    time goes into trials on all rows, then into 5 seeds, then into more trials. `more` are the minutes beyond those
+    remaining that would include all methods.
     """
     room = 60 * minutes * RESERVE
     few, many = (seeds, seeds) if seeds else (LEAST_SEEDS, 5)
@@ -136,13 +150,15 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
         each = [costs[name].seconds(*size) for name in kept]
         return bool(kept) and sum(each) <= room * workers and max(each) <= room
 
+    each = [costs[name].seconds(*sizes[0]) for name in kept]
+    more = max([sum(each) / workers, *each]) / RESERVE / 60 - minutes if kept else 0.0
     while kept and not fits(sizes[0]):
         name = kept.pop()
         need = costs[name].seconds(*sizes[0]) / 60
-        left_out[name] = f"{LEAST_TRIALS} trials and {few} seeds would take about {max(need, 0.1):.1f} minutes"
+        left_out[name] = f"its trials and seeds would take about {max(need, 0.1):.1f} minutes"
     trials, part, runs = [sizes[0], *filter(fits, sizes)][-1]
     methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler method
-    return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs}
+    return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs, "more": more}
 
 
 def cost_of(entry: Entry, corpus: Corpus, metric: Metric) -> dict[str, Any]:
@@ -154,13 +170,15 @@ def cost_of(entry: Entry, corpus: Corpus, metric: Metric) -> dict[str, Any]:
     few = corpus if share == 1 else corpus.fewer(share)
     epochs = getattr(METHODS[entry.method](**settings).settings, "epochs", 0)
     short = {**settings, "epochs": 1} if epochs > 1 else settings
-    longer, _, first = _timed(entry, short, few, metric, seed=0)  # the first call opens models and compiles
+    longer, slowly, first = _timed(entry, short, few, metric, seed=0)  # the first call opens models and compiles
     fit, score, second = _timed(entry, short, few, metric, seed=1)
     opening = max(0.0, longer - fit) if entry.extra else 0.0
     random = first.shape != second.shape or not np.array_equal(first, second)
     fit *= max(1, epochs) / share
-    if fit < QUICK:
+    if max(fit, slowly / share) < QUICK:
         fit, score, _ = _timed(entry, settings, corpus, metric, seed=0)
+    else:
+        score = max(score, slowly) / share
     return asdict(Cost(fit, score, opening, random, bool(entry.space(corpus))))
 
 

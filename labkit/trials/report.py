@@ -13,8 +13,8 @@ from labkit.palette import COLOURS
 from labkit.trials.doctor import Finding
 from labkit.trials.metrics import NAMES
 from labkit.trials.mistakes import Mistake
-from labkit.trials.plan import Plan
-from labkit.trials.verdict import UNITS, Ranked, verdict_of
+from labkit.trials.plan import Plan, listed
+from labkit.trials.verdict import MARGIN, UNITS, Ranked, verdict_of
 
 ROWS = 10  # thresholds shown on the page
 HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
@@ -76,10 +76,10 @@ class Report:
 def verdict_sentence(report: Report) -> str:
     """The decision in a sentence or two."""
     best, others = report.lines[0], report.front[1:]
-    name, metric = best.ranked.name, NAMES[report.metric]
-    score = f"{metric} {best.ranked.score:.3f} [{best.ranked.low:.3f}, {best.ranked.high:.3f}]"
+    name = best.ranked.name
+    score = f"{best.ranked.score:.3f} [{best.ranked.low:.3f}, {best.ranked.high:.3f}] ({NAMES[report.metric]})"
     if len(report.lines) == 1:
-        return f"{name} has {score}; no other method was compared."
+        return f"{name} scores {score}; no other method was compared."
     if not others:
         second = report.lines[1].ranked
         return (
@@ -87,21 +87,22 @@ def verdict_sentence(report: Report) -> str:
             f"[{second.lead_low:.3f}, {second.lead_high:.3f}]."
         )
     ties, still_open = (
-        ", ".join(line.ranked.name for line in others if line.ranked.against_best == state) for state in ("tie", "open")
+        [line.ranked.name for line in others if line.ranked.against_best == state] for state in ("tie", "open")
     )
-    said = f"{name} is ahead with {score}."
+    said = f"{name} scores highest: {score}."
     if ties:
-        said += f" Its lead over {ties} is too small to matter."
+        said += f" Its lead over {listed(ties)} is too small to matter."
     if still_open:
-        said += f" Whether it is better than {still_open} is open."
+        said += f" Whether it is better than {listed(still_open)} is open."
     if best.ranked.units < UNITS:
         said += f" The test split has {best.ranked.units} independent rows, too few to decide anything."
-    cheap = min(report.front, key=lambda line: line.microseconds)
+    near = [line for line in report.front if line.ranked.lead <= MARGIN]
+    cheap = min(near, key=lambda line: line.microseconds)
     if cheap is best or cheap.microseconds > best.microseconds / 2:
         return said
     ratio = best.microseconds / cheap.microseconds
     faster = f"{ratio:.0f} times" if ratio >= 3 else f"{ratio:.1f} times"
-    return f"{said} Of these, {cheap.ranked.name} is the cheapest: it encodes {faster} faster."
+    return f"{said} {cheap.ranked.name} scores about the same and encodes {faster} faster."
 
 
 def curve_sentence(report: Report) -> str:
@@ -139,7 +140,8 @@ def as_text(report: Report) -> str:
         wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
         aligned = [str.ljust if at in (0, 4) else str.rjust for at in range(len(HEAD))]
         table = ["  ".join(to(cell, w) for to, cell, w in zip(aligned, row, wide, strict=True)) for row in rows]
-        parts += ["\n".join(map(str.rstrip, table)), verdict_sentence(report), curve_sentence(report)]
+        parts += ["\n".join(map(str.rstrip, table)), verdict_sentence(report), report.plan.untried]
+        parts.append(curve_sentence(report))
         parts += [] if report.cut is None else [str(report.cut)]
     else:
         parts.append("Stopped before the first method was scored on test; repeat the command to resume.")
@@ -266,7 +268,7 @@ def as_html(report: Report) -> str:
     body = [f"<h1>{title}</h1>", state]
     if report.lines:
         body += [
-            f'<p class="verdict">{escape(verdict_sentence(report))}</p>',
+            f'<p class="verdict">{escape(verdict_sentence(report))} {escape(report.plan.untried)}</p>',
             intervals_svg(report),
             '<p class="quiet">Methods with filled circles are not shown to be behind the best. The intervals account '
             "for the choice of both seeds and test rows.</p>",
@@ -331,12 +333,16 @@ def _how(report: Report) -> list[str]:
     ]
     left = _left_out(report)
     again = "" if plan.part == 1 else " The three best and the default settings were then trained on all rows."
-    return [
+    done = [
         f"<p>Each method had {plan.trials} trials on {plan.seen}, or fewer if its settings have fewer combinations; "
         f"the trial with the best {escape(NAMES[report.metric])} on dev was chosen.{again} The test split was scored "
         f"once, with the chosen settings and {plan.seeds} seeds (one for methods without randomness). Every method is "
-        "compared with the best one; these intervals are Bonferroni-corrected.</p>",
+        "compared with the best one; these intervals are Bonferroni-corrected. The best method is the one that scores "
+        "highest on test, so its own score is slightly optimistic.</p>",
         _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
+    ]
+    return [
+        *(done if rows else [f"<p>Planned: {escape(str(plan))}.</p>"]),
         "<p>Left out:</p><ul>" + "".join(f"<li>{escape(each)}</li>" for each in left) + "</ul>" if left else "",
     ]
 

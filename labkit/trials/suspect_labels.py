@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from labkit.arrays import unit
 from labkit.baselines.sbert import PROBE, Sbert
 from labkit.corpora.frames import from_sentences
 from labkit.corpora.records import Corpus, Pairs
@@ -24,6 +26,7 @@ from labkit.evaluation.neighbours import blocks, dots, sampled
 from labkit.evaluation.pairs import pair_features
 from labkit.pretrained import packaged_folder
 from labkit.text import tokens, words
+from labkit.trials.metrics import frozen_rows
 
 LEAST_JUDGED, JUDGED = 50, 10_000  # minimum and maximum number of rows to judge
 FOLDS = 5
@@ -44,14 +47,14 @@ class Doubts:
     methods: int
 
 
-def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | None:
+def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Path | None = None) -> Doubts | None:
     """Judge each label with cheap methods, out of fold; None if there are no labels or too few rows.
 
-    `model`: whether to include MiniLM, if installed; it takes most of the time.
+    `model`: whether to include MiniLM, if installed; it takes most of the time. The `folder` keeps its vectors.
     """
     rows = sampled(np.arange(len(corpus)), JUDGED, seed)
     if isinstance(corpus, Pairs):
-        return _of_pairs(corpus.take(rows), rows, seed, model) if len(rows) >= LEAST_JUDGED else None
+        return _of_pairs(corpus.take(rows), rows, seed, model, folder) if len(rows) >= LEAST_JUDGED else None
     names = np.array(corpus.classified()[1], object)[rows] if corpus.CLASSES else np.zeros(0, object)
     classes, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
     few = len(classes) <= MANY
@@ -59,11 +62,11 @@ def doubts(corpus: Corpus, *, seed: int = 0, model: bool = True) -> Doubts | Non
     rows, kept, codes = rows[enough], *np.unique(codes[enough], return_inverse=True)
     if len(rows) < LEAST_JUDGED or len(kept) < 2:
         return None
-    views = _views([getattr(corpus, corpus.TEXTS[0])[row] for row in rows], model)
+    views = _views([getattr(corpus, corpus.TEXTS[0])[row] for row in rows], model, folder)
     return (_of_classes if few else _of_neighbours)(views, codes, classes[kept], rows, seed)
 
 
-def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts | None:
+def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool, folder: Path | None) -> Doubts | None:
     """A forest and a linear model on the overlap of two texts, and a linear model on the words that differ."""
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
     from sklearn.linear_model import LogisticRegression, Ridge
@@ -74,7 +77,7 @@ def _of_pairs(pairs: Pairs, rows: np.ndarray, seed: int, model: bool) -> Doubts 
     if not pairs.graded and np.bincount(target, minlength=2).min() < FOLDS:
         return None
     texts, ends = pairs.numbered()
-    views = _views(texts, model)
+    views = _views(texts, model, folder)
     overlap, (left, right) = _overlap(texts, ends, views), (views[0][side] for side in ends.T)
     differences = pair_features(left, right)
     linear: Any = Ridge() if pairs.graded else LogisticRegression(max_iter=1_000)
@@ -132,7 +135,7 @@ def _out_of_fold(models: Sequence[tuple[Any, Any]], target: np.ndarray, seed: in
     return np.stack([guess(*each) for each in models])
 
 
-def _views(texts: Sequence[str], model: bool) -> list[Any]:
+def _views(texts: Sequence[str], model: bool, folder: Path | None) -> list[Any]:
     """Normalised rows for each text: words, character n-grams, and MiniLM if it is installed."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -143,7 +146,7 @@ def _views(texts: Sequence[str], model: bool) -> list[Any]:
     if model and find_spec("sentence_transformers") and packaged_folder():
         minilm = Sbert()
         minilm.fit(from_sentences([PROBE]))
-        views.append(minilm.encode(texts, normalize_embeddings=True))
+        views.append(unit(frozen_rows(minilm, texts, folder) if folder else minilm.encode(texts)))
     return views
 
 

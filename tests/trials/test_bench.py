@@ -16,15 +16,17 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from labkit import METHODS, load_run
+from labkit import METHODS, load, load_run
+from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, from_classes
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.scores import score, selection
 from labkit.locks import is_locked
 from labkit.method import Method
+from labkit.progress import silent
 from labkit.trials.bench import bench, with_dev, with_test
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import Metric, _costs, metrics_for, probe
+from labkit.trials.metrics import Metric, _costs, frozen_rows, metrics_for, probe
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, Cost, Entry, Plan, cost_of, planned
 from labkit.trials.report import Line, Report, as_html, curve_sentence, verdict_sentence
@@ -49,6 +51,11 @@ def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_an
     assert set(short["left_out"]) == {"dear", "unfit"}
     assert short["left_out"]["unfit"] == "learns from pairs alone"
     assert (short["trials"], short["part"], short["seeds"]) == (24, 1.0, 5)
+    enough = 5 + short["more"]
+    assert [len(planned(costs, enough + by, 1, small=False)["methods"]) for by in (-0.01, 0.01)] == [1, 2]
+    plan = Plan("auc", (), short["left_out"], 8, 1.0, 3, 5, 1, costs, enough=23)
+    assert re.findall("dear|cheap|unfit|23", plan.untried) == ["dear", "23"]
+    assert not replace(plan, left_out={"unfit": "learns from pairs alone"}).untried
     middle = planned(costs, minutes=22, workers=1, small=False)
     assert middle["methods"] == ("dear", "cheap")  # in the given order, which decides between equal scores
     twins = {"one": Cost(100, 1), "other": Cost(100, 1)}
@@ -62,7 +69,10 @@ def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_an
 
 
 def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the rows and one of two epochs take 30 seconds, so all rows and epochs are estimated at 120."""
+    """Half of the rows and one of two epochs take 30 seconds, so all rows and epochs are estimated at 120.
+
+    Scoring half of the rows takes 30 seconds, so it is estimated at 60.
+    """
     clock, seen, fit = count(0, 30), list[tuple[int, int]](), Method.fit
 
     def watching(method: Any, corpus: Corpus, **how: Any) -> Any:
@@ -73,11 +83,11 @@ def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.Mo
     monkeypatch.setattr("labkit.trials.plan.TIMED_ROWS", 32)
     monkeypatch.setattr(Method, "fit", watching)
     cost = cost_of(Entry("tiny", "siamese", TINY), CORPORA["pairs"](), Metric("auc"))
-    assert cost == {"fit": 120, "score": 30, "opening": 0, "random": True, "tuned": True, "reason": ""}
+    assert cost == {"fit": 120, "score": 60, "opening": 0, "random": True, "tuned": True, "reason": ""}
     clock = chain([0, 130], count(160, 30))  # the first run takes 100 seconds longer
     cost = cost_of(Entry("tiny", "siamese", TINY, extra="torch"), CORPORA["pairs"](), Metric("auc"))
     assert (cost["fit"], cost["opening"]) == (120, 100)
-    assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 30
+    assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 60
     assert Cost(fit=9, opening=20).training([50, 30, 31]) == 50  # the first run opened the model
     assert [Cost(fit=9, opening=20).training([each]) for each in (4, 29)] == [24, 29]
     assert Cost(fit=9).training([1, 2, 6]) == 2
@@ -402,6 +412,42 @@ def test_each_metric_chooses_by_its_own_score_on_dev(shape: str) -> None:
     for name in metrics_for(corpus):
         wanted = probe(method, corpus, "dev").mean() if name == "probe" else scores[name]
         assert Metric(name)(method, corpus, "dev")[0] == {name: pytest.approx(wanted)}
+
+
+def test_a_frozen_model_encodes_each_sentence_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, asked = CORPORA["pairs"](), list[str]()
+    method = METHODS["sbert"](model=tiny_sbert())
+    method.fit(corpus)
+    encode = type(method)._encode
+
+    def watching(self: Any, sentences: list[str], *given: Any) -> Any:
+        asked.extend(sentences)
+        return encode(self, sentences, *given)
+
+    monkeypatch.setattr(type(method), "_encode", watching)
+    for split in ("train", "dev", "train", "dev"):
+        texts = corpus.part(split).sentences()
+        rows = frozen_rows(method, [*texts, texts[0]], tmp_path / "frozen")
+        assert rows == pytest.approx(encode(method, [*texts, texts[0]], 64, silent), abs=1e-6)
+    assert sorted(asked) == sorted({*corpus.part("train").sentences(), *corpus.part("dev").sentences()})
+
+
+def test_the_classifier_of_the_report_is_the_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made: Any = CORPORA["labelled"]()
+    noisy = [label if row % 5 else "other" for row, label in enumerate(made.labels)]
+    rows = zip(made.texts, noisy, ["train", "dev", "test"] * 32, strict=True)
+    lines = ["text,label,split", *(f'"{text}",{label},{split}' for text, label, split in rows)]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    corpus: Any = replace(load(tmp_path / "mine.csv"), name=str(tmp_path / "mine.csv"))
+    report = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["tfidf"]})
+    test = corpus.part("test")
+    exec(report.code.replace('["a sentence", "another one"]', repr(list(test.texts))), names := {})
+    said = names["classifier"].predict(unit(names["model"].encode(list(test.texts)))).tolist()
+    assert report.lines[0].ranked.score == pytest.approx(np.mean([*map(str.__eq__, said, test.labels)]))
+    assert said[0] in capsys.readouterr().out
+    wrong = {text: label for text, label, own in zip(test.texts, said, test.labels, strict=True) if label != own}
+    assert {each.a: each.said.split(":")[0] for each in report.mistakes} == wrong
+    assert all(each.b in corpus.part("train").texts for each in report.mistakes)
 
 
 def test_the_costs_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
