@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from labkit.figure_names import written
 from labkit.text import spans
 
 if TYPE_CHECKING:
@@ -222,9 +223,13 @@ class Explanation:
         return asdict(self) | {name: getattr(self, name) for name in named}
 
     def largest(self, count: int = 3) -> str:
-        """Describe the largest parts in words, as the alternative text of a picture."""
-        named = ((s, t, part) for s, t, part in self.word_pairs if REST not in (s, t))
-        said = [f"{s} with {t} {part:+.2f}" for (s, t, part), _ in zip(named, range(count), strict=False)]
+        """Describe the largest parts in words; a space in an n-gram is shown as ␣."""
+
+        def quoted(name: str) -> str:
+            return f"“{name if self.way == 'neighbours' else name.replace(' ', '␣')}”"  # neighbours are sentences
+
+        named = [(s, t, part) for s, t, part in self.word_pairs if REST not in (s, t)][:count]
+        said = [f"{' with '.join(map(quoted, dict.fromkeys((s, t))))} {written(part, '+.2f')}" for s, t, part in named]
         return f"the largest parts are {', '.join(said)}" if said else "no word of one sentence is known"
 
     def text(self, *, top: int = 8) -> str:

@@ -71,6 +71,7 @@ def terminal(unit: str = "") -> Iterator[Progress]:
             file = None if drawn else io.StringIO()
             bar = kind(total=total, initial=done, unit=unit, unit_scale=unit == "B", delay=1, leave=False, file=file)
         bar.total = total
+        bar.bar_format = None if done or total is not None else "{desc}{elapsed}"  # nothing is counted
         bar.set_description(what, refresh=False)
         bar.update(done - bar.n)
         if tell is not None:

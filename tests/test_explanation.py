@@ -57,6 +57,14 @@ def test_the_parts_by_hand() -> None:
     assert found.unknown == ("zyx", "wvu")
 
 
+def test_the_largest_parts_show_the_spaces_of_n_grams() -> None:
+    ends = [Parts.of_sum(("he y", *more), np.eye(2)[: 1 + len(more)]) for more in (("r",), ())]
+    found = Explanation.of_parts(("the year", "he y"), "exact", *ends)
+    assert "“he␣y” +0.71" in found.largest(1)  # 1 / √2
+    sentence = replace(found, way="neighbours", names_b=("she yawns",)).largest(1)
+    assert "“he y” with “she yawns”" in sentence  # neighbours are whole sentences
+
+
 def test_units_are_summed_to_words_and_nameless_ones_go_to_the_rest() -> None:
     names, rows = merged(("", "cat", "naps", ""), np.arange(10.0).reshape(5, 2), (1, 2, 1, 1))
     assert names == ("cat", "naps")

@@ -26,6 +26,7 @@ from labkit.arrays import binary, numbers, unit
 from labkit.corpora.records import Pairs
 from labkit.evaluation.pairs import best_threshold, cuts
 from labkit.evaluation.scores import threshold_split
+from labkit.figure_names import written
 
 POINTS = 50  # points of the curve
 BINS = 10  # bins of the calibration, with equally many pairs
@@ -100,9 +101,10 @@ class Threshold:
         return max(good, key=lambda point: point.recall.value)
 
     def __str__(self) -> str:
+        cut, low, high = (written(each, ".3f") for each in (self.threshold, self.low, self.high))
         return (
-            f"Cut at {self.threshold:.3f}; cuts from {self.low:.3f} to {self.high:.3f} cannot be distinguished from it "
-            f"on {self.chosen_on}. On {self.measured_on}: accuracy {self.accuracy}, precision {self.precision}, recall "
+            f"The threshold {cut} is the most accurate on {self.chosen_on}; no threshold from {low} to {high} is "
+            f"significantly worse. On {self.measured_on}: accuracy {self.accuracy}, precision {self.precision}, recall "
             f"{self.recall}."
         )
 

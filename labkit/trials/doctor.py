@@ -77,11 +77,17 @@ def sizes(corpus: Corpus) -> Finding:
     if missing:
         sentence += f" It has no {' or '.join(missing)} rows: add some, or drop the column 'split' to divide the rows."
     elif few:
-        points = 98 / np.sqrt(have["test"])  # 1.96 standard errors of an accuracy of one half
-        sentence += f" With {have['test']} test rows, the margin of error is ±{points:.0f} points."
+        sentence += f" With {_count(have['test'], 'test row')}, the margin of error of {_margin(corpus, have['test'])}."
         sentence += " Add test rows to reduce it."
     level = "warning" if missing or few else "note"
     return Finding("sizes", level, sentence, numbers={"rows": len(corpus), "sentences": texts, **have})
+
+
+def _margin(corpus: Corpus, rows: int) -> str:
+    """1.96 standard errors of a correlation of 0 (of Fisher's z) or of an accuracy of one half."""
+    if isinstance(corpus, Pairs) and corpus.graded:
+        return f"a correlation is up to ±{np.tanh(1.96 / np.sqrt(max(1, rows - 3))):.2f}"
+    return f"an accuracy is up to ±{98 / np.sqrt(rows):.0f} percentage points"
 
 
 def balance(corpus: Corpus) -> Finding | None:
@@ -175,7 +181,12 @@ def _leaked(corpus: Corpus, kind: str, verb: str, rows: Sequence[dict[str, Any]]
         return None
     counts = Counter(row["split"] for row in rows)
     parts = " and ".join(_count(counts[split], f"{split} row") for split in ("test", "dev") if counts[split])
-    sentence = f"{parts} {verb} rows of another split, which makes scores too high: drop them from one of the two."
+    said = (
+        f"{verb}s a row of another split, which makes scores too high. Drop it, or drop the row that it repeats."
+        if len(rows) == 1
+        else f"{verb} rows of another split, which makes scores too high. Drop them, or drop the rows that they repeat."
+    )
+    sentence = f"{parts} {said}"
     asked = sum(corpus.sizes.get(split, 0) > QUERIES for split in ("dev", "test"))
     if asked and kind == "near-leaks":
         sentence += f" (Only {QUERIES:,} rows of each split were compared.)"
@@ -349,9 +360,9 @@ def false_negatives(corpus: Corpus) -> Finding | None:
         expected = (batch - 1) * float((counts * (counts - 1.0)).sum()) / (rows * (rows - 1))
         hit = 1 - float((counts / rows) @ hypergeom.pmf(0, rows - 1, np.maximum(counts - 1, 0), batch - 1))
         numbers |= {f"expected_{batch}": expected, f"hit_{batch}": hit}
-        said.append(f"{expected:.2g} of {batch - 1} in a batch of {batch} ({100 * hit:.0f} % of anchors have any)")
-    own = {Labelled: "of its own class", Groups: "of its own group"}.get(type(corpus), "labelled as the same")
-    sentence = f"In-batch negatives of an anchor that are {own}: {'; '.join(said)}."
+        said.append(f"{expected:.1f} of {batch - 1} in a batch of {batch} ({100 * hit:.1f} % of anchors have some)")
+    own = {Labelled: "class", Groups: "group"}.get(type(corpus), "meaning")
+    sentence = f"Average number of in-batch negatives with the {own} of their anchor: {'; '.join(said)}."
     if hit > MANY_FALSE:
         sentence += " Use a loss that masks them, or a sampler that keeps them out of the same batch."
     return Finding("false-negatives", "note", sentence, numbers=numbers)
@@ -382,10 +393,11 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Pat
         | {"suggested": doubt.suggested[at], "support": round(float(doubt.support[at]), 3)}
         for at in order[:EXAMPLES].tolist()
     ]
+    other = "a score more than a third of the scale away" if _scale(corpus) else "another label"
     sentence = (
-        f"{doubt.methods} methods trained without the row all contradict {count:,} of {judged:,} labels "
-        f"({100 * count / judged:.1f} %). Some of these labels are wrong; others are only hard to predict. Read the "
-        "most suspicious ones, and correct or drop the wrong ones."
+        f"For {count:,} of {judged:,} rows ({100 * count / judged:.1f} %), each of {doubt.methods} methods that were "
+        f"trained without that row predicts {other}. Some of these labels are wrong; others are only hard to predict. "
+        "Read the most suspicious ones, and correct or drop the wrong ones."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"

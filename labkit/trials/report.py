@@ -17,7 +17,7 @@ from labkit.trials.plan import Plan, listed
 from labkit.trials.verdict import MARGIN, UNITS, Ranked, verdict_of
 
 ROWS = 10  # thresholds shown on the page
-HEAD = ("method", "score", "95 % interval", "behind the best", "", "train", "a sentence", "size")
+HEAD = ("method", "score", "95 % interval", "behind the best", "verdict", "train", "a sentence", "size")
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,12 @@ def curve_sentence(report: Report) -> str:
     if not (gain or low or high):  # as of a method that is not trained
         return f"More labels would hardly help: {name} gives the same scores with half of the training rows."
     interval = ", ".join(map(written, (low, high)))
-    about = f"{name} gains {written(gain)} [{interval}] from the second half of the training rows"
-    if low > 0.005:
-        return f"More labels would help: {about}."
+    change = f"{written(gain)} [{interval}]"
+    about = f"from half of the training rows to all of them, the score of {name} changes by {change}"
     if high < 0.005:
         return f"More labels would hardly help: {about}."
+    if low > 0:
+        return f"More labels would help: {about}."
     return f"Whether more labels would help is open: {about}."
 
 
@@ -127,9 +128,12 @@ def cells(line: Line) -> list[str]:
     row = line.ranked
     best = row.against_best == "best"
     against = "" if best else row.against_best
-    lead = "" if best else f"{row.lead:.3f} [{row.lead_low:.3f}, {row.lead_high:.3f}]"
+    score, low, high, *lead = (
+        written(each, ".3f") for each in (row.score, row.low, row.high, row.lead, row.lead_low, row.lead_high)
+    )
+    behind = "" if best else f"{lead[0]} [{lead[1]}, {lead[2]}]"
     costs = [f"{line.seconds:.1f} s", f"{line.microseconds:.0f} µs", f"{line.megabytes:.1f} MB"]
-    return [row.name, f"{row.score:.3f}", f"[{row.low:.3f}, {row.high:.3f}]", lead, against, *costs]
+    return [row.name, score, f"[{low}, {high}]", behind, against, *costs]
 
 
 def as_text(report: Report) -> str:
@@ -155,7 +159,7 @@ def _left_out(report: Report) -> list[str]:
 
 # --- pictures ----------------------------------------------------------------------------------------------------
 
-WIDTH, LEFT, RIGHT, STEP = 720, 150, 60, 30
+WIDTH, LEFT, RIGHT, STEP = 480, 132, 56, 32  # narrow, so that the text is readable on a phone
 
 
 def intervals_svg(report: Report) -> str:
@@ -172,7 +176,7 @@ def intervals_svg(report: Report) -> str:
     drawn = []
     for value in _ticks(low, high):
         drawn.append(f'<line class="grid" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="10" y2="{height - 38}"/>')
-        drawn.append(_text(x(value), height - 22, f"{value:.2f}", "middle"))
+        drawn.append(_text(x(value), height - 22, written(value, ".2f"), "middle"))
     for at, row in enumerate(rows):
         y, fill = 24 + STEP * at, "none" if row.against_best == "behind" else COLOURS[0]
         look = f'stroke="{COLOURS[0]}" stroke-width="2"'
@@ -180,7 +184,7 @@ def intervals_svg(report: Report) -> str:
             _text(LEFT - 12, y + 4, row.name, "end"),
             f'<line x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="{y}" y2="{y}" {look}/>',
             f'<circle cx="{x(row.score):.1f}" cy="{y}" r="6" fill="{fill}" {look}/>',
-            _text(x(row.high) + 8, y + 4, f"{row.score:.3f}", "start"),
+            _text(x(row.high) + 8, y + 4, written(row.score, ".3f"), "start"),
         ]
     drawn.append(_text((LEFT + WIDTH - RIGHT) / 2, height - 4, metric, "middle"))
     said = "; ".join(f"{row.name} {row.score:.3f} from {row.low:.3f} to {row.high:.3f}" for row in rows)
@@ -192,18 +196,19 @@ def curve_svg(report: Report) -> str:
     points = [score for curve in report.curve.values() for score in curve.values()]
     low, high = min(point[1] for point in points), max(point[2] for point in points)
     room, height, said = 0.05 * ((high - low) or 1.0), 260, []
+    left, right = 76, WIDTH - LEFT  # the names are on the right
     low, high = low - room, high + room
 
     def x(share: float) -> float:
-        return LEFT + (WIDTH - 2 * LEFT) * (share - 0.25) / 0.75
+        return left + (right - left) * (share - 0.25) / 0.75
 
     def y(value: float) -> float:
         return 10 + (height - 70) * (high - value) / (high - low)
 
     drawn = [_text(x(share), height - 30, f"{100 * share:.0f} %", "middle") for share in (0.25, 0.5, 1.0)]
     for value in _ticks(low, high):
-        drawn.append(f'<path class="grid" d="M{LEFT - 16} {y(value):.1f}H{WIDTH - LEFT + 16}"/>')
-        drawn.append(_text(LEFT - 24, y(value) + 4, f"{value:.2f}", "end"))
+        drawn.append(f'<path class="grid" d="M{left - 16} {y(value):.1f}H{right + 8}"/>')
+        drawn.append(_text(left - 24, y(value) + 5, written(value, ".2f"), "end"))
     ends = sorted(report.curve, key=lambda name: [*report.curve[name].values()][-1][0])  # the lowest first
     for at, (name, curve) in enumerate(report.curve.items()):
         look, dashes = f'stroke="{COLOURS[at]}" stroke-width="2" fill="none"', ' stroke-dasharray="6 4"' if at else ""
@@ -215,13 +220,12 @@ def curve_svg(report: Report) -> str:
         drawn.append(_text(places[-1][0] + 8, label, name, "start"))
         scores = [f"{100 * float(share):.0f} % {score[0]:.3f}" for share, score in curve.items()]
         said.append(f"{name}: {', '.join(scores)}")
-    drawn.append(_text(WIDTH / 2, height - 8, "share of the training rows", "middle"))
+    drawn.append(_text((left + right) / 2, height - 6, "share of the training rows", "middle"))
     return _picture(height, drawn, f"{NAMES[report.metric]} by share of the training rows. {'; '.join(said)}")
 
 
 def _picture(height: int, drawn: Sequence[str], said: str) -> str:
-    drawing = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg>'
-    return f'<div class="wide">{drawing}</div>'
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(said)}">{"".join(drawn)}</svg>'
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -239,8 +243,8 @@ def _text(x: float, y: float, words: str, anchor: str) -> str:
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --ground: #fff; --line: #d0d0d0; --quiet: #595959; --warn: #8a4b00 }
-@media (prefers-color-scheme: dark) { :root { --ink: #eaeaea; --ground: #16181a; --line: #44484c; --quiet: #a9adb1;
-  --warn: #f0b060 } }
+@media screen and (prefers-color-scheme: dark) { :root { --ink: #eaeaea; --ground: #16181a; --line: #44484c;
+  --quiet: #a9adb1; --warn: #f0b060 } }
 body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: var(--ground);
   font: 16px/1.55 system-ui, sans-serif }
 h1 { font-size: 1.5rem; margin-bottom: .3rem } h2 { font-size: 1.15rem; margin-top: 2.5rem }
@@ -249,13 +253,18 @@ h1 { font-size: 1.5rem; margin-bottom: .3rem } h2 { font-size: 1.15rem; margin-t
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100% }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
-.text td, .text th { text-align: left; white-space: normal; vertical-align: top; min-width: 5rem }
+.text td, .text th { text-align: left; white-space: normal; vertical-align: top; min-width: 5em }
 .text td { overflow-wrap: break-word; max-width: 24rem }
-svg { width: 100%; min-width: 34rem; max-width: 45rem }
-svg text { font: 13px system-ui, sans-serif; fill: currentColor }
+svg { display: block; width: 100%; max-width: 34rem }
+svg text { font: 15px system-ui, sans-serif; fill: currentColor }
 svg .grid { stroke: var(--line) } pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem }
 details { margin: .4rem 0 } summary { cursor: pointer }
-@media print { body { max-width: none } details { display: block } }
+@media (max-width: 600px) { table { font-size: .7rem } th, td { padding: .25rem } th { white-space: normal }
+  .text th, .text td { min-width: 3em } }
+@media print { :root { color-scheme: light } body { max-width: none; padding: 0 } pre { white-space: pre-wrap }
+  table { font-size: .7rem } th, td { padding: .2rem } .text th, .text td { min-width: 0 }
+  .text td:not(:first-child) { overflow-wrap: anywhere } .wide { overflow: visible } svg, tr { break-inside: avoid } }
+@media print { details::details-content { content-visibility: visible; height: auto } }
 """
 
 
@@ -270,8 +279,8 @@ def as_html(report: Report) -> str:
         body += [
             f'<p class="verdict">{escape(verdict_sentence(report))} {escape(report.plan.untried)}</p>',
             intervals_svg(report),
-            '<p class="quiet">Methods with filled circles are not shown to be behind the best. The intervals account '
-            "for the choice of both seeds and test rows.</p>",
+            '<p class="quiet">A filled circle marks a method that has not been shown to be worse than the best. The '
+            "intervals account for the choice of both seeds and test rows.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
         ]
     if report.curve:
@@ -299,8 +308,8 @@ def as_html(report: Report) -> str:
 def _cut(cut: Threshold) -> list[str]:
     """The threshold, the scores at other thresholds, and the calibration of the similarities."""
     every = max(1, len(cut.curve) // ROWS)
-    curve = [[f"{at:.3f}", str(precision), str(recall)] for at, precision, recall in cut.curve[::every]]
-    bins = [[f"{each.score:.3f}", str(each.pairs), str(each.same)] for each in cut.calibration]
+    curve = [[written(at, ".3f"), str(precision), str(recall)] for at, precision, recall in cut.curve[::every]]
+    bins = [[written(each.score, ".3f"), str(each.pairs), str(each.same)] for each in cut.calibration]
     return [
         f"<p>{escape(str(cut))}</p>",
         _table(("same above", "precision", "recall"), curve),

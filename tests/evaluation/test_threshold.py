@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
@@ -97,6 +99,7 @@ def test_the_threshold_of_a_model_is_from_dev_and_its_metrics_from_test() -> Non
     assert found.recall.value == pytest.approx(wanted.recall)
     assert "dev" in found.chosen_on
     assert "test" in found.measured_on
+    assert "from −0.250 to" in str(replace(found, low=-0.25))
     assert threshold(model, test).measured_on == f"the same {len(test):,} pairs"
 
 

@@ -55,6 +55,9 @@ def test_missing_and_small_splits_are_a_warning() -> None:
     assert found(corpus)["sizes"].level == "warning"
     assert found(corpus)["sizes"].numbers == {"rows": 30, "sentences": 30, "train": 10, "dev": 10, "test": 10}
     assert found(corpus.part("train"))["sizes"].level == "warning"
+    assert "±31" in found(corpus)["sizes"].sentence  # 0.98 / √10
+    graded = pairs(*((text, f"{text}.", at) for at, text in enumerate(texts)), splits=corpus.splits, graded=True)
+    assert "±0.63" in found(graded)["sizes"].sentence  # of a correlation: tanh(1.96 / √7)
 
 
 def test_balance_names_single_and_unseen_classes() -> None:
@@ -153,6 +156,8 @@ def test_expected_false_negatives_by_hand() -> None:
     corpus = Labelled([f"text {number}" for number in range(6)], labels, splits="train")
     # every batch has all six rows: x meets 2 of its class, y 1, z 0: (3 * 2 + 2 * 1) / 6; five of six anchors meet one
     assert found(corpus)["false-negatives"].numbers == pytest.approx({"expected_6": 8 / 6, "hit_6": 5 / 6})
+    one = Labelled([f"text {number}" for number in range(128)], ["x"] * 127 + ["y"], splits="train")
+    assert "125.0 of 127" in found(one)["false-negatives"].sentence  # 127 * 126 / 128
     # positive pairs of two components, one of which has two pairs: (2 * 1) / 3
     same = pairs(("a", "b", 1), ("b", "c", 1), ("d", "e", 1), ("a", "d", 0))
     assert found(same)["false-negatives"].numbers == pytest.approx({"expected_3": 2 / 3, "hit_3": 2 / 3})
