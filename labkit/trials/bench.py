@@ -386,9 +386,7 @@ def _code(corpus: Corpus, cut: Threshold | None, classifier: Any, folder: Path) 
     opened = f"model = load_run({str(folder)!r})"
     if classifier is not None:
         known = corpus.name in CORPORA or Path(corpus.name).exists()
-        opening = (
-            f"corpus = load({corpus.name!r})" if known else "# corpus: the one you compared methods on"
-        )
+        opening = f"corpus = load({corpus.name!r})" if known else "# corpus: the one you compared methods on"
         return f"""\
 from labkit import load, load_run
 from labkit.arrays import unit

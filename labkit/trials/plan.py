@@ -127,9 +127,9 @@ class Plan:
         return "all training rows" if self.part == 1 else f"{100 * self.part:.0f} % of the training rows"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """The names as "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:

@@ -93,10 +93,10 @@ def verdict_sentence(report: Report) -> str:
     if ties:
         said += f" Its lead over {listed(ties)} is too small to matter."
     if still_open:
-        said += f" Whether it is better than {listed(still_open)} is open."
+        said += f" Whether it is better than {listed(still_open, 'or')} is open."
     if best.ranked.units < UNITS:
         said += f" The test split has {best.ranked.units} independent rows, too few to decide anything."
-    near = [line for line in report.front if line.ranked.lead <= MARGIN]
+    near = [best, *(line for line in others if line.ranked.lead <= MARGIN)]
     cheap = min(near, key=lambda line: line.microseconds)
     if cheap is best or cheap.microseconds > best.microseconds / 2:
         return said
