@@ -114,6 +114,13 @@ def check(
     lines = [str(corpus), f"{texts:,} distinct texts, fingerprint {prints[:16]}"]
     if not is_file and (contradiction := contradictions(corpus)):  # for a file, this was noted while it was read
         note(f"{name}: {contradiction}")
+    counts = Counter(corpus.classified()[1])
+    if single := [each for each, count in counts.items() if count == 1]:
+        what = corpus.COLUMNS[corpus.CLASSES]
+        note(
+            f"{name}: only one row for {len(single):,} of {len(counts):,} values of {what}, such as {single[0]!r:.60}; "
+            "add rows, or merge or drop them"
+        )
     if isinstance(corpus, Sentences):
         lines.append(WITHOUT_LABELS.format(name=name))
         lines += [
