@@ -97,6 +97,9 @@ RunFolder = Annotated[Path, Argument(metavar="RUN", help="The folder of a run.")
 CorpusName = Annotated[
     str | None, Option(help=f"{CORPUS} If a run is given, the default is its corpus.", autocompletion=complete_corpora)
 ]
+Columns = Annotated[
+    str, Option(metavar="OURS=YOURS,...", help="Names of columns in your file, such as text=review,label=sentiment.")
+]
 AnyCorpus = Annotated[str, Argument(help=CORPUS, autocompletion=complete_corpora)]
 Table = Annotated[Path, Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")]
 Shards = Annotated[Path, Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")]

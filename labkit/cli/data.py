@@ -17,6 +17,7 @@ from labkit.cli import opening
 from labkit.cli.arguments import (
     MODEL,
     AnyCorpus,
+    Columns,
     Command,
     Executor,
     Force,
@@ -98,19 +99,28 @@ def check(
     name: AnyCorpus,
     measure: Annotated[bool, Option("--measure", help="Also score chance, TF-IDF and mean word vectors.")] = False,
     encoding: Annotated[str, Option(help="Text encoding of your file.")] = UTF8,
+    columns: Columns = "",
 ) -> Shown:
     """Read a whole corpus and report what it contains, or which row is invalid and why."""
-    if name in CORPORA and encoding != UTF8:
-        raise ValueError(f"--encoding {encoding!r} applies only to your own files; omit it for {name}")
     is_file = name not in CORPORA and Path(name).is_file()
+    for option, given in (("--encoding", encoding != UTF8), ("--columns", columns)):
+        if given and (name in CORPORA or Path(name).is_dir()):
+            raise ValueError(f"{option} applies only to your own files; omit it for {name}")
     with step("read"):
-        corpus = opening.corpus_of_file(Path(name), encoding) if is_file else load(name)
+        corpus = opening.corpus_of_file(Path(name), encoding, columns) if is_file else load(name)
     texts, prints = len(corpus.sentences()), corpus.fingerprint
     record: dict[str, Any] = {"name": corpus.name, "shape": type(corpus).__name__, "rows": len(corpus)}
     record |= {"splits": corpus.sizes, "distinct_texts": texts, "fingerprint": prints}
     lines = [str(corpus), f"{texts:,} distinct texts, fingerprint {prints[:16]}"]
     if not is_file and (contradiction := contradictions(corpus)):  # for a file, this was noted while it was read
         note(f"{name}: {contradiction}")
+    counts = Counter(corpus.classified()[1])
+    if single := [each for each, count in counts.items() if count == 1]:
+        what = corpus.COLUMNS[corpus.CLASSES]
+        note(
+            f"{name}: only one row for {len(single):,} of {len(counts):,} values of {what}, such as {single[0]!r:.60}; "
+            "add rows, or merge or drop them"
+        )
     if isinstance(corpus, Sentences):
         lines.append(WITHOUT_LABELS.format(name=name))
         lines += [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from labkit.cli.output import step
 from labkit.corpora import CORPORA, Corpus, load, read_corpus
+from labkit.corpora.rows import OURS
 from labkit.corpora.shards import shards_in
 from labkit.locks import is_locked
 from labkit.method import Method
@@ -25,19 +26,32 @@ if TYPE_CHECKING:
     from labkit.evaluation.scores import Scores
 
 
-def opened_corpus(name: str) -> Corpus:
+def opened_corpus(name: str, columns: str = "") -> Corpus:
     """The corpus with this name or in this file; a file's corpus is named by its path, so it can be found again."""
     with step(f"corpus {name} opened"):
+        if columns and (name in CORPORA or Path(name).is_dir()):
+            raise ValueError(f"--columns applies only to your own files; omit it for {name}")
         if name in CORPORA or not Path(name).exists():
             return load(name)
-        corpus = load(name) if Path(name).is_dir() else corpus_of_file(Path(name))
+        corpus = load(name) if Path(name).is_dir() else corpus_of_file(Path(name), columns=columns)
         return replace(corpus, name=str(Path(name)))
 
 
-def corpus_of_file(path: Path, encoding: str = "utf-8-sig") -> Corpus:
+def corpus_of_file(path: Path, encoding: str = "utf-8-sig", columns: str = "") -> Corpus:
     """The corpus in a file; raises an error if it needs too much memory, before the system kills the program."""
     with terminal("row") as progress, within_memory(path.name):
-        return read_corpus(path, encoding=encoding, progress=progress)
+        return read_corpus(path, encoding=encoding, columns=_named(columns), progress=progress)
+
+
+def _named(columns: str) -> dict[str, str]:
+    """{our column: theirs} from text=review,label=sentiment."""
+    named = {}
+    for each in columns.split(",") if columns else ():
+        ours, _, theirs = (part.strip() for part in each.partition("="))
+        if ours not in OURS or not theirs:
+            raise ValueError(f"--columns {each!r} is not like text=review; the names on the left are {', '.join(OURS)}")
+        named[ours] = theirs
+    return named
 
 
 def corpus_for(run: Path, record: dict[str, Any], named: str | None = None) -> Corpus:

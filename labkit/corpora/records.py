@@ -3,6 +3,7 @@
 Records are frozen, and they are checked once, when they are created. Every row is in one split: train, dev or test.
 Rows without a split are divided (`splits.py`); `splits="train"` assigns all rows to train, the default for `Sentences`.
 `extra` contains further columns, such as the kind of a pair or the coordinates of a place, each as a tuple.
+`numbers` are the row numbers of the source, for messages; they are not part of the fingerprint.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class Corpus:
     name: str = "corpus"
     splits: Sequence[str] = ()  # one per row, or one for all; if empty, the rows are divided
     extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    numbers: Sequence[int | str] = ()  # of the rows in their file; if empty, they count from 1
 
     # field of the record -> column of a file; fields that hold sentences come first
     COLUMNS: ClassVar[dict[str, str]] = {}
@@ -122,6 +124,8 @@ class Corpus:
             object.__setattr__(self, name, _held(getattr(self, name)))
         object.__setattr__(self, "splits", splits or ("train",) * len(self))
         object.__setattr__(self, "extra", {key: _held(values) for key, values in self.extra.items()})
+        numbers = tuple(self.numbers) if len(self.numbers) == len(self) else ()  # rows may have been added or dropped
+        object.__setattr__(self, "numbers", numbers)
         self._check()
         if not splits:
             object.__setattr__(self, "splits", tuple(self._divided()))
@@ -168,7 +172,12 @@ class Corpus:
         rows = np.asarray(rows if isinstance(rows, np.ndarray) else list(rows), np.int64)
         chosen: dict[str, Any] = {name: _taken(getattr(self, name), rows) for name in (*self.COLUMNS, "splits")}
         chosen["extra"] = {key: _taken(values, rows) for key, values in self.extra.items()}
+        chosen["numbers"] = _taken(self.numbers, rows) if self.numbers else ()
         return replace(self, **chosen)
+
+    def number_of(self, row: int) -> int | str:
+        """The number of a row in its file, or in the corpus if there is no file, counted from 1."""
+        return self.numbers[row] if self.numbers else int(row) + 1
 
     def part(self, split: str) -> Self:
         """The rows of one split."""

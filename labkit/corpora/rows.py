@@ -9,14 +9,15 @@
 
 Other common names (`sentence1`, `question2`, `category`, ...) are also recognised; rows with only `query, positive`
 become groups. A `split` column (train, dev, test) is used as given; without it, the rows are divided (`splits.py`). All
-other columns go to `extra`. Errors name the row; repeated rows are dropped with a note (`labkit.progress`). `files.py`
-reads rows from files, and `frames.py` reads them from memory.
+other columns go to `extra`. Errors name the row and the column of the source; repeated rows are dropped with a note
+(`labkit.progress`). `files.py` reads rows from files, and `frames.py` reads them from memory.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,14 +48,19 @@ SHAPES: dict[type[Corpus], tuple[str, ...]] = {
     Sentences: ("text",),
 }
 SHAPES_BY_NAME = {shape.__name__: shape for shape in SHAPES}
+OURS = tuple(dict.fromkeys([*(column for columns in SHAPES.values() for column in columns), "score", "split"]))
 _TEXTS = {  # other common names for our text columns
-    **dict.fromkeys(("sentence1", "question1", "premise"), "text_a"),
-    **dict.fromkeys(("sentence2", "question2", "hypothesis"), "text_b"),
+    **dict.fromkeys(("sentence1", "sentence_1", "text1", "text_1", "question1", "premise"), "text_a"),
+    **dict.fromkeys(("sentence2", "sentence_2", "text2", "text_2", "question2", "hypothesis"), "text_b"),
     "query": "anchor",
-    "sentence": "text",
+    **dict.fromkeys(("sentence", "review"), "text"),
 }
 _OF_TEXTS = ("text_a", "text_b", "anchor", "positive", "negative", "text")
-_LABELS = {"text": ("category", "class", "target"), "text_b": ("is_duplicate",)}  # `label`, next to these
+_ANSWERS = (  # a column that must be there, our name for the answer next to it, and other common names for the answer
+    ("text", "label", ("category", "class", "target", "sentiment", "topic", "intent")),
+    ("text_b", "label", ("is_duplicate",)),
+    ("text_b", "score", ("similarity",)),
+)
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -88,30 +94,36 @@ def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str
     for column in [each for each in names if each not in given.values()]:
         if _TEXTS.get(column, column) not in names.values():
             names[column] = _TEXTS[column]
-    for text, labels in _LABELS.items():
+    for text, answer, common in _ANSWERS:
         if text in names.values() and not {"label", "score", "group"} & set(names.values()):
-            names.update(dict.fromkeys([each for each in labels if each in names][:1], "label"))
+            names.update(dict.fromkeys([each for each in common if names.get(each) == each][:1], answer))
     return names
 
 
 def _renamed(
     rows: Iterable[tuple[int | str, Mapping[str, Any]]], given: Mapping[str, str]
-) -> Iterator[tuple[int | str, Mapping[str, Any]]]:
-    """Rename the columns to our names; rows with only an anchor and a positive become groups."""
-    theirs: set[str] = set()
+) -> Iterator[tuple[int | str, dict[str, Any], dict[str, str]]]:
+    """Each row's number, its values by our column names, and {our name: theirs}.
+
+    Rows with only an anchor and a positive become groups.
+    """
     names: dict[str, str] = {}
+    theirs: dict[str, str] = {}
     anchors: set[str] = set()
     for number, row in rows:
-        if row.keys() != theirs:
-            theirs, names = set(row), our_names(row, given)
+        if row.keys() != names.keys():
+            names = our_names(row, given)
+            theirs = {ours: column for column, ours in names.items()}
         ours = {names[column]: value for column, value in row.items()}
         if not {"anchor", "positive"} <= ours.keys() or "negative" in ours:
-            yield number, ours
+            yield number, ours, theirs
             continue
-        anchor, positive = ours.pop("anchor"), ours.pop("positive")
-        for text in dict.fromkeys((anchor, positive)):
-            if text != anchor or anchor not in anchors:
-                yield number, {"group": anchor, "text": text, **ours}
+        texts = {column: ours.pop(column) for column in ("anchor", "positive")}
+        anchor = texts["anchor"]
+        for column, wanted in (("anchor", anchor not in anchors), ("positive", texts["positive"] != anchor)):
+            if wanted:
+                group = {"group": anchor, "text": texts[column], **ours}
+                yield number, group, theirs | {"group": theirs["anchor"], "text": theirs[column]}
         anchors.add(anchor)
 
 
@@ -132,16 +144,24 @@ def corpus_of_rows(
     values: dict[str, list[Any]] = {}
     seen: dict[tuple[Any, ...], int | str] = {}
     repeated: list[tuple[int | str, int | str]] = []
+    empty: dict[str, dict[int | str, Any]] = {}  # their column -> the empty cells by row
     numbers: list[int | str] = []
-    for number, row in _renamed(rows, columns or {}):
+    needed: list[str] = []
+    theirs: dict[str, str] = {}
+    for number, row, theirs in _renamed(rows, columns or {}):
         if shape is None:
-            shape = _shape(where, row)
+            shape = _shape(where, row, theirs)
             values = {column: [] for column in row}
+            needed = [*SHAPES[shape], *(["label" if "label" in row else "score"] if shape is Pairs else [])]
         at = f"{where} row {number}"
         if row.keys() != values.keys():
             odd = sorted(row.keys() ^ values.keys())
             raise ValueError(f"{at}: column {odd[0]!r} is not in every row; give each row the same columns")
-        checked = _cleaned(shape, row, at)
+        if blank := [column for column in needed if _is_empty(row[column])]:
+            for column in blank:
+                empty.setdefault(theirs[column], {})[number] = row[column]
+            continue
+        checked = _cleaned(shape, row, theirs, at)
         key = tuple(checked[column] for column in values if column != "split")
         if (first := seen.setdefault(_hashable(key), number)) != number:
             repeated.append((number, first))
@@ -153,16 +173,23 @@ def corpus_of_rows(
             values[column].append(value)
     if shape is None:
         raise ValueError(f"{where} has no rows; give it at least one")
+    if empty:
+        blanks = "; ".join(_blanks(column, cells) for column, cells in empty.items())
+        raise ValueError(f"{where} {blanks}. A value is needed in every row; fill it in or drop the row")
     if repeated:
         some = ", ".join(f"row {row} repeats row {first}" for row, first in repeated[:3])
         rest = f" and {len(repeated) - 3} more" if len(repeated) > 3 else ""
         note(f"{where}: repeated rows were skipped: {some}{rest}", stacklevel=3)
-    corpus = from_columns(shape, values, name)
-    _check_classes(where, corpus, numbers)
+    corpus = from_columns(shape, values, name, numbers)
+    _check_classes(where, corpus, theirs)
     unused = corpus.extra.items() if shape is Sentences else ()
     for column in [column for column, each in unused if _maybe_labels(each)][:1]:
-        note(f"{where}: column {column!r} looks like labels but is not used; rename it to 'label'", stacklevel=3)
-    if twice := contradictions(corpus, numbers):
+        note(
+            f"{where}: column {column!r} looks like labels but is not used; rename it to 'label', or pass "
+            f"{_option(label=column)} to `labkit bench`",
+            stacklevel=3,
+        )
+    if twice := contradictions(corpus):
         note(f"{where}: {twice}. Methods cannot know which is right; keep one of them, or drop the rows", stacklevel=3)
     return corpus
 
@@ -173,7 +200,7 @@ def articles_of_rows(rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) 
         at = f"{where} row {number}"
         if missing := [column for column in SHAPES[Articles] if column not in row]:
             raise ValueError(f"{at}: column {missing[0]!r} is missing, expected articles with title and sections")
-        checked = _cleaned(Articles, row, at)
+        checked = _cleaned(Articles, row, {column: column for column in row}, at)
         yield Article(checked["title"], checked["sections"]), checked.get("split") or hashed_split(checked["title"])
 
 
@@ -184,48 +211,87 @@ def texts_of_rows(rows: Iterable[tuple[int | str, Mapping[str, Any]]], where: st
         theirs = {ours: column for column, ours in our_names(row, {}).items()}
         columns = [theirs[ours] for ours in _OF_TEXTS if ours in theirs]
         if not columns:
-            _shape(where, row)  # raises the error that names the missing column
+            _shape(where, row, {column: column for column in row})  # raises the error that names the missing column
         texts += [_text(row[column], column, f"{where} row {number}") for column in columns]
     return texts
 
 
-def _shape(where: str, row: Mapping[str, Any]) -> type[Corpus]:
+def _shape(where: str, row: Mapping[str, Any], theirs: Mapping[str, str]) -> type[Corpus]:
     """The shape whose columns a row has."""
     for shape, needed in SHAPES.items():
         if all(column in row for column in needed):
             if shape is Pairs and not {"label", "score"} & row.keys():
+                others = [theirs[column] for column in row if column not in (*needed, "split")]
+                named = f", or say which it is, for example with {_option(label=others[-1])}" if others else ""
                 raise ValueError(
-                    f"{where}: column 'label' (0/1) or 'score' is missing next to text_a and text_b; add it"
+                    f"{where}: column 'label' (0/1) or 'score' is missing next to {theirs['text_a']} and "
+                    f"{theirs['text_b']}; add it{named}"
                 )
             return shape
     wanted = "; ".join(", ".join(columns) for columns in SHAPES.values())
+    guess = _guessed({theirs[column]: value for column, value in row.items()})
     raise ValueError(
-        f"{where} row 1: the columns {', '.join(map(repr, list(row)[:8]))} do not form a corpus. Expected one of: "
-        f"{wanted}. Rename them, or in Python pass columns={{'text': ...}}. A file with one sentence per line and no "
-        "header must end in .txt"
+        f"{where} row 1: the columns {', '.join(map(repr, list(theirs.values())[:8]))} do not form a corpus. Expected "
+        f"one of: {wanted}. Rename them, or say which is which, for example with {_option(**guess)} in `labkit bench` "
+        f"or `labkit data check`, and columns={guess} in Python. A file with one sentence per line and no header must "
+        "end in .txt"
     )
 
 
-def _cleaned(shape: type[Corpus], row: Mapping[str, Any], at: str) -> dict[str, Any]:
+def _guessed(row: Mapping[str, Any]) -> dict[str, str]:
+    """An example of how the columns may map to ours: two columns of several words may be a pair."""
+    texts = [column for column, value in row.items() if " " in str(value).strip()]
+    ours: tuple[str, ...] = ("text_a", "text_b")
+    if len(texts) != 2 or len(row) == 2:
+        texts, ours = [max(row, key=lambda column: len(str(row[column])))], ("text",)
+    others = [column for column in row if column not in (*texts, "split")]
+    return dict(zip((*ours, "label"), (*texts, *others[-1:]), strict=False))
+
+
+def _option(**columns: str) -> str:
+    """The option of a command that names these columns."""
+    return "--columns " + shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in columns.items()))
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN or only spaces."""
+    return value is None or (
+        not value.strip() if isinstance(value, str) else isinstance(value, float) and value != value
+    )
+
+
+def _blanks(column: str, cells: Mapping[int | str, Any]) -> str:
+    """The first three rows with an empty cell in this column, and the first cell.
+
+    >>> _blanks("review", {12: "", 40: "", 77: ""})
+    "rows 12, 40 and 77: review is ''"
+    """
+    named = [*map(str, cells)] if len(cells) <= 3 else [*map(str, [*cells][:3]), f"{len(cells) - 3:,} more"]
+    rows = f"rows {', '.join(named[:-1])} and {named[-1]}" if len(cells) > 1 else f"row {named[0]}"
+    return f"{rows}: {column} is {_shown(next(iter(cells.values())))}"
+
+
+def _cleaned(shape: type[Corpus], row: Mapping[str, Any], theirs: Mapping[str, str], at: str) -> dict[str, Any]:
     """One row with its texts, labels, scores and split checked."""
     row = dict(row)
     if shape is Articles:
         row["sections"] = _sections(row["sections"], at)
-        row["title"] = _text(row["title"], "title", at)
-    for column in shape.TEXTS:
-        row[shape.COLUMNS[column]] = _text(row[shape.COLUMNS[column]], shape.COLUMNS[column], at)
+        row["title"] = _text(row["title"], theirs["title"], at)
+    for column in (shape.COLUMNS[name] for name in shape.TEXTS):
+        row[column] = _text(row[column], theirs[column], at)
     if shape.CLASSES:
         column = shape.COLUMNS[shape.CLASSES]
         name = row[column]
         if isinstance(name, int | float) and name == name:  # as in CSV: 3 is '3', 0.5 is '0.5'; NaN is missing
             name = str(name)
-        row[column] = sys.intern(_text(name, column, at))  # one object for all rows of a class
+        row[column] = sys.intern(_text(name, theirs[column], at))  # one object for all rows of a class
     elif shape is Pairs and "label" in row:
-        row["label"] = _one_of(_BINARY, row, "label", "0 or 1; for grades name the column 'score'", at)
+        expected = "0 or 1; for grades name the column 'score'"
+        row["label"] = _one_of(_BINARY, row["label"], theirs["label"], expected, at)
     elif shape is Pairs:
-        row["score"] = _finite(row["score"], at)
+        row["score"] = _finite(row["score"], theirs["score"], at)
     if "split" in row:
-        row["split"] = _one_of(_SPLIT_NAMES, row, "split", f"one of {', '.join(SPLITS)}", at)
+        row["split"] = _one_of(_SPLIT_NAMES, row["split"], theirs["split"], f"one of {', '.join(SPLITS)}", at)
     return row
 
 
@@ -237,22 +303,22 @@ def _text(value: Any, column: str, at: str) -> str:
     return value
 
 
-def _one_of(meanings: Mapping[str, Any], row: Mapping[str, Any], column: str, expected: str, at: str) -> Any:
+def _one_of(meanings: Mapping[str, Any], value: Any, column: str, expected: str, at: str) -> Any:
     """Look up the value of this column, ignoring case."""
     try:
-        return meanings[str(row[column]).strip().lower()]
+        return meanings[str(value).strip().lower()]
     except KeyError:
-        raise ValueError(f"{at}: {column} is {_shown(row[column])}, expected {expected}") from None
+        raise ValueError(f"{at}: {column} is {_shown(value)}, expected {expected}") from None
 
 
-def _finite(value: Any, at: str) -> float:
+def _finite(value: Any, column: str, at: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
         raise ValueError(
-            f"{at}: score is {_shown(value)}, expected a finite number, with a point as the decimal separator"
+            f"{at}: {column} is {_shown(value)}, expected a finite number, with a point as the decimal separator"
         )
     return number
 
@@ -284,16 +350,16 @@ def _hashable(key: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(value if isinstance(value, _HASHABLE) else repr(value) for value in key)
 
 
-def _check_classes(where: str, corpus: Corpus, numbers: Sequence[int | str]) -> None:
+def _check_classes(where: str, corpus: Corpus, theirs: Mapping[str, str]) -> None:
     """Raise ValueError if all rows have the same class, because nothing can be learned from them."""
     classes: set[Any] = set(corpus.classified()[1])
     if isinstance(corpus, Pairs) and not corpus.graded:
         classes = set(corpus.labels.tolist())
     if len(classes) == 1:
-        what = corpus.COLUMNS.get(corpus.CLASSES, "label")
+        what = theirs[corpus.COLUMNS.get(corpus.CLASSES, "label")]
         raise ValueError(
-            f"{where} rows {numbers[0]} to {numbers[-1]}: every {what} is {classes.pop()!r}, but at least two are "
-            f"needed; add rows with another {what}"
+            f"{where} rows {corpus.numbers[0]} to {corpus.numbers[-1]}: every {what} is {classes.pop()!r}; add rows "
+            f"with another {what}, because at least two are needed"
         )
 
 
@@ -302,11 +368,8 @@ def _maybe_labels(values: Sequence[Any]) -> bool:
     return 1 < len(set(_hashable(values))) <= len(values) / 2
 
 
-def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -> str:
-    """The number of texts or pairs with contradictory labels, and the first of them, in words; "" if none exist.
-
-    `numbers`: the row numbers, if they do not start from 1.
-    """
+def contradictions(corpus: Corpus) -> str:
+    """The number of texts or pairs with contradictory labels, and the first of them, in words; "" if none exist."""
     keys: Iterable[tuple[str, ...]]
     values: Sequence[Any]
     if corpus.CLASSES:
@@ -326,17 +389,19 @@ def contradictions(corpus: Corpus, numbers: Sequence[int | str] | None = None) -
         return ""
     key, row = next(iter(other_than_first.items()))
     one, other = (
-        f"{f'{values[at]:g}' if what == 'pair' else _shown(values[at])} in row {numbers[at] if numbers else at + 1}"
+        f"{f'{values[at]:g}' if what == 'pair' else _shown(values[at])} in row {corpus.number_of(at)}"
         for at in (first[key], row)
     )
     count = f"{len(other_than_first):,} {what}s have" if len(other_than_first) > 1 else f"a {what} has"
     return f"{count} more than one {said} (the first is {' and '.join(map(_shown, key))}: {one}, {other})"
 
 
-def from_columns(shape: type[Corpus], columns: Mapping[str, list[Any]], name: str) -> Corpus:
-    """Build the corpus from its columns; columns outside its shape go to `extra`."""
+def from_columns(
+    shape: type[Corpus], columns: Mapping[str, list[Any]], name: str, numbers: Sequence[int | str] = ()
+) -> Corpus:
+    """Build the corpus from its columns and row numbers; columns outside its shape go to `extra`."""
     rest = dict(columns)
-    shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ())}
+    shared: dict[str, Any] = {"name": name, "splits": rest.pop("split", ()), "numbers": numbers}
     if shape is Articles:
         titles, sections = rest.pop("title"), rest.pop("sections")
         articles = [

@@ -2,8 +2,8 @@
 
     examine(corpus) -> [Finding]   the results of the functions below, in order, without None
 
-In: a corpus of any shape. Out: findings, each a sentence with at most twenty example rows and its numbers. Rows count
-from 1 in corpus order. Checks that need labels, pairs or splits are skipped if the shape lacks them.
+In: a corpus of any shape. Out: findings, each a sentence with at most twenty example rows and its numbers. Rows have
+the numbers of their file, or count from 1. Checks that need labels, pairs or splits are skipped without them.
 """
 
 from __future__ import annotations
@@ -297,7 +297,7 @@ def transitivity(corpus: Corpus) -> Finding | None:
     texts = list(number)
     rows = []
     for row, chain in sorted(zip(broken, chains, strict=False), key=lambda each: len(each[1]))[:EXAMPLES]:
-        links = [row_of[frozenset(link)] + 1 for link in pairwise(chain)]
+        links = [corpus.number_of(row_of[frozenset(link)]) for link in pairwise(chain)]
         rows.append(_example(corpus, row) | {"chain": " = ".join(texts[at] for at in chain), "chain_rows": links})
     are = "is" if len(broken) == 1 else "are"
     sentence = f"{_count(len(broken), 'pair')} {are} labelled 0 although a chain of pairs labelled 1 connects the two"
@@ -409,7 +409,7 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Pat
 
 def _example(corpus: Corpus, row: int) -> dict[str, Any]:
     """A row for display: its number, split, texts, and label, group or score."""
-    shown: dict[str, Any] = {"row": int(row) + 1, "split": corpus.splits[row]}
+    shown: dict[str, Any] = {"row": corpus.number_of(row), "split": corpus.splits[row]}
     if isinstance(corpus, Articles):
         return shown | {"title": corpus.articles[row].title}
     shown |= {column: getattr(corpus, name)[row] for name, column in corpus.COLUMNS.items()}

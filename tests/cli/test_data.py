@@ -95,6 +95,19 @@ def test_sentences_without_labels_are_trained_on_and_not_scored(labkit: Labkit, 
     assert labkit("train", "bag", "--corpus", plain).status == 2
 
 
+def test_columns_can_be_named(labkit: Labkit) -> None:
+    Path("odd.csv").write_text("stars,body\n5,very good\n1,not good\n")
+    check = ("data", "check", "odd.csv")
+    named = labkit(*check).mistake().partition("--columns ")[2].split()[0]
+    assert labkit(*check, "--columns", named, "--json").document()["shape"] == "Labelled"
+    Path("odd.csv").write_text("stars,body\n5,very good\n1,not good\n1,bad\n")
+    done = labkit(*check, "--columns", named)
+    assert ("'5'" in done.err, "'1'" in done.err) == (True, False)  # a single row cannot be learned
+    assert "'good'" in labkit(*check, "--columns", "text=good", "-q").mistake()
+    assert "txt" in labkit(*check, "--columns", "txt=body", "-q").mistake()
+    assert "topics" in labkit("data", "check", "topics", "--columns", named).mistake()
+
+
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 NAME = "film-questions"

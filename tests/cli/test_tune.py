@@ -153,3 +153,8 @@ def test_the_test_rows_come_from_the_other_file(labkit: Labkit, monkeypatch: pyt
 
     monkeypatch.setattr(module, "bench", looking)
     assert "test has 12" in labkit(*MINE, "--test", "theirs.csv", "-q").mistake()
+    for name in ("mine.csv", "theirs.csv"):
+        Path(name).write_text(Path(name).read_text("utf-8").replace("text_a,text_b", "one,two"), "utf-8")
+    named = ("--test", "theirs.csv", "--columns", "text_a=one,text_b=two", "-q")
+    assert "test has 12" in labkit(*MINE, *named).mistake()
+    assert "topics" in labkit("bench", "topics", "--columns", "text=one").mistake()

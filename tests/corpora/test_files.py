@@ -190,6 +190,66 @@ def test_contradictory_rows_are_reported(content: str, said: list[str], tmp_path
     assert not said or len(set(corpus.splits)) == 1
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("review,sentiment\na,x\nb,y\n", {"text": "a", "label": "x"}),
+        ("text,topic,category\na,x,1\nb,y,2\n", {"text": "a", "label": "1", "topic": "x"}),
+        ("intent,text\nx,a\ny,b\n", {"text": "a", "label": "x"}),
+        ("text_1,text_2,label\na,b,1\nc,d,0\n", {"text_a": "a", "text_b": "b", "label": 1}),
+        ("sentence_1,sentence_2,similarity\na,b,0.5\nc,d,4\n", {"text_a": "a", "text_b": "b", "score": 0.5}),
+        ("text1,text2,label,similarity\na,b,1,0.5\nc,d,0,4\n", {"text_a": "a", "text_b": "b", "label": 1}),
+        ("anchor,positive,negative,similarity\na,b,c,1\n", {"anchor": "a", "positive": "b", "similarity": "1"}),
+        ("query,positive\na,b\nc,d\n", {"group": "a", "text": "a"}),
+    ],
+)
+def test_common_names_of_columns(content: str, expected: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(content)
+    assert next(read_corpus(tmp_path / "mine.csv").rows()).items() >= expected.items()
+
+
+def test_a_column_that_the_user_names_is_not_renamed_again(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("topic,kind\na,x\nb,y\n")
+    corpus = read_corpus(tmp_path / "mine.csv", columns={"text": "topic"})
+    assert isinstance(corpus, Sentences)
+    assert corpus.texts == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("stars,body\n5,very good\n1,not good at all\n", ["'stars', 'body'", "--columns text=body,label=stars"]),
+        ("id,one,two,dup\n1,a b,c d,0\n2,e f,g h,1\n", ["--columns text_a=one,text_b=two,label=dup"]),
+        ("question1,question2,dup\na,b,0\n", ["question1 and question2", "--columns label=dup"]),
+        ("body,my stars\nvery good,5\n", ["--columns 'text=body,label=my stars'"]),
+    ],
+)
+def test_unknown_columns_are_named_with_an_option_to_map_them(content: str, said: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(content)
+    with pytest.raises(ValueError, match="mine.csv") as caught:
+        read_corpus(tmp_path / "mine.csv")
+    assert [part for part in said if part not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("question1,question2,is_duplicate\na,,1\n", ["row 2: question2 "]),
+        ("question1,question2,is_duplicate\na,b,1\nc, ,0\nd,e,\nf,,0\n", ["rows 3 and 5: q", "row 4: is_dup"]),
+        ("question1,question2,is_duplicate\na,b,2\n", ["row 2: is_duplicate is '2'"]),
+        ("sentence_1,sentence_2,similarity\na,b,x\n", ["row 2: similarity is 'x'"]),
+        ("text,category\n" + "a,\n" * 5, ["rows 2, 3, 4 and 2 more: category "]),
+        ("query,positive\na,\nb,c\n", ["row 2: positive "]),
+        ("query,positive\n,a\nb,c\n", ["row 2: query "]),
+    ],
+)
+def test_empty_and_invalid_cells_are_named_as_in_the_file(content: str, said: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(content)
+    with pytest.raises(ValueError, match="mine.csv") as caught:
+        read_corpus(tmp_path / "mine.csv")
+    assert [part for part in said if part not in str(caught.value)] == []
+
+
 BAD: dict[str, tuple[bytes, str]] = {
     "encoding.csv": ("text,label\nfine,x\ncafé,y\n".encode("latin-1"), "line 3: byte 0xe9"),
     "utf16.csv": ("text,label\na,x\n".encode("utf-16-le"), "row 1 .*NUL"),

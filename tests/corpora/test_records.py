@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,14 @@ class TestEveryShape:
     def test_take_keeps_order_and_columns(self, corpus: Corpus) -> None:
         rows = list(corpus.rows())
         assert list(corpus.take([2, 0]).rows()) == [rows[2], rows[0]]
+
+    def test_row_numbers_follow_their_rows_and_are_only_for_messages(self, corpus: Corpus) -> None:
+        numbered = replace(corpus, numbers=[2, 3, 5, "1 of b"])
+        assert numbered.fingerprint == corpus.fingerprint
+        assert repr(numbered) == repr(corpus)
+        assert numbered.take([3, 1]).numbers == ("1 of b", 3)
+        assert [corpus.number_of(2), numbered.number_of(2)] == [3, 5]
+        assert replace(numbered, numbers=[2, 3]).numbers == ()  # of other rows
 
     def test_fingerprint_sees_every_change(self, corpus: Corpus) -> None:
         assert corpus.take(range(4)).fingerprint == corpus.fingerprint

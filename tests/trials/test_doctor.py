@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from labkit.corpora import Article, Articles, Corpus, Labelled, Pairs, Section, Triplets, load
+from labkit.corpora import Article, Articles, Corpus, Labelled, Pairs, Section, Triplets, load, read_corpus
+from labkit.progress import collected
 from labkit.trials import suspect_labels
 from labkit.trials.doctor import Finding, examine
 from tests.test_contract import CORPORA
@@ -84,6 +86,16 @@ def test_a_text_in_two_splits_is_a_leak_despite_case_spaces_and_punctuation() ->
     assert leak.numbers == {"dev": 1, "test": 1}
     assert [(row["row"], row["other_row"]) for row in leak.rows] == [(3, 1), (4, 2)]
     assert leak.rows[0]["other_text"] == "A cat sat."
+
+
+def test_rows_have_the_numbers_of_their_file(tmp_path: Path) -> None:
+    """The header is row 1, row 4 repeats row 3, and row 5 is blank."""
+    (tmp_path / "mine.csv").write_text("text_a,text_b,label\nb,c,1\na,b,1\na,b,1\n\nc,a,0\nb,a,0\nx,y,1\n")
+    with collected():
+        corpus = read_corpus(tmp_path / "mine.csv")
+    assert [(row["row"], row["other_row"]) for row in found(corpus)["contradictions"].rows] == [(7, 3)]
+    assert [(row["row"], row["chain_rows"]) for row in found(corpus)["transitivity"].rows] == [(6, [2, 3])]
+    assert [row["row"] for row in found(corpus.take([4, 3, 1]))["contradictions"].rows] == [7]
 
 
 def test_leaks_of_pairs_in_either_order_of_texts_of_triplets_and_of_paragraphs() -> None:
@@ -190,11 +202,12 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
         others = [each for each in said if each != said[row]]
         said[row] = max(said) - said[row] if field == "values" else random.choice(others)
     suspicious = found(replace(corpus, **{field: said}))["suspicious"]
-    planted = set((wrong + 1).tolist())
+    planted = {corpus.number_of(row) for row in wrong}
     json.dumps(suspicious.rows)
     assert len(suspicious.rows) <= 20
     assert np.mean([row["row"] in planted for row in suspicious.rows]) >= least
     if name in ("topics", "questions"):
-        right = [row["suggested"] == truth[row["row"] - 1] for row in suspicious.rows if row["row"] in planted]
+        truths = dict(zip(corpus.numbers, truth, strict=True))
+        right = [row["suggested"] == truths[row["row"]] for row in suspicious.rows if row["row"] in planted]
         assert np.mean(right) >= 0.8
         assert 40 <= suspicious.numbers["contradicted"] <= 200  # rows whose label every method contradicts
