@@ -176,7 +176,9 @@ def with_test(corpus: Corpus, test: Corpus) -> Corpus:
     columns: dict[str, Any] = {name: (*getattr(corpus, name), *getattr(test, name)) for name in corpus.COLUMNS}
     splits = ["dev" if split == "test" else split for split in corpus.splits] + ["test"] * len(test)
     extra = {name: (*own, *test.extra[name]) for name, own in corpus.extra.items() if name in test.extra}
-    return replace(corpus, **columns, splits=splits, extra=extra)
+    numbers: list[int | str] = [*map(corpus.number_of, range(len(corpus)))]
+    numbers += [f"{test.number_of(row)} of {Path(test.name).name}" for row in range(len(test))]
+    return replace(corpus, **columns, splits=splits, extra=extra, numbers=numbers)
 
 
 def with_dev(corpus: Corpus) -> Corpus:
