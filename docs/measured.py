@@ -80,7 +80,7 @@ LEADS = {  # comparison -> the table, the beginning of its claim, and the column
     "Titles: weighted pairs against contrastive, BiLSTM": ("sentpwnet/3", "on titles", "titles", "Siamese"),
     "Sentences: distilled pieces against the best network": (
         "sentpwnet/3", "fine-tuned vectors", "sentences", "Triplet network"),
-    "Sections *: the paper's triplet network against mean vectors": (
+    "Sections: the paper's triplet network against mean vectors": (
         "thematic/3", "the triplet network leads every", "accuracy", "mean-vectors"),
     "Captions, lift *: two bidirectional layers against one layer": (
         "pthought/3", "the most complex encoder", "lift", "one layer"),

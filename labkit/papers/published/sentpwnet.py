@@ -29,7 +29,7 @@ READ_PLACES = (
     "batch size; as printed, networks read characters. "
 )
 _READ: Mapping[str, object] = {"unit": "characters", "dimension": 100, "batch": 64}  # where these trials start
-#: data on which each seed chooses its settings anew: on Quora, a quarter of the rows misled the CNN's trials
+#: data on which each seed chooses its own settings: on Quora, a quarter of the rows misled the CNN's trials
 PER_SEED = ("quora", "triplets-titles", "places")
 #: the same for the two rows that lead on sentences of sections, whose difference is the narrowest that is claimed
 DECISIVE = (*PER_SEED, "triplets-sen")
