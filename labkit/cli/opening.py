@@ -48,8 +48,10 @@ def _named(columns: str) -> dict[str, str]:
     named = {}
     for each in columns.split(",") if columns else ():
         ours, _, theirs = (part.strip() for part in each.partition("="))
-        if ours not in OURS or not theirs:
-            raise ValueError(f"--columns {each!r} is not like text=review; the names on the left are {', '.join(OURS)}")
+        if ours not in OURS or not theirs or ours in named:
+            raise ValueError(
+                f"--columns {each!r} is not like text=review; the names on the left, once each: {', '.join(OURS)}"
+            )
         named[ours] = theirs
     return named
 

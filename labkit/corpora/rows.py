@@ -109,7 +109,7 @@ def _renamed(
     """
     names: dict[str, str] = {}
     theirs: dict[str, str] = {}
-    anchors: set[str] = set()
+    anchors: set[tuple[Any, ...]] = set()
     for number, row in rows:
         if row.keys() != names.keys():
             names = our_names(row, given)
@@ -120,11 +120,12 @@ def _renamed(
             continue
         texts = {column: ours.pop(column) for column in ("anchor", "positive")}
         anchor = texts["anchor"]
-        for column, wanted in (("anchor", anchor not in anchors), ("positive", texts["positive"] != anchor)):
+        first = _hashable((anchor,)) not in anchors
+        for column, wanted in (("anchor", first), ("positive", texts["positive"] != anchor)):
             if wanted:
                 group = {"group": anchor, "text": texts[column], **ours}
                 yield number, group, theirs | {"group": theirs["anchor"], "text": theirs[column]}
-        anchors.add(anchor)
+        anchors.add(_hashable((anchor,)))
 
 
 def corpus_of_rows(
@@ -240,11 +241,16 @@ def _shape(where: str, row: Mapping[str, Any], theirs: Mapping[str, str]) -> typ
 
 def _guessed(row: Mapping[str, Any]) -> dict[str, str]:
     """An example of how the columns may map to ours: two columns of several words may be a pair."""
+    row = {
+        column: value
+        for column, value in row.items()
+        if column != "split" and "," not in column and column.isprintable()
+    }
     texts = [column for column, value in row.items() if " " in str(value).strip()]
     ours: tuple[str, ...] = ("text_a", "text_b")
     if len(texts) != 2 or len(row) == 2:
-        texts, ours = [max(row, key=lambda column: len(str(row[column])))], ("text",)
-    others = [column for column in row if column not in (*texts, "split")]
+        texts, ours = sorted(row, key=lambda column: -len(str(row[column])))[:1], ("text",)
+    others = [column for column in row if column not in texts]
     return dict(zip((*ours, "label"), (*texts, *others[-1:]), strict=False))
 
 

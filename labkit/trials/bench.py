@@ -22,6 +22,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,7 @@ import numpy as np
 from labkit import scale
 from labkit.atomic import write_text
 from labkit.corpora.article_rules import eligible
-from labkit.corpora.catalogue import CORPORA
+from labkit.corpora.catalogue import load
 from labkit.corpora.records import Articles, Corpus, Labelled, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels
@@ -117,7 +118,8 @@ def bench(
             timed = {name: (ENTRIES[name], corpus, measure) for name in names}
             found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
             costs = {name: Cost(**cost) for name, cost in found.items()}
-            left = max(minutes - (time.monotonic() - began) / 60, minutes / 2)
+            spent = (time.monotonic() - began) / 60
+            left = max(minutes - spent, minutes / 2)
             sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
             more = sized.pop("more")
             if not sized["methods"]:
@@ -125,7 +127,7 @@ def bench(
                 reasons = "; ".join(f"{name}: {reason}" for name, reason in sized["left_out"].items())
                 remedy = "fix these reasons" if all(cost.reason for cost in costs.values()) else "allow more minutes"
                 raise ValueError(f"no method can be compared in {minutes:g} minutes ({reasons}); {remedy}")
-            enough = math.ceil(minutes + more) if more > 0 else 0
+            enough = math.ceil(spent + left + more - 1e-6) if more > 0 else 0
             made = Plan(known, minutes=minutes, workers=workers, costs=costs, seed=seed, enough=enough, **sized)
             write_text(folder / "planned.json", json.dumps(asdict(made), indent=1))
     try:
@@ -150,7 +152,8 @@ def bench(
 
 def _forget(folder: Path) -> None:
     """Remove everything stored before the plan, so that the folder can be used again with more minutes or extras."""
-    shutil.rmtree(folder / "costs", ignore_errors=True)
+    for name in ("costs", "frozen"):
+        shutil.rmtree(folder / name, ignore_errors=True)
     for name in ("findings.json", scale.MANIFEST):
         (folder / name).unlink(missing_ok=True)
 
@@ -387,8 +390,11 @@ def _code(corpus: Corpus, cut: Threshold | None, classifier: Any, folder: Path) 
     """Code that uses the winner."""
     opened = f"model = load_run({str(folder)!r})"
     if classifier is not None:
-        known = corpus.name in CORPORA or Path(corpus.name).exists()
-        opening = f"corpus = load({corpus.name!r})" if known else "# corpus: the one you compared methods on"
+        opening = "# corpus: the one you compared methods on"
+        with suppress(ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the notes on its rows were shown before
+            if load(corpus.name).fingerprint == corpus.fingerprint:
+                opening = f"corpus = load({corpus.name!r})"
         return f"""\
 from labkit import load, load_run
 from labkit.arrays import unit

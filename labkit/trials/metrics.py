@@ -16,9 +16,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -104,8 +106,10 @@ def encoded(method: Method, corpus: Corpus, folder: Path | None) -> Method:
 def frozen_rows(method: Method, texts: Sequence[str], folder: Path) -> np.ndarray:
     """The vectors of a frozen model; the folder keeps them, so that each sentence is encoded once."""
     with locked(folder, patience=-1):
-        file = folder / "vectors.npz"
-        stored = dict(np.load(file, allow_pickle=False)) if file.is_file() else {}
+        file = folder / f"{vars(method)['weights'][:16]}.npz"
+        stored: dict[str, np.ndarray] = {}
+        with suppress(FileNotFoundError, ValueError, BadZipFile):  # a damaged file is written again
+            stored = dict(np.load(file, allow_pickle=False))
         known: list[str] = json.loads(stored["texts"].tobytes()) if stored else []
         place = {text: row for row, text in enumerate(dict.fromkeys([*known, *texts]))}
         new = [*place][len(known) :]

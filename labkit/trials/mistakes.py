@@ -95,10 +95,10 @@ def _classified(method: Method, classifier: Any, test: Labelled, train: Any) -> 
     """Sentences that the classifier gets most surely wrong, each with the nearest training sentence of its answer."""
     texts, rows = list(test.texts), unit(method.encode(list(test.texts)))
     chances, said = classifier.predict_proba(rows), classifier.predict(rows)
-    cosines = dots(rows, unit(method.encode(list(train.texts))))
+    known, labels = unit(method.encode(list(train.texts))), np.array(train.labels, object)
     for row in np.argsort(-chances.max(axis=1), kind="stable"):
         if said[row] != test.labels[row]:
-            near = int(np.where(np.array(train.labels, object) == said[row], cosines[row], -np.inf).argmax())
+            near = int(np.where(labels == said[row], dots(rows[[row]], known)[0], -np.inf).argmax())
             yield texts[row], train.texts[near], test.labels[row], f"{said[row]}: probability {chances[row].max():.2f}"
 
 

@@ -63,12 +63,14 @@ ENTRIES = {
 class Cost:
     """Seconds to train on all rows and to score, and whether the method is random; or why it cannot take part.
 
-    A process opens a pretrained model once, in `opening` seconds, for all its trials.
+    A process opens a pretrained model once, in `opening` seconds, for all its trials. The first score takes `once`
+    seconds more than the others, because a frozen model encodes each sentence once.
     """
 
     fit: float = 0.0
     score: float = 0.0
     opening: float = 0.0
+    once: float = 0.0
     random: bool = True
     tuned: bool = True  # whether it has settings to try
     reason: str = ""
@@ -79,7 +81,12 @@ class Cost:
         runs = seeds if self.random else 1
         if not self.tuned:
             trials, part, again = 1, 1.0, 0
-        return self.opening + self.fit * (trials * part + again + runs) + self.score * (trials + again + 2 * runs)
+        return (
+            self.opening
+            + self.once
+            + self.fit * (trials * part + again + runs)
+            + self.score * (trials + again + 2 * runs)
+        )
 
     def training(self, seconds: Sequence[float]) -> float:
         """The seconds of one run, including opening its model, which only the first run of a process measures."""
@@ -118,7 +125,7 @@ class Plan:
     def untried(self) -> str:
         """The methods left out for lack of time, and the minutes that would include them; empty if there are none."""
         late = [name for name in self.left_out if name in self.costs and not self.costs[name].reason]
-        more = f"; --minutes {self.enough} would include them" * bool(self.enough)
+        more = f"; --minutes {self.enough} would include them (in another folder, --out)" * bool(self.enough)
         return f"Not tried for lack of time: {listed(late)}{more}." if late else ""
 
     @property
@@ -175,11 +182,13 @@ def cost_of(entry: Entry, corpus: Corpus, metric: Metric) -> dict[str, Any]:
     opening = max(0.0, longer - fit) if entry.extra else 0.0
     random = first.shape != second.shape or not np.array_equal(first, second)
     fit *= max(1, epochs) / share
-    if max(fit, slowly / share) < QUICK:
+    more = len(corpus.sentences()) / len(few.sentences())
+    if max(fit, more * slowly) < QUICK:
         fit, score, _ = _timed(entry, settings, corpus, metric, seed=0)
+        once = 0.0
     else:
-        score = max(score, slowly) / share
-    return asdict(Cost(fit, score, opening, random, bool(entry.space(corpus))))
+        score, once = more * score, more * max(0.0, slowly - score)
+    return asdict(Cost(fit, score, opening, once, random, bool(entry.space(corpus))))
 
 
 def _timed(

@@ -222,6 +222,7 @@ def test_a_column_that_the_user_names_is_not_renamed_again(tmp_path: Path) -> No
         ("id,one,two,dup\n1,a b,c d,0\n2,e f,g h,1\n", ["--columns text_a=one,text_b=two,label=dup"]),
         ("question1,question2,dup\na,b,0\n", ["question1 and question2", "--columns label=dup"]),
         ("body,my stars\nvery good,5\n", ["--columns 'text=body,label=my stars'"]),
+        ('body,"stars, 1=bad"\nvery good,5\n', ["--columns text=body in"]),
     ],
 )
 def test_unknown_columns_are_named_with_an_option_to_map_them(content: str, said: list[str], tmp_path: Path) -> None:
@@ -236,6 +237,7 @@ def test_unknown_columns_are_named_with_an_option_to_map_them(content: str, said
     [
         ("question1,question2,is_duplicate\na,,1\n", ["row 2: question2 "]),
         ("question1,question2,is_duplicate\na,b,1\nc, ,0\nd,e,\nf,,0\n", ["rows 3 and 5: q", "row 4: is_dup"]),
+        ("question1,question2,is_duplicate\na,,\n", ["question2", "is_duplicate"]),
         ("question1,question2,is_duplicate\na,b,2\n", ["row 2: is_duplicate is '2'"]),
         ("sentence_1,sentence_2,similarity\na,b,x\n", ["row 2: similarity is 'x'"]),
         ("text,category\n" + "a,\n" * 5, ["rows 2, 3, 4 and 2 more: category "]),

@@ -26,7 +26,7 @@ from labkit.method import Method
 from labkit.progress import silent
 from labkit.trials.bench import bench, with_dev, with_test
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import Metric, _costs, frozen_rows, metrics_for, probe
+from labkit.trials.metrics import Metric, _costs, fitted_probe, frozen_rows, metrics_for, probe
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, Cost, Entry, Plan, cost_of, planned
 from labkit.trials.report import HEAD, Line, Report, as_html, curve_sentence, verdict_sentence
@@ -72,7 +72,7 @@ def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_an
 def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the rows and one of two epochs take 30 seconds, so all rows and epochs are estimated at 120.
 
-    Scoring half of the rows takes 30 seconds, so it is estimated at 60.
+    Scoring takes 30 seconds for three quarters of the sentences (all of dev, half of train), so 40 for all.
     """
     clock, seen, fit = count(0, 30), list[tuple[int, int]](), Method.fit
 
@@ -84,15 +84,19 @@ def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.Mo
     monkeypatch.setattr("labkit.trials.plan.TIMED_ROWS", 32)
     monkeypatch.setattr(Method, "fit", watching)
     cost = cost_of(Entry("tiny", "siamese", TINY), CORPORA["pairs"](), Metric("auc"))
-    assert cost == {"fit": 120, "score": 60, "opening": 0, "random": True, "tuned": True, "reason": ""}
+    assert cost == {"fit": 120, "score": 40, "opening": 0, "once": 0, "random": True, "tuned": True, "reason": ""}
+    clock = chain([0, 30, 130], count(160, 30))  # the first score takes 70 seconds longer
+    cost = cost_of(Entry("tiny", "siamese", TINY), CORPORA["pairs"](), Metric("auc"))
+    assert (cost["score"], cost["once"]) == (40, pytest.approx(70 * 4 / 3))
+    assert Cost(**cost).seconds(8, 1.0, 3) == pytest.approx(70 * 4 / 3 + 11 * 120 + 14 * 40)
     clock = chain([0, 130], count(160, 30))  # the first run takes 100 seconds longer
     cost = cost_of(Entry("tiny", "siamese", TINY, extra="torch"), CORPORA["pairs"](), Metric("auc"))
     assert (cost["fit"], cost["opening"]) == (120, 100)
-    assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 60
+    assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 40
     assert Cost(fit=9, opening=20).training([50, 30, 31]) == 50  # the first run opened the model
     assert [Cost(fit=9, opening=20).training([each]) for each in (4, 29)] == [24, 29]
     assert Cost(fit=9).training([1, 2, 6]) == 2
-    assert seen == [(1, 32)] * 4
+    assert seen == [(1, 32)] * 6
 
 
 def test_the_verdict_and_the_picture_show_methods_that_are_not_behind() -> None:
@@ -320,6 +324,8 @@ def test_dev_and_test_rows_from_elsewhere() -> None:
     both = with_test(pairs.part("train"), pairs.part("dev"))
     assert both.sizes == {"train": pairs.sizes["train"], "test": pairs.sizes["dev"]}
     assert both.part("test").sentences() == pairs.part("dev").sentences()
+    assert both.number_of(0) == 1
+    assert str(both.number_of(len(both) - 1)).startswith(f"{pairs.sizes['dev']} of")
     assert with_test(pairs, pairs.part("test")).sizes == {"train": 64, "dev": 32, "test": 16}
     for other, said in ((CORPORA["labelled"](), "Labelled"), (CORPORA["graded"](), "scores")):
         with pytest.raises(ValueError, match=said):
@@ -459,6 +465,27 @@ def test_a_frozen_model_encodes_each_sentence_once(tmp_path: Path, monkeypatch: 
     assert sorted(asked) == sorted({*corpus.part("train").sentences(), *corpus.part("dev").sentences()})
 
 
+def test_the_classifier_is_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, read = CORPORA["labelled"](), list[str]()
+    method = METHODS["tfidf"]()
+    method.fit(corpus)
+    monkeypatch.setattr("labkit.trials.metrics._sides", lambda _, part: read.append(*{*part.splits}) or sides(part))
+
+    def sides(part: Any) -> Any:
+        return unit(method.encode(list(part.texts))), list(part.labels)
+
+    fitted_probe(method, corpus)
+    assert read == ["train", "dev"]
+
+
+def test_a_limit_that_leaves_methods_out_names_one_that_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = {"methods": ("tfidf",), "left_out": {"sif": "slow"}, "trials": 8, "part": 1.0, "seeds": 3, "more": 2.5}
+    monkeypatch.setattr("labkit.trials.bench.planned", lambda *_, **__: dict(short))
+    assert bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW).plan.enough == 63  # of 60 minutes
+
+
 def test_the_classifier_of_the_report_is_the_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made: Any = CORPORA["labelled"]()
     noisy = [label if row % 5 else "other" for row, label in enumerate(made.labels)]
@@ -472,6 +499,8 @@ def test_the_classifier_of_the_report_is_the_probe(tmp_path: Path, capsys: pytes
     said = names["classifier"].predict(unit(names["model"].encode(list(test.texts)))).tolist()
     assert report.lines[0].ranked.score == pytest.approx(np.mean([*map(str.__eq__, said, test.labels)]))
     assert said[0] in capsys.readouterr().out
+    sure = [float(each.said.split()[-1]) for each in report.mistakes]
+    assert sure == sorted(sure, reverse=True)
     wrong = {text: label for text, label, own in zip(test.texts, said, test.labels, strict=True) if label != own}
     assert {each.a: each.said.split(":")[0] for each in report.mistakes} == wrong
     assert all(each.b in corpus.part("train").texts for each in report.mistakes)

@@ -32,7 +32,8 @@ MADE_HERE = (
     "published data, 300 dimensions for the networks, 100 for the plain mean and SIF); the paper uses GloVe with 300. "
     f"{FAIR}"
 )
-# : the recipe of table 3, where the paper's claim is decided -> the data on which each seed chooses its own settings
+# : the recipe of table 3 -> the data on which each seed of mean vectors and of the paper's network, whose comparison
+# decides the paper's claim, chooses its own settings
 PER_SEED: dict[Compute, tuple[str, ...]] = {told_apart: ("articles",)}
 SKIP = "the weights of skip-thoughts are not available here, and its SICK regression needs them"
 # : row of the paper -> the source of a triplet's negatives; two rules: two concatenated networks
@@ -118,8 +119,8 @@ TABLE_3 = Table(
     "Triplets of sentences from unseen articles: how often the sentence from the same section is nearer",
     (Column("accuracy", "triplet_accuracy", "articles"),),
     _rows(told_apart, ACCURACY),
-    note=f"{MADE_HERE} The settings of mean-vectors and of the paper's network are chosen again for each seed: the three "
-    "best trials and the printed values are trained on all rows, and dev decides.",
+    note=f"{MADE_HERE} The settings of mean-vectors and of the paper's network are chosen again for each seed: the "
+    "three best trials and the printed values are trained on all rows, and dev decides.",
     claims=(
         *_each("the triplet network leads every other method",
                ("triplets-sen",), ("mean-vectors", "skip-thoughts-CS", "skip-thoughts-SICK"), ("accuracy",)),
