@@ -56,6 +56,7 @@ from labkit.trials.verdict import UNITS, ranked
 
 SMALL = 2_000  # training rows up to which every trial uses all of them, because a quarter would say too little
 SHARES = (0.25, 0.5, 1.0)  # shares of the training rows, for the learning curve
+EXPLAINING = 0.1  # share of the minutes for explaining mistakes; the others are listed without an explanation
 JUDGED_A_MINUTE = 500  # sentences whose labels a large model checks, per minute of the limit
 
 
@@ -369,7 +370,7 @@ class _Comparison:
         told("explaining mistakes")
         known = encoded(method, corpus, self.metric.folder)
         classifier = fitted_probe(known, corpus) if self.metric.name == PROBE and isinstance(corpus, Labelled) else None
-        mistakes = tuple(mistakes_of(known, corpus, classifier))
+        mistakes = tuple(mistakes_of(known, corpus, classifier, seconds=EXPLAINING * 60 * self.plan.minutes))
         told("exporting the model")
         return replace(
             report,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from labkit.corpora.records import Corpus, Groups, Labelled, Pairs, Triplets
 from labkit.evaluation.neighbours import dots, nearest, nearest_others
 from labkit.evaluation.pairs import best_threshold
 from labkit.evaluation.scores import pair_similarities, scored_part, triplet_similarities
+from labkit.explanation import LEFT_OUT
 from labkit.method import Method
 
 SHOWN = 20
@@ -20,7 +24,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Mistake:
-    """Two sentences, their label, the method's answer, and the words that the method relied on."""
+    """Two sentences, their label, the method's answer, and the words that it relied on (empty if the time was up)."""
 
     a: str
     b: str
@@ -29,8 +33,10 @@ class Mistake:
     words: str
 
 
-def mistakes_of(method: Method, corpus: Corpus, classifier: Any = None, most: int = SHOWN) -> list[Mistake]:
-    """The clearest mistakes on test, worst first, each explained with the method's own parts.
+def mistakes_of(
+    method: Method, corpus: Corpus, classifier: Any = None, *, most: int = SHOWN, seconds: float = math.inf
+) -> list[Mistake]:
+    """The clearest mistakes on test, worst first, explained with the method's own parts until the `seconds` are over.
 
     With a `classifier` of the unit vectors of labelled sentences, they are the classifier's.
     """
@@ -49,10 +55,12 @@ def mistakes_of(method: Method, corpus: Corpus, classifier: Any = None, most: in
         train = corpus.part("train") if "train" in corpus.sizes else test
         known = isinstance(train, Labelled) and set(test.classified()[1]) <= set(train.labels)
         found = _neighbours(method, test, train if known else test)
-    return [
-        Mistake(a, b, truth, said, method.explain(a, b).largest())
-        for (a, b, truth, said), _ in zip(found, range(most), strict=False)
-    ]
+    way = LEFT_OUT if method.ways[0] == "integrated" else ""  # integrated Jacobians of a long sentence take a minute
+    end, mistakes = time.monotonic() + seconds, list[Mistake]()
+    for a, b, truth, said in islice(found, most):
+        words = method.explain(a, b, way=way).largest() if time.monotonic() < end else ""
+        mistakes.append(Mistake(a, b, truth, said, words))
+    return mistakes
 
 
 _Found = Iterator[tuple[str, str, str, str]]

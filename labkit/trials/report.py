@@ -291,7 +291,7 @@ def as_html(report: Report) -> str:
         body += ["<h2>Use it</h2>", f"<pre>{escape(report.code)}</pre>", f"<p>{escape(report.exported)}</p>"]
     body += ["<h2>The data</h2>", *map(_finding, report.findings)]
     if report.mistakes:
-        rows = [[each.a, each.b, each.truth, each.said, each.words] for each in report.mistakes]
+        rows = [[each.a, each.b, each.truth, each.said, each.words or "no time to explain"] for each in report.mistakes]
         body += [
             f"<h2>Where {escape(report.lines[0].ranked.name)} makes mistakes</h2>",
             _table(("sentence", "other sentence", "label", "the method says", "why"), rows, "text"),

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from labkit import METHODS, load, load_run
+from labkit import METHODS, Siamese, load, load_run
 from labkit.arrays import unit
 from labkit.corpora import Corpus, Labelled, from_classes
 from labkit.evaluation.classes import logistic_right
 from labkit.evaluation.scores import score, selection
+from labkit.explanation import LEFT_OUT, Explanation
 from labkit.locks import is_locked
 from labkit.method import Method
 from labkit.progress import silent
@@ -537,3 +538,22 @@ def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:
         else:
             assert scores.items is not None
             assert len(found) == (scores.items == 0).sum()
+
+
+def test_explanations_stop_when_their_time_is_up() -> None:
+    corpus, ways = CORPORA["pairs"](), list[str]()
+
+    class Slow(Siamese):
+        def explain(self, a: str, b: str, *, way: str = "", steps: int = 0) -> Explanation:
+            ways.append(way)
+            return super().explain(a, b, way=way, steps=steps)
+
+    method = Slow(encoder="lstm", epochs=1)
+    method.fit(corpus)
+    assert method.ways[0] == "integrated"
+    explained = mistakes_of(method, corpus)
+    assert set(ways) == {LEFT_OUT}  # integrated Jacobians of two long sentences take minutes
+    assert all(each.words for each in explained)
+    listed = mistakes_of(method, corpus, seconds=0)
+    assert listed == [replace(each, words="") for each in explained]
+    assert len(ways) == len(explained) > 1
