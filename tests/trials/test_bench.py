@@ -44,6 +44,8 @@ def test_the_cost_of_a_method_by_hand() -> None:
     assert cost.seconds(trials=8, part=1.0, seeds=3) == 10 * (8 + 3) + (8 + 6)
     assert cost.seconds(trials=8, part=0.25, seeds=3) == 10 * (2 + 4 + 3) + (8 + 4 + 6)
     assert replace(cost, random=False).seconds(trials=8, part=1.0, seeds=3) == 10 * 9 + 10
+    opened = replace(cost, opening=100, once=1000)  # opened to choose settings and for the test, encoded once
+    assert opened.seconds(trials=8, part=1.0, seeds=3) == cost.seconds(trials=8, part=1.0, seeds=3) + 1200
 
 
 def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_and_seeds() -> None:
