@@ -91,7 +91,7 @@ def triplets_of(
     The `tally`, if given, counts the items that each rule removes.
     """
     if not isinstance(corpus, Articles):
-        raise ValueError(f"corpus is {type(corpus).__name__}, expected Articles, whose sections give triplets")
+        raise ValueError(f"corpus {corpus.name!r} has {corpus.KIND}, expected articles, whose sections give triplets")
     plan, tally = Plan(rule, seed, max_per_anchor, by), Counter() if tally is None else tally
     titles: set[str] = set()
     prepared = []

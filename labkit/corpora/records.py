@@ -117,6 +117,7 @@ class Corpus:
     COLUMNS: ClassVar[dict[str, str]] = {}
     TEXTS: ClassVar[tuple[str, ...]] = ()
     CLASSES: ClassVar[str] = ""  # the field with each sentence's class, if the shape has classes
+    KIND: ClassVar[str] = ""  # its rows in the words of messages
 
     def __post_init__(self) -> None:
         splits = (self.splits,) * len(self) if isinstance(self.splits, str) else _held(self.splits)
@@ -276,6 +277,7 @@ class Labelled(Corpus):
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "labels": "label"}
     TEXTS = ("texts",)
     CLASSES = "labels"
+    KIND = "sentences with classes"
 
     def _divided(self) -> Sequence[str]:
         return by_class(self.texts, self.labels)
@@ -309,6 +311,7 @@ class Pairs(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"text_a": "text_a", "text_b": "text_b", "values": "label"}
     TEXTS = ("text_a", "text_b")
+    KIND = "pairs"
 
     def _check(self) -> None:
         super()._check()
@@ -365,6 +368,7 @@ class Triplets(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"anchors": "anchor", "positives": "positive", "negatives": "negative"}
     TEXTS = ("anchors", "positives", "negatives")
+    KIND = "triplets"
 
     def _divided(self) -> Sequence[str]:
         return dealt(together((self.anchors, self.positives, self.negatives), np.ones(len(self), bool)))
@@ -387,6 +391,7 @@ class Groups(Corpus):
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text", "groups": "group"}
     TEXTS = ("texts",)
     CLASSES = "groups"
+    KIND = "groups of sentences"
 
     def _divided(self) -> Sequence[str]:
         return dealt(grouped(self.texts, self.groups))
@@ -414,6 +419,7 @@ class Sentences(Corpus):
 
     COLUMNS: ClassVar[dict[str, str]] = {"texts": "text"}
     TEXTS = ("texts",)
+    KIND = "sentences without labels"
 
     def _divided(self) -> Sequence[str]:
         return ("train",) * len(self)
@@ -480,6 +486,7 @@ class Articles(Corpus):
     articles: Sequence[Article]
 
     COLUMNS: ClassVar[dict[str, str]] = {"articles": "article"}
+    KIND = "articles"
 
     def _divided(self) -> Sequence[str]:
         return [hashed_split(article.title) for article in self.articles]

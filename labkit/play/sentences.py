@@ -53,9 +53,7 @@ def bundled() -> PlaySentences:
 def from_corpus(corpus: Corpus) -> PlaySentences:
     """Return the short sentences of a corpus's largest classes; its test and dev rows are held out."""
     if not isinstance(corpus, Labelled):
-        raise ValueError(
-            f"the corpus has the shape {type(corpus).__name__}, expected sentences with labels (columns text and label)"
-        )
+        raise ValueError(f"the corpus has {corpus.KIND}, expected sentences with classes (columns text and label)")
     sizes = Counter(corpus.labels)
     largest = {label for label, size in sizes.most_common(CLASSES) if size > 1}
     if len(largest) < 2:

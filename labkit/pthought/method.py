@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from labkit.corpora.records import Corpus, Labelled, Sentences
+from labkit.corpora.records import Corpus, Labelled, Pairs, Sentences
 from labkit.corpora.relations import train_sentences
 from labkit.evaluation import p_coherence
 from labkit.explanation import LEFT_OUT, Parts
@@ -253,7 +253,7 @@ def groups_of(corpus: Corpus) -> list[list[str]]:
         return list(groups.values())
     if isinstance(corpus, Sentences):
         raise corpus.without_labels("P-thought needs paraphrases (pv-dbow needs only texts)")
-    kind = {"Pairs": "graded pairs", "Labelled": "classes"}.get(type(corpus).__name__, type(corpus).__name__.lower())
+    kind = "graded pairs" if isinstance(corpus, Pairs) else corpus.KIND
     raise ValueError(
         f"corpus {corpus.name!r} has {kind}, which do not mark paraphrases. Use groups (columns group, text) or pairs "
         "labelled 0/1 (text_a, text_b, label), such as captions or questions"

@@ -134,8 +134,8 @@ def changed(
     pairs = sample.rows
     if not isinstance(pairs, Pairs):
         raise ValueError(
-            f"corpus {pairs.name!r} has the shape {type(pairs).__name__}, expected Pairs with grades or "
-            "labels, such as relatedness or questions"
+            f"corpus {pairs.name!r} has {pairs.KIND}, expected pairs with grades or labels, such as relatedness or "
+            "questions"
         )
     a, b = sample.places.T.tolist()
     scores = [pair_cosines(rows, a, b) for rows in (before, after)]

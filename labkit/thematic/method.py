@@ -155,8 +155,8 @@ def triplets_of_rule(corpus: Corpus, rule: str, seed: int, progress: Progress = 
         raise corpus.without_labels("thematic needs articles with sections, or triplets (pv-dbow needs only texts)")
     if not isinstance(corpus, Triplets):
         raise ValueError(
-            f"corpus {corpus.name!r} has the shape {type(corpus).__name__}, expected Articles or Triplets. Use "
-            "sentpwnet for pairs, classes and groups"
+            f"corpus {corpus.name!r} has {corpus.KIND}, expected articles or triplets. Use sentpwnet for pairs, "
+            "classes and groups"
         )
     if rule != "adjacent":
         raise ValueError(

@@ -170,9 +170,7 @@ def _write(report: Report, folder: Path) -> None:
 def with_test(corpus: Corpus, test: Corpus) -> Corpus:
     """The corpus with another corpus's rows as its test split; its own test rows are added to dev."""
     if type(test) is not type(corpus):
-        raise ValueError(
-            f"the test rows are {type(test).__name__}, the corpus {type(corpus).__name__}; give both the same columns"
-        )
+        raise ValueError(f"the test rows are {test.KIND}, but the corpus has {corpus.KIND}; give both the same columns")
     if isinstance(corpus, Pairs) and isinstance(test, Pairs) and corpus.graded != test.graded:
         raise ValueError(
             "the test rows and the corpus differ: one has scores, the other labels; give both the same columns"
@@ -206,7 +204,7 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
             )
     possible = metrics_for(corpus)
     if metric and metric not in possible:
-        raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {type(corpus).__name__}")
+        raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {corpus.KIND}")
     for split in ("train",) * ((metric or possible[0]) == PROBE) + ("dev", "test"):
         part = corpus.part(split)
         labels = {*part.values} if isinstance(part, Pairs) else {*part.classified()[1]}
