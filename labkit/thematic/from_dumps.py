@@ -29,6 +29,7 @@ from labkit.corpora.article_triplets import FURTHER, Plan, Prepared, triplet_row
 from labkit.corpora.catalogue import CORPORA, load
 from labkit.corpora.files import check_output, read_articles, write_rows
 from labkit.corpora.records import Article, Articles, Triplets, hashed_split
+from labkit.corpora.rows import SHAPES_BY_NAME
 from labkit.corpora.shards import Part, first_seen, key_rows, splits_of, tables, write_texts
 from labkit.progress import Progress, silent
 from labkit.thematic import wikipedia
@@ -157,7 +158,7 @@ def _file_of(name: str) -> Path:
     if name not in CORPORA:
         load(name)  # raises an error that says what is wrong
     elif (shape := CORPORA[name].shape) != "Articles":
-        raise ValueError(f"corpus {name!r} has the shape {shape}, expected Articles: titles, sections, paragraphs")
+        raise ValueError(f"corpus {name!r} has {SHAPES_BY_NAME[shape].KIND}, expected articles with sections")
     elif (place := CORPORA[name].here()) and place.is_file():
         return place
     raise ValueError(f"{name} is not a file of articles; give a .jsonl or a dump (list a folder's files one by one)")

@@ -103,7 +103,7 @@ def test_bad_sources_are_refused(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("text_a,text_b,label\na,b,1\n")
     (tmp_path / "wiki.zim").write_bytes(b"ZIM")
     for name, said in (
-        ("topics", "Labelled"),
+        ("topics", "sentences with classes"),
         ("artcles", "'articles'"),
         (str(tmp_path / "no.xml.bz2"), "no.xml.bz2"),
         (str(tmp_path), "is a folder"),

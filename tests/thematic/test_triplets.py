@@ -216,7 +216,7 @@ def test_invalid_plans_and_corpora_are_refused() -> None:
     for wrong in ({"rule": "near"}, {"by": "x"}, {"max_per_anchor": 0}):
         with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
             triplets_of(corpus_of("T"), **wrong)
-    with pytest.raises(ValueError, match="Triplets"):
+    with pytest.raises(ValueError, match="triplets"):
         triplets_of(Triplets(["a"], ["b"], ["c"]))
     with pytest.raises(ValueError, match="short"):
         triplets_of(Articles([Article("T", [Section("", ["Lead."])])], name="short"))

@@ -330,7 +330,7 @@ def test_dev_and_test_rows_from_elsewhere() -> None:
     assert both.number_of(0) == 1
     assert str(both.number_of(len(both) - 1)).startswith(f"{pairs.sizes['dev']} of")
     assert with_test(pairs, pairs.part("test")).sizes == {"train": 64, "dev": 32, "test": 16}
-    for other, said in ((CORPORA["labelled"](), "Labelled"), (CORPORA["graded"](), "scores")):
+    for other, said in ((CORPORA["labelled"](), "sentences with classes"), (CORPORA["graded"](), "scores")):
         with pytest.raises(ValueError, match=said):
             with_test(pairs, other)
 
