@@ -24,7 +24,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Mistake:
-    """Two sentences, their label, the method's answer, and the words that it relied on (empty if the time was up)."""
+    """Two sentences, their label, the method's answer, and the words that mattered most (empty if the time was up)."""
 
     a: str
     b: str
@@ -36,9 +36,10 @@ class Mistake:
 def mistakes_of(
     method: Method, corpus: Corpus, classifier: Any = None, *, most: int = SHOWN, seconds: float = math.inf
 ) -> list[Mistake]:
-    """The clearest mistakes on test, worst first, explained with the method's own parts until the `seconds` are over.
+    """The clearest mistakes on test, worst first, each explained until the `seconds` are over.
 
-    With a `classifier` of the unit vectors of labelled sentences, they are the classifier's.
+    They are explained with the method's own parts or, if these take long, by leaving words out. With a `classifier` of
+    the unit vectors of labelled sentences, the mistakes are the classifier's.
     """
     test = scored_part(corpus.part("test"))
     if isinstance(test, Pairs):

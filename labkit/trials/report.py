@@ -82,8 +82,11 @@ def verdict_sentence(report: Report) -> str:
         return f"{name} scores {score}; no other method was compared."
     if not others:
         second = report.lines[1].ranked
+        leads = f"{name} leads on your data"
+        if report.plan.untried:  # one of the others may be better
+            leads = f"Of the {len(report.lines)} methods tried, {name} leads"
         return (
-            f"{name} leads on your data: {score}. The next, {second.name}, is {second.lead:.3f} behind "
+            f"{leads}: {score}. The next, {second.name}, is {second.lead:.3f} behind "
             f"[{second.lead_low:.3f}, {second.lead_high:.3f}]."
         )
     ties, still_open = (
@@ -112,7 +115,10 @@ def curve_sentence(report: Report) -> str:
     gain, low, high = report.gain
     name = report.lines[0].ranked.name
     if not (gain or low or high):  # as of a method that is not trained
-        return f"More labels would hardly help: {name} gives the same scores with half of the training rows."
+        return (
+            f"{name} gives the same scores with half of the training rows. This says nothing about methods that learn "
+            "more from labels."
+        )
     interval = ", ".join(map(written, (low, high)))
     change = f"{written(gain)} [{interval}]"
     about = f"from half of the training rows to all of them, the score of {name} changes by {change}"

@@ -111,6 +111,10 @@ def test_the_verdict_and_the_picture_show_methods_that_are_not_behind() -> None:
     assert re.findall("beta|gamma|delta", verdict_sentence(report)) == ["beta", "beta"]  # as a tie, and as the cheapest
     leads = verdict_sentence(replace(report, lines=(lines[0], *lines[2:])))
     assert ("gamma" in leads, "delta" in leads) == (True, False)  # only the runner-up is named
+    late = replace(report.plan, left_out={"omega": "too slow"}, costs={"omega": Cost()})
+    partly = verdict_sentence(replace(report, lines=(lines[0], *lines[2:]), plan=late))
+    assert "3 methods" in partly  # of which alpha leads: omega may be better
+    assert "3 methods" not in leads
     assert len(re.findall('<circle[^>]+fill="none"', as_html(report))) == 2
     assert "[" not in curve_sentence(replace(report, gain=(0.0, 0.0, 0.0)))  # as for a method without training
     bounds = ((0.01, 0.05), (0.003, 0.066), (-0.01, 0.05), (0.001, 0.004))
