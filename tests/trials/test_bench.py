@@ -95,7 +95,7 @@ def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.Mo
     clock = chain([0, 130], count(160, 30))  # the first run takes 100 seconds longer
     cost = cost_of(Entry("tiny", "siamese", TINY, extra="torch"), CORPORA["pairs"](), Metric("auc"))
     assert (cost["fit"], cost["opening"]) == (120, 100)
-    assert Cost(**cost).seconds(8, 1.0, 3) == 100 + 11 * 120 + 14 * 40
+    assert Cost(**cost).seconds(8, 1.0, 3) == 2 * 100 + 11 * 120 + 14 * 40
     assert Cost(fit=9, opening=20).training([50, 30, 31]) == 50  # the first run opened the model
     assert [Cost(fit=9, opening=20).training([each]) for each in (4, 29)] == [24, 29]
     assert Cost(fit=9).training([1, 2, 6]) == 2
