@@ -63,9 +63,8 @@ ENTRIES = {
 class Cost:
     """Seconds to train on all rows and to score, and whether the method is random; or why it cannot take part.
 
-    A process opens a pretrained model once, in `opening` seconds, for all its runs: one process chooses the settings,
-    another trains with them. The first score takes `once` seconds more than the others, because a frozen model encodes
-    each sentence once.
+    A process opens a pretrained model once, in `opening` seconds, for all its trials. The first score takes `once`
+    seconds more than the others, because a frozen model encodes each sentence once.
     """
 
     fit: float = 0.0
@@ -83,7 +82,7 @@ class Cost:
         if not self.tuned:
             trials, part, again = 1, 1.0, 0
         return (
-            2 * self.opening
+            self.opening
             + self.once
             + self.fit * (trials * part + again + runs)
             + self.score * (trials + again + 2 * runs)
