@@ -48,12 +48,6 @@ def test_class_keeps_its_colour_whatever_else_is_shown() -> None:
     assert coloured == {"c3": 3, "not in it": 10}  # the 4th and the 40th share a style, which the 4th keeps
 
 
-def test_with_an_order_the_most_frequent_classes_have_colours() -> None:
-    shown = Labelled([str(row) for row in range(7)], list("abbcccd"))
-    found = colouring(shown, most=2, order=tuple("abcd"))
-    assert (found.names, found.styles[:2]) == (("b", "c", "2 others"), (1, 2))  # numbered by the order
-
-
 def test_chosen_ringed_and_typed() -> None:
     picture, shown = some(12)
     figure = clusters(picture, shown, chosen=[0, 3, 7], ring=5, landed=np.array([[9.0, 8.0]]))
