@@ -486,6 +486,16 @@ def test_the_teacher_deletes_a_shared_run_while_another_page_has_it_open(
     assert job.name in " ".join(said.value.replace("\\", "") for said in (*space.info, *space.error))
 
 
+def test_a_run_deleted_since_the_page_was_loaded_is_not_listed(
+    opened: Opened, waiting: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened("train_page")
+    monkeypatch.setattr(st, "selectbox", lambda label, names, *rest, **more: next(iter(names)))
+    runs = {name: Job("tfidf", "topics", folder=str(tmp_path / name), state="finished") for name in ("gone", "here")}
+    (tmp_path / "here").mkdir()
+    assert import_module("train_queue").choose_run(waiting, runs, runs["gone"]) == runs["here"]
+
+
 def test_a_model_is_saved_only_if_the_visitor_may_see_it_at_the_click(
     opened: Opened, came: SimpleNamespace, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
