@@ -72,18 +72,10 @@ SELECTED = """() => [...document.querySelectorAll('.js-plotly-plot')].map(pictur
 RINGS = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
     picture.querySelectorAll('.labkit-ring').length
     + picture._fullData.filter(trace => trace.marker?.symbol === 'circle-open').length)"""
-AWAY = """() => [...document.querySelectorAll('.js-plotly-plot')].map(picture =>
-    picture.querySelectorAll('.labkit-away').length)"""
 EPOCHS = (
     "() => [...document.querySelectorAll('.js-plotly-plot')].map(one => one.querySelector('.textpoint')?.textContent"
     ".replace(' (kept)', ''))"
 )
-
-
-# whether the slider's handle is at its value
-THERE = """(() => { const range = document.querySelector(".st-key-epoch input");
-    const { left, translate } = range.closest("[style*=left]").style;
-    return Math.abs(parseFloat(left) - 100 * range.value / range.max) < 1 && !parseFloat(translate || 0); })()"""
 SLIDER = "() => document.querySelector('.st-key-epoch input').getAttribute('aria-valuetext')"
 # slow down the clock of the animation to 16 ms per drawn frame, so that a busy machine skips no epoch
 SLOWLY = """() => {
@@ -112,7 +104,7 @@ def row_in(url: str) -> str:
     return parse_qs(urlsplit(url).query).get("row", [""])[0]
 
 
-def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: Listener, tmp_path: Path) -> None:
+def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: Listener) -> None:
     view = listener.go(f"{address}/space?left=SIF&right=TF-IDF&how=PCA")
     view.evaluate("document.querySelector('.js-plotly-plot').here = true")
     click(view, 0, 7)
@@ -124,11 +116,6 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     assert view.evaluate("document.querySelector('.js-plotly-plot').here")  # not redrawn, so the zoom is kept
 
     picture = view.locator(".js-plotly-plot").nth(1)
-    picture.get_by_role("button", name="Zoom in").click()
-    view.wait_for_function(f"({AWAY})()[0] > 0")  # points out of view here are pale in the other picture
-    assert view.evaluate(AWAY)[1] == 0
-    picture.get_by_role("button", name="Fit").click()
-    view.wait_for_function(f"({AWAY})()[0] == 0")
     picture.get_by_role("button", name="Box").click()
     drag(view, picture.locator(".nsewdrag").last.bounding_box(), [(0.3, 0.3), (0.7, 0.7)])
     view.wait_for_function(f"(all => String(all[0]) == String(all[1]) && all[0].length > 20)(({SELECTED})())")
@@ -155,11 +142,6 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
     listener.settle()
     assert "rain" not in view.url
     assert view.locator("main i").count() == 0
-    with view.expect_download() as waited:
-        view.get_by_role("button", name="PNG").first.click()
-    waited.value.save_as(tmp_path / "saved.png")
-    saved = pytest.importorskip("PIL.Image").open(tmp_path / "saved.png").convert("RGBA")
-    assert saved.getextrema()[3] == (255, 255)  # no transparent pixel
     listener.go(view.url)  # as opened from a shared link
     view.wait_for_selector(".st-key-reading li")
     assert row_in(view.url) == second
@@ -184,15 +166,9 @@ def test_clusters_from_a_click_to_a_link_and_the_epochs(address: str, listener: 
         f"({EPOCHS})().every(said => said.split(' ')[1] === ({SLIDER})())"
     )  # slider and pictures agree
     view.get_by_role("button", name="Play", exact=True).first.click()
-    view.wait_for_function(f"{at_the_end} && ({SLIDER})() === '{last}'")
-    listener.settle()
-    view.get_by_role("button", name="Play", exact=True).first.click()
     view.wait_for_function("seen.has('epoch 2,epoch 2')")
-    view.get_by_role("slider", name="Epoch").press("Home")  # while it plays
-    view.wait_for_function(f"({SLIDER})() === '0' && {THERE}")
-    listener.settle()
-    view.get_by_role("slider", name="Epoch").press("End")
-    view.wait_for_function(f"({SLIDER})() === '{last}' && {THERE}")
+    view.get_by_role("slider", name="Epoch").press("End")  # while it plays
+    view.wait_for_function(f"({SLIDER})() === '{last}'")
     listener.settle()
     turn_to(listener, "Why")
     turn_to(listener, "Space")
@@ -220,7 +196,6 @@ COLOURS = f"""() => ({INSTANCES})().map(map => {{
     return seen.size; }})"""
 CHOSEN = f"""() => ({INSTANCES})().map(map => [...atob(map.chosen)].reduce((sum, letter) =>
     sum + letter.charCodeAt(0).toString(2).replaceAll('0', '').length, 0))"""
-NAMES = f"() => ({INSTANCES})().map(map => [...map.written.values()])"
 FIRST_POINT = f"""() => {{
     const map = ({INSTANCES})()[0], box = map.over.getBoundingClientRect(), row = map.points.grid.rows[0];
     const {{ width, height, pixels }} = map.measure(), [x, y] = map.points.places.slice(2 * row, 2 * row + 2);
@@ -237,10 +212,6 @@ def test_maps_by_mouse_and_keyboard(address: str, listener: Listener) -> None:
     assert min(view.evaluate(COLOURS)) > 50  # neither map is blank
     over = view.locator(".over").first
     box = over.bounding_box()
-    for names in view.evaluate(NAMES):  # words of regions do not overlap
-        assert len(names) >= 3
-        for at, (_, left, top, half) in enumerate(names):
-            assert all(abs(left - a) > half + b or abs(top - c) > 15 for _, a, c, b in names[:at])
     before = view.evaluate(VIEWS)
     drag(view, box, [(0.5, 0.5), (0.7, 0.4)])
     left, right = view.evaluate(VIEWS)
@@ -376,19 +347,12 @@ def test_every_page_is_accessible_and_carries_the_corpus_the_file_and_the_way_ba
         if kind == "SVG":
             assert "Similarity and weight of anchor" in waited.value.path().read_text()
         view.keyboard.press("Escape")
-    turn_to(listener, "Papers")
-    view.locator(".st-key-try-thematic button").click()
-    view.get_by_role("slider", name="Temperature of Iclust").wait_for()
-    listener.settle()
-    assert view.get_by_role("combobox", name="Corpus").input_value() == "articles"  # captions have no sections
     view.goto(f"{address}/pairs_page?corpus=captions&vectors=LSA&beta=22")  # an old address
     view.get_by_role("slider", name="β, near negatives").wait_for()
     listener.settle()
     assert urlsplit(view.url).path == "/why"
     assert float(parse_qs(urlsplit(view.url).query)["beta"][0]) == 22
     assert view.get_by_role("combobox", name="Vectors", exact=True).input_value() == "LSA"
-    cut = ".katex-display:visible"
-    assert view.locator(cut).evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth + 1).length") == 0
     turn_to(listener, "Why")
     data.click()
     choose(listener, "Corpus", "your own file")

@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.evaluation.scores import score
-from labkit.figure_names import SAW, spoken
-from labkit.methods import METHODS, load_run
+from labkit.figure_names import spoken
+from labkit.methods import METHODS
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
 from labkit.trials.leaderboard import Line, Result, leaderboard
@@ -77,20 +77,11 @@ def test_seeds_share_one_line_with_mean_and_spread(opened: Opened, runs: Path, r
 @pytest.mark.whole
 def test_another_metric_and_no_run_at_all(opened: Opened, runs: Path) -> None:
     page = fine(compared(opened, runs).run())
-    for asked in ("hit@10", "intra"):
+    for asked in ("hit@10", "intra"):  # a larger intra is neither better nor worse, so none is the best
         fine(page.selectbox(key="figure").set_value(asked).run())
-        marks = [trace for trace in figure(page)["data"] if trace["name"] != "one seed"]
-        highest = {trace["name"]: max(trace["x"]) for trace in marks}
-        table = page.dataframe[0].value
-        assert table[spoken(asked)].is_monotonic_decreasing
-        if asked == "intra":  # larger is neither better nor worse, so none is the best
-            assert len(highest) == 1
-            continue
-        assert max(highest, key=lambda name: highest[name]) == "best"  # the highest score is never behind
-        for verdict, against in zip(table["verdict"], table["difference from the best, 95 %"], strict=True):
-            ends = [float(end.replace("−", "-")) for end in re.findall(r"[−+]?\d\.\d+", against)[1:]]
-            if verdict in ("behind", "open: not shown to be behind"):
-                assert (ends[0] < 0 and ends[1] < 0) == (verdict == "behind")  # the interval shown decides
+        kinds = {trace["name"] for trace in figure(page)["data"] if trace["name"] != "one seed"}
+        assert ("best" in kinds, len(kinds) > 1) == (asked != "intra", asked != "intra")
+        assert page.dataframe[0].value[spoken(asked)].is_monotonic_decreasing
     for box in page.multiselect:
         box.set_value([])
     assert len(fine(page.run()).info) == 1
@@ -110,28 +101,6 @@ def test_a_run_that_saw_the_test_sentences_is_marked_and_comes_last(opened: Open
     assert table["verdict"].iloc[-1] == "not judged: saw the test sentences"
     fine(runs_box(page).set_value([]).run())
     assert SAW_TEST.format(names="sbert-lp") not in texts(page)
-
-
-@pytest.mark.whole
-def test_both_pictures_have_the_same_order(opened: Opened) -> None:
-    if not DEMONSTRATIONS["sbert-lp-topics"].here:
-        pytest.skip("needs the bundled runs")
-    page = opened("train_page", corpus="topics", view="Runs")
-    page.query_params["runs"] = ["triplet-topics", "sentpwnet-topics", "siamese-topics"]  # chosen in this order
-    fine(page.run())
-    curves = [trace["name"].removesuffix("-topics") for trace in figure(page, 1)["data"]]
-    assert curves == [name for name in page.dataframe[0].value["run"] if name in curves]
-    assert len(curves) == 3
-
-
-@pytest.mark.whole
-def test_a_run_of_an_earlier_version_shares_a_line_with_its_current_twin(opened: Opened, tmp_path: Path) -> None:
-    old = DEMONSTRATIONS["sentpwnet-topics"]
-    if not old.here:
-        pytest.skip("needs the bundled runs")
-    load_run(old.folder).save(tmp_path / "twin")  # writes the settings with their current names
-    table = fine(compared(opened, tmp_path, corpus="topics").run()).dataframe[0].value
-    assert [name for name in table["run"] if name.startswith("sentpwnet")] == ["sentpwnet"]
 
 
 def test_a_tie_at_the_top_is_called_a_tie(opened: Opened) -> None:
@@ -167,29 +136,14 @@ def test_each_corpus_has_its_own_scores_of_a_baseline(opened: Opened) -> None:
         assert found.scores.corpus == name
 
 
-def test_the_verdict_says_why_a_higher_score_does_not_count(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened("train_page")
-    from train_runs import verdict_of
-
-    monkeypatch.setattr(Line, "saw_test", property(lambda line: line.name == "seen"))
-    for mean, said in ((0.869, True), (0.5, False)):
-        scores = {"a": (0.842, "open"), "b": (0.84, "open"), "seen": (mean, "saw test")}
-        lines = [Line(name, (), {"hit@1": at}, "hit@1", None, verdict) for name, (at, verdict) in scores.items()]
-        assert (SAW in " ".join(verdict_of(lines))) is said
-
-
 def test_the_page_opens_on_the_runs_of_the_corpus_or_else_on_its_data(opened: Opened, runs: Path) -> None:
     page = compared(opened, runs)
     del page.query_params["view"]
     assert fine(page.run()).segmented_control(key="view").value == "Runs"
     with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")  # uploaded while the runs of another corpus were open
     assert fine(page).segmented_control(key="view").value == "Data"
-    page = opened("train_page", corpus="your own file")
-    with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n")
-    assert fine(page).segmented_control(key="view").value == "Data"
-    assert (
-        page.segmented_control(key="view").set_value("Runs").run().run().segmented_control(key="view").value == "Runs"
-    )
+    page.segmented_control(key="view").set_value("Runs").run().run()
+    assert page.segmented_control(key="view").value == "Runs"
 
 
 @pytest.mark.whole

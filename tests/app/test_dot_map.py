@@ -106,14 +106,3 @@ def test_above_two_thousand_sentences_there_is_a_map_and_no_sentence_is_sent_for
     fine(page.selectbox(key="labels").select("none").run())
     assert json.loads(maps(page)[1].json)["words"] == [[], []]
     assert json.loads(maps(page)[1].json)["points"] == data["points"]  # the points are not sent again
-
-
-@pytest.mark.whole
-def test_marked_rows_are_marked_in_both_maps(opened: Opened) -> None:
-    page = fine(opened("space_page", right="TF-IDF", **MANY).run())
-    page.session_state["marked"].rows = rows = list(range(7, 5_000, 3))
-    _, left, _, right = maps(fine(page.run()))
-    sent = [b64decode(json.loads(each.json)["chosen"]) for each in (left, right)]
-    held = [np.unpackbits(np.frombuffer(each, np.uint8), bitorder="little") for each in sent]
-    assert np.array_equal(held[0], held[1])
-    assert np.flatnonzero(held[0]).tolist() == rows

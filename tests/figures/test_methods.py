@@ -114,15 +114,3 @@ def test_no_sentence_becomes_markup(found: Examined) -> None:
             assert "<img" not in text, name
             seen += "&lt;" in text
     assert seen >= 12  # the hostile sentence is there, as text
-
-
-@pytest.mark.parametrize("ends", [(0.9, 0.52), (0.9, 0.5), (0.55, 0.1), (0.95, 0.9)])
-def test_names_of_rates_that_end_close_together_do_not_overlap(ends: tuple[float, float]) -> None:
-    """The heights of the names TPR, FPR, TNR and FNR at the last k, in a panel of about 280 pixels."""
-    same, others = (round(100 * share) for share in ends)
-    ranks = np.array([1] * same + [9] * (100 - same) + [1] * others + [9] * (100 - others))
-    rule = Rule(curves(ranks, np.array([1] * 100 + [0] * 100), most=3), np.ones(3), np.ones(3), 2, 4, False)
-    names = [note for note in figures.mutual_rule_curves(rule).layout.annotations if len(note.text) == 3]
-    heights = sorted(280 * note.y + note.yshift for note in names)
-    assert len(heights) == 4
-    assert min(np.diff(heights)) >= 14  # their font size

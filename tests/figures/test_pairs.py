@@ -14,7 +14,7 @@ from labkit import figures
 from labkit.figures import triplet_losses
 from labkit.pairs import pair_weights
 from labkit.sentpwnet.method import PairSettings, loss_of
-from labkit.sentpwnet.view import Examined, examine, one_triplet
+from labkit.sentpwnet.view import Examined, one_triplet
 from labkit.thematic.network import LOSSES
 
 
@@ -79,13 +79,6 @@ def test_a_weight_over_a_setting_marks_the_current_and_the_pinned_value() -> Non
     assert (note.yref, note.y, note.yanchor) == ("y domain", 1, "bottom")  # above the axes, away from all marks
     assert figure.layout.yaxis.range[1] > max(weights)
     assert len(figures.weight_over(values, weights, 10.0, sign="β").data) == 2
-
-
-def test_the_axes_of_an_anchor_stay_when_a_setting_changes(found: Examined) -> None:
-    other = examine(found.batch, found.similarity, replace(found.settings, alpha=9.0, beta=1.0))
-    first, second = (figures.anchor_bars(each, 0, heaviest=2.0).layout for each in (found, other))
-    assert first.yaxis.range == second.yaxis.range
-    assert first.yaxis2.range == second.yaxis2.range == (0, 2.0)
 
 
 SETTINGS = PairSettings(alpha=3.0, beta=7.0, base=0.4, margin=0.3, temperature=0.4)

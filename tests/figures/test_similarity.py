@@ -12,7 +12,6 @@ from scipy import sparse
 
 from labkit import figures
 from labkit.explanation import REST, Explanation, Parts
-from labkit.figures.similarity import READABLE
 from labkit.film.reading import film_explanation
 from tests.figures.examples import some_companions
 
@@ -100,15 +99,3 @@ def test_long_sentences_show_their_strongest_words_in_order() -> None:
     assert rows == sorted(np.argsort(np.abs(told.own_a))[-4:])
     columns = sorted(np.argsort(np.abs(told.own_b))[-4:])
     np.testing.assert_array_equal(heat(figure).z, np.array(told.parts)[np.ix_(rows, columns)])
-
-
-def test_cells_have_numbers_where_there_is_room() -> None:
-    a, b = (Parts.of_sum("vw", sparse.csr_array(np.diag(x))) for x in ([0.8, 0.6], [0.6, -0.8]))
-    (square,) = figures.word_pairs(film_explanation(("v", "w"), a, b, np.eye(2), 0.5)).data
-    assert np.array(square.text).tolist() == [[".48", ""], ["", "-.48"]]
-    assert square.z[0][0] == pytest.approx(0.48)
-    small = figures.word_pairs(replace(explained("v", "w"), parts=((0.0123,),)))
-    assert np.array(small.data[0].text).tolist() == [[".012"]]  # two digits would be too few
-    many = explained(" ".join(["v"] * 15), " ".join(["w"] * 14))
-    assert len(many.names_a) * len(many.names_b) > READABLE
-    assert figures.word_pairs(many).data[0].text is None

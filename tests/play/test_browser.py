@@ -53,21 +53,6 @@ def test_a_slider_that_restarts_the_training_can_be_dragged(address: str, opened
     assert view.evaluate("play.lab.sides[0].training.corpus.rows.filter(row => !row.unseen).length") == 6 * 32
 
 
-def test_both_sliders_of_a_hyperparameter_show_one_value(address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    view = opened(address).view
-    view.click("#more")
-    values = view.locator(".control:has([type=range][id^=temperature]) .value")
-    assert values.count() == 1  # the slider next to the picture is not under More as well
-    view.click("text=Compare two losses")
-    view.evaluate("play.change('loss', 'infonce', 1)")  # the right side has the left one's temperature
-    view.locator("#dial input").fill("0")
-    assert values.all_inner_texts() == ["0.02", "0.02"]
-    assert view.input_value("#panel [data-keep=temperature-1]") == "0"
-    view.evaluate("play.open(play.lab.scenes[1])")  # the slider is now the margin
-    assert view.locator("#panel [data-keep=margin-0]").count() == 0
-    assert view.locator("#panel [data-keep=loss-0]").count() == 1
-
-
 def test_the_weights_of_a_card_are_in_the_unit_of_the_curve(address: str, opened) -> None:  # type: ignore[no-untyped-def]
     view = opened(address).view
     view.locator("#dial input").fill("0")
@@ -98,26 +83,6 @@ def test_a_link_opens_with_the_clicked_dot(address: str, opened) -> None:  # typ
     assert other.locator("#card p").first.inner_text() == text
     assert other.evaluate("play.chosen.row") == 7
     assert opened(f"{address}#scene=margin&row=99999").view.locator("#card").is_hidden()
-
-
-def test_the_lines_shown_change_every_25_steps(address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    view = opened(address).view
-    view.wait_for_function(f"{STEPS} > 60")
-    held = view.evaluate("""() => {
-        play.play(false);
-        const { training } = play.lab.sides[0];
-        const { space } = play.stages[0];
-        const draw = (playing) => space.draw(training, { playing }) ?? space.kept.pairs.map(({ rows }) => rows.join());
-        const seen = [draw(false)];
-        for (let step = 0; step < 26; step++) {
-            play.lab.step();
-            seen.push(draw(true));
-        }
-        return seen;
-    }""")
-    assert {len(lines) for lines in held} == {3}
-    assert all(lines == held[0] for lines in held[:25])
-    assert held[25] != held[0]
 
 
 def test_arrow_keys_move_the_control_in_focus_and_page_keys_the_scene(address: str, opened) -> None:  # type: ignore[no-untyped-def]
@@ -175,54 +140,6 @@ def test_a_term_is_explained_where_it_occurs(address: str, opened) -> None:  # t
     assert term.get_attribute("aria-describedby") == meaning.get_attribute("id")
     view.keyboard.press("Escape")
     assert not meaning.is_visible()
-
-
-def test_more_lists_all_terms_and_a_phone_can_present(address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    view = opened(address, viewport={"width": 390, "height": 844}).view
-    assert not view.locator("#present").is_visible()
-    view.locator("#more").click()
-    assert 0 <= view.locator("#panel").bounding_box()["y"] < 400
-    view.locator("#panel summary").click()
-    terms = {text.lower() for text in view.locator("#panel dt").all_inner_texts()}
-    assert {"weight", "miner", "hit@1", "inter/intra"} < terms
-    assert all(view.locator("#panel dd").all_inner_texts())
-    view.locator("#panel .phone").click()
-    assert not view.locator("#panel").is_visible()
-    assert view.evaluate("document.documentElement.scrollWidth") <= 390
-    view.locator("#present").click()
-    assert view.locator("#more").is_visible()
-
-
-@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
-def test_a_presented_scene_keeps_its_text_beside_the_space(size: tuple[int, int], address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    view = opened(address, viewport=dict(zip(("width", "height"), size, strict=True))).view
-    view.evaluate("document.documentElement.classList.add('present')")
-    reach = """() => {
-        const box = (element) => element.getBoundingClientRect();
-        const texts = [...document.querySelectorAll(".story *, .dial *")].filter((part) => part.offsetParent);
-        const right = Math.max(...texts.map((part) => box(part).right));
-        return [right - box(document.querySelector(".stage")).left, box(document.querySelector(".dial")).bottom];
-    }"""
-    for scene in range(10):
-        view.evaluate("scene => { play.open(play.lab.scenes[scene]); play.draw(); }", scene)
-        across, down = view.evaluate(reach)
-        assert across <= 0
-        assert down <= size[1]
-
-
-def test_in_the_frame_of_the_app_the_curve_has_room_and_panels_are_visible(address: str, opened) -> None:  # type: ignore[no-untyped-def]
-    view = opened(address, viewport={"width": 1216, "height": 667}).view  # in a window of 1280 by 800
-    for scene in range(10):
-        view.evaluate("scene => play.open(play.lab.scenes[scene])", scene)
-        assert view.locator(".curve canvas").first.bounding_box()["height"] > 100  # the axes take 50 of them
-        view.click("#more")
-        panel = view.locator("#panel").bounding_box()
-        assert 0 <= panel["y"] < 467
-        view.evaluate("document.querySelector('#side').scrollTop = 1e4")
-        charts, side = (view.locator(part).bounding_box() for part in (".charts", "#side"))
-        assert side["y"] <= charts["y"] <= charts["y"] + charts["height"] <= side["y"] + side["height"]  # in view
-        assert charts["height"] + 100 < side["height"]  # with room for the scrolled part
-        view.click("#more")
 
 
 def test_keys_step_through_the_scenes(address: str, opened) -> None:  # type: ignore[no-untyped-def]

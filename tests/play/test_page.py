@@ -54,10 +54,9 @@ def test_a_corpus_keeps_its_split_and_its_short_sentences() -> None:
     assert len(data["classes"]) == 12
 
 
-@pytest.mark.parametrize("name", ["loss", "miner", "dimension"])
-def test_an_unknown_choice_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=name):
-        labkit.playground(**{name: 5})
+def test_an_unknown_choice_is_refused() -> None:
+    with pytest.raises(ValueError, match="miner"):
+        labkit.playground(miner="nearest")
 
 
 def test_a_corpus_without_classes_is_refused() -> None:

@@ -44,9 +44,10 @@ def test_pca_is_the_svd_of_the_centred_rows() -> None:
 
 @pytest.mark.parametrize("method", QUICK)
 def test_same_seed_same_picture_for_dense_and_sparse(method: str) -> None:
-    for given in (clouds(), clouds().astype(np.float32), sparse.csr_array(np.maximum(clouds(), 0))):
+    rows = clouds(15)
+    for given in (rows.astype(np.float32), sparse.csr_array(np.maximum(rows, 0))):
         one, two = (project(given, method, seed=1) for _ in range(2))
-        assert one.points.shape == (90, 2)
+        assert one.points.shape == (45, 2)
         assert one.points.dtype == np.float32
         assert one.points.tobytes() == two.points.tobytes()
         assert np.isfinite(one.points).all()
@@ -239,8 +240,6 @@ def test_other_rows_are_placed_among_landmarks() -> None:
         (np.eye(5), {"method": "tsne", "start": np.zeros((4, 2))}, "start"),
         (np.eye(5), {"method": "lle", "neighbours": 1}, "neighbours"),
         (np.eye(5), {"method": "tsne", "perplexity": 0.5}, "perplexity"),
-        (np.eye(5), {"seed": -1}, "seed"),
-        (clouds(), {"method": "lle", "landmarks": 50}, "landmarks"),
         (clouds(), {"method": "tsne", "landmarks": 3}, "landmarks"),
     ],
 )
