@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import defaultdict
 from itertools import islice
 from pathlib import Path
@@ -16,7 +13,7 @@ from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
 from labkit.corpora.files import write_rows
 from labkit.corpora.records import SPLITS
-from labkit.shipped.making import BEGIN, END, between_marks, corpus_figures
+from labkit.shipped.making import BEGIN, END, corpus_figures
 
 
 @pytest.mark.parametrize("embedded", EMBEDDED.values(), ids=EMBEDDED)
@@ -68,33 +65,6 @@ def test_the_card_has_the_current_difficulty(embedded: Embedded) -> None:
     assert written == pytest.approx([found.chance, found.tfidf, found.mean_vectors], abs=0.006)
 
 
-ROWS_OF_ALL = """
-import json
-from itertools import islice
-from labkit.corpora.catalogue import EMBEDDED, KINDS, PAIRED, generator
-
-found = generator("minimal").found
-pairs = [pair for corpus in PAIRED for kind in KINDS for pair, _ in islice(found(corpus, kind, 0, "test"), 3)]
-told = [(pair.text_a, pair.text_b, sorted(pair.changed_a), sorted(pair.changed_b)) for pair in pairs]
-print(json.dumps([told, [list(islice(embedded.stream(seed=5), 100)) for embedded in EMBEDDED.values()]]))
-"""
-
-
-@pytest.mark.whole
-def test_the_hash_seed_changes_no_row() -> None:
-    made = [
-        subprocess.run(
-            [sys.executable, "-c", ROWS_OF_ALL],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert made[0] == made[1] != ""
-
-
 def units_of(corpus: Corpus, row: dict) -> list[str]:
     """What must not be in two splits: the sentences and, unless the task is to recognise it, their class."""
     if isinstance(corpus, Articles):
@@ -105,9 +75,3 @@ def units_of(corpus: Corpus, row: dict) -> list[str]:
         return [row["text"], "group " + row["group"]]
     assert isinstance(corpus, Labelled)
     return [row["text"]] + (["label " + row["label"]] if corpus.name == "places" else [])
-
-
-def test_marks_are_replaced_and_added() -> None:
-    once = between_marks("# Card\n\nProse.", "new")
-    assert once == f"# Card\n\nProse.\n\n{BEGIN}\nnew\n{END}\n"
-    assert between_marks(once + "\nMore.\n", r"newer \1") == once.replace("new", r"newer \1") + "\nMore.\n"
