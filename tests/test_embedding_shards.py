@@ -59,13 +59,6 @@ def test_the_methods_rows_in_order(run: Path, texts: Path, tmp_path: Path, size:
     np.testing.assert_array_equal(found.rows(picked), wanted[picked].astype(np.float32))
 
 
-@pytest.mark.whole
-def test_the_same_bytes_from_two_processes(run: Path, texts: Path, tmp_path: Path) -> None:
-    write_vectors(run, [texts], tmp_path / "one", size=9)
-    write_vectors(run, [texts], tmp_path / "two", size=9, workers=2)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
 def test_finished_shards_are_not_computed_again(
     run: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

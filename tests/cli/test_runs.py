@@ -93,6 +93,16 @@ def test_scores_that_are_not_finite_are_null(labkit: Labkit, monkeypatch: pytest
     assert kept["auc"] is None
 
 
+def test_the_sample_size_is_reported(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(score.__kwdefaults__, "most", 20)
+    rows = [f"a cat sleeps on sofa {n},{n % 9},{split}" for split in ("train", "test") for n in range(40)]
+    Path("many.csv").write_text("\n".join(["text,label,split", *(row.replace("cat", row[-4:]) for row in rows)]) + "\n")
+    assert labkit("train", "tfidf", "--corpus", "many.csv", "--out", "r").status == 0
+    found = labkit("evaluate", "r", "--json").document()
+    assert found["figures"]["asked"] == read_record("r")["metrics"]["many.csv/test"]["asked"] == 20
+    assert found["sample"] == labkit("evaluate", "r").out.splitlines()[-1]
+
+
 # --- compare ---------------------------------------------------------------------------------------------------------
 
 
