@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import json
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,12 @@ def test_triplets_depend_on_the_seed_and_removals_add_up(labkit: Labkit, tmp_pat
     rows = labkit(*call, "--seed", 2, "--output", "d.tsv").out.splitlines()[1:-1]
     told = {row.split("  ")[0]: row.split()[-1].replace(",", "") for row in rows}
     assert (told["read"], told["left"]) == tuple(str(found[name]["triplets"]) for name in ("read", "left"))
+
+
+def test_a_dump_that_is_cut_off_leaves_no_triplets(labkit: Labkit, tmp_path: Path) -> None:
+    (tmp_path / "cut.xml.bz2").write_bytes(bz2.compress(b"<mediawiki>" + b"<page></page>" * 99)[:-9])
+    assert "cut.xml.bz2" in labkit(*TRIPLETS[:-1], "cut.xml.bz2", "--out", "t.csv").mistake()
+    assert not list(tmp_path.glob("*t.csv*"))
 
 
 @pytest.mark.whole
