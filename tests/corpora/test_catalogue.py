@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import defaultdict
 from itertools import islice
 from pathlib import Path
@@ -63,6 +66,33 @@ def test_the_card_has_the_current_difficulty(embedded: Embedded) -> None:
     written = [float(cell) for cell in line.strip("| ").split("|")]
     # the last digits of the SVD differ between machines
     assert written == pytest.approx([found.chance, found.tfidf, found.mean_vectors], abs=0.006)
+
+
+ROWS_OF_ALL = """
+import json
+from itertools import islice
+from labkit.corpora.catalogue import EMBEDDED, KINDS, PAIRED, generator
+
+found = generator("minimal").found
+pairs = [pair for corpus in PAIRED for kind in KINDS for pair, _ in islice(found(corpus, kind, 0, "test"), 3)]
+told = [(pair.text_a, pair.text_b, sorted(pair.changed_a), sorted(pair.changed_b)) for pair in pairs]
+print(json.dumps([told, [list(islice(embedded.stream(seed=5), 100)) for embedded in EMBEDDED.values()]]))
+"""
+
+
+@pytest.mark.whole
+def test_the_hash_seed_changes_no_row() -> None:
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", ROWS_OF_ALL],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert made[0] == made[1] != ""
 
 
 def units_of(corpus: Corpus, row: dict) -> list[str]:
