@@ -212,10 +212,3 @@ def test_neighbours_explain_a_vector_computed_from_them() -> None:
     assert mixed == pytest.approx(method.encode(PAIR[:1])[0], abs=1e-6)
     train = corpus.part("train").sentences()[0]
     assert REST in method.explain(train, PAIR[0]).names_a  # the contribution of its own eigenvector
-
-
-def test_two_words_left_out_together_by_hand(bag: Method) -> None:
-    found = bag.explain(*PAIR, way=LEFT_OUT)
-    S = bag.similarity([PAIR[0], "How do I my bike?"], [PAIR[1], "How can I my old bicycle?"])
-    part = found.parts[found.names_a.index("mend")][found.names_b.index("fix")]
-    assert part == pytest.approx(S[0, 0] - S[1, 0] - S[0, 1] + S[1, 1], abs=1e-6)

@@ -76,19 +76,6 @@ def test_a_log_gets_one_line_per_minute(clock: list[float], capsys: pytest.Captu
     assert " 3/5 [01:00<00:39" in said[0]
 
 
-def test_only_text_and_time_are_shown_until_something_is_counted(
-    clock: list[float], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with progress.terminal("method") as shown:
-        for total in (None, 4):
-            shown(0, total, "checking")
-            clock[0] += 65
-            shown(0, total, "checking")
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.endswith("checking: 01:05")
-    assert " 0/4 [" in second
-
-
 def test_only_the_first_process_draws_unless_hushed(
     clock: list[float], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

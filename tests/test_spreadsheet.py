@@ -10,10 +10,9 @@ import pytest
 from labkit.spreadsheet import MARK, spreadsheet, without_formula
 
 
-@pytest.mark.parametrize("before", ["", "  ", "\t", "\u00a0", "\ufeff", "\u200b "])
-@pytest.mark.parametrize("sign", [*"=+-@＝|%\"'", "\n"])
-def test_a_formula_is_prefixed_with_a_quote(sign: str, before: str) -> None:
-    text = f'{before}{sign}HYPERLINK("http://x")'
+@pytest.mark.parametrize("start", [*"=+-@＝|%\"'", "\n", "  =", "\t=", "\u00a0=", "\ufeff=", "\u200b ="])
+def test_a_formula_is_prefixed_with_a_quote(start: str) -> None:
+    text = f'{start}HYPERLINK("http://x")'
     assert without_formula(text) == "'" + text
     cell = next(csv.reader(io.StringIO(spreadsheet([{"a": text}]).removeprefix(MARK).split("\n", 1)[1], newline="")))[0]
     assert cell == "'" + text

@@ -30,7 +30,6 @@ FILES: dict[str, bytes] = {
     "pairs.tsv": b"text_a\ttext_b\tscore\na\tb\t0.5\nc\td\t3\n",
     "triplets.jsonl": b'{"anchor": "a", "positive": "b", "negative": "c", "z": {"q": [1, null]}, "y": "\\ud800"}\n',
     "groups.csv": b"group,text,split\n1,a,train\n1,b,train\n2,c,test\n",
-    "unicode.txt": 'text\tlabel\r\n"a, é"\tx\r\n你好\ty\r\n'.encode("utf-16"),  # Excel's "Unicode Text"
     "lines.txt": "a, b\n\n<b>=1+1</b>\n你好\n".encode(),
     "articles.jsonl": b'{"title": "T", "sections": [{"title": "S", "paragraphs": ["One.", "Two."], "top": "R"}]}\n',
 }  # fmt: skip

@@ -26,11 +26,6 @@ from .conftest import SMALL, Labkit
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "labkit", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
-
-
 def commands(group: object, *before: str) -> list[tuple[str, ...]]:
     """All commands, each as a tuple of words."""
     found = getattr(group, "commands", {})
@@ -58,11 +53,12 @@ def test_results_as_json(labkit: Labkit) -> None:
     checked = labkit("data", "check", "mine.csv", "--measure", "--json").document()
     assert (checked["rows"], checked["shape"], checked["splits"]) == (96, "Pairs", {"train": 48, "dev": 24, "test": 24})
     assert 0 < checked["difficulty"]["tfidf"] <= 1
-    assert labkit("data", "get", "questions", "--json").document()["name"] == "questions"
-    made = labkit("data", "make", "corpus", "topics", "--rows", "50", "--out", "t.csv", "--json").document()
-    assert made == {"file": "t.csv", "rows": len(Path("t.csv").read_text().splitlines()) - 1}
-    assert 50 <= made["rows"] < 200
-    assert len(labkit("reproduce", "--json").document()) > 10
+    for seed in (8, 9):
+        words = ("data", "make", "corpus", "topics", "--rows", "50", "--seed", seed, "--out", f"{seed}.csv")
+        made = labkit(*words, "--json").document()
+        assert made == {"file": f"{seed}.csv", "rows": len(Path(f"{seed}.csv").read_text().splitlines()) - 1}
+        assert 50 <= made["rows"] < 200
+    assert Path("8.csv").read_bytes() != Path("9.csv").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -72,11 +68,9 @@ def test_results_as_json(labkit: Labkit) -> None:
         (("data", "check", "topics", "--encoding", "latin-1"), "--encoding"),
         (("data", "get", "stbs"), "'stsb'"),
         (("data", "make", "corpus", "topcis", "--out", "a.csv"), "'topics'"),
-        (("data", "make", "corpus", "topics", "--out", "no/a.csv"), "'no'"),
         (("data", "make", "corpus", "articles", "--out", "a.csv"), ".jsonl"),
         (("data", "make", "corpus", "topics"), "--out"),
         (("data", "list", "-q", "-v"), "--quiet"),
-        (("brew",), "brew"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(labkit: Labkit, tmp_path: Path, words: tuple[str, ...], named: str) -> None:
@@ -147,11 +141,6 @@ def test_data_check_counts_rows_and_reports_repeats_and_conflicts(labkit: Labkit
 # --- in a separate process -------------------------------------------------------------------------------------------
 
 
-def test_a_mistake_in_a_process(tmp_path: Path) -> None:
-    done = process("data", "check", "zzzz")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-
-
 SLOW = {"torch", "pandas", "pyarrow", "plotly", "sklearn"}
 TOLD = """
 import sys, labkit.methods
@@ -179,24 +168,12 @@ def test_help_imports_nothing_slow() -> None:
 def test_completion() -> None:
     def completed(*words: str) -> list[str]:
         asked = {"_LABKIT_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(("labkit", *words))}
-        return process(**asked, COMP_CWORD=str(len(words))).stdout.split()
+        environment = os.environ | asked | {"COMP_CWORD": str(len(words))}
+        return subprocess.check_output([sys.executable, "-m", "labkit"], text=True, env=environment).split()
 
     assert completed("data", "check", "qu") == ["questions"]
     assert completed("train", "film", "--corpus", "mi") == []  # so that the shell completes files
     assert completed("train", "sb") == ["sbert-lp", "sbert"]
-
-
-@pytest.mark.whole
-def test_make_gives_the_committed_file_and_grows_with_rows(labkit: Labkit) -> None:
-    assert labkit("data", "make", "corpus", "topics", "--out", "t.csv").status == 0
-    assert Path("t.csv").read_bytes() == CORPORA["topics"].here().read_bytes()
-    made = []
-    for seed in (8, 9):
-        words = ("data", "make", "corpus", "places", "--rows", 500, "--seed", seed, "--out", f"{seed}.csv")
-        assert labkit(*words).status == 0
-        made.append(Path(f"{seed}.csv").read_bytes())
-        assert 500 <= labkit("data", "check", f"{seed}.csv", "--json").document()["rows"] < 1000
-    assert made[0] != made[1]
 
 
 @pytest.mark.whole

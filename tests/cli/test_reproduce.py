@@ -109,21 +109,17 @@ def test_quick_computes_one_seed_and_is_no_evidence(labkit: Labkit, fake: None) 
 @pytest.mark.whole
 def test_the_reported_command_names_no_folder(labkit: Labkit, fake: None, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    for words in (["--data", "mine"], ["--data=mine"]):
-        labkit("reproduce", "fake/1", "--seeds", 1, *words, "--out", "r.json")
-        assert "mine" not in json.loads((tmp_path / "r.json").read_text())["command"]
-    for words in (["--out", tmp_path / "s.json"], [f"--out={tmp_path / 's.json'}"]):
+    for words in (["--data", "mine", f"--out={tmp_path / 's.json'}"], ["--data=mine", "--out", tmp_path / "s.json"]):
         labkit("reproduce", "fake/1", "--seeds", 1, *words)
         command = json.loads((tmp_path / "s.json").read_text())["command"]
-        assert "s.json" in command and str(tmp_path) not in command  # noqa: PT018
+        assert "s.json" in command
+        assert "mine" not in command
+        assert str(tmp_path) not in command
 
 
-@pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interruption_shows_finished_rows(
-    labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch, sign: signal.Signals, status: int
-) -> None:
+def test_an_interruption_shows_finished_rows(labkit: Labkit, fake: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(case: Case) -> Result:
-        os.kill(os.getpid(), sign)
+        os.kill(os.getpid(), signal.SIGTERM)
         return fakes.steady(case)
 
     stop = Row("stop", (None, None), fakes.recipe("stop", 0.1, run=ended))
@@ -133,7 +129,7 @@ def test_an_interruption_shows_finished_rows(
         done = labkit("reproduce", "fake/1", "--seeds", 1)
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert done.status == status
+    assert done.status == 143
     assert "| ours | .800 [" in done.out
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import re
 import shlex
@@ -192,9 +191,7 @@ def test_other_processes_write_and_print_nothing(labkit: Labkit, monkeypatch: py
         ((*NO_EPOCHS, "--set", "unit"), "--set"),
         ((*NO_EPOCHS, "--set", "min_count=2", "--set", "min_count=3"), "twice"),
         ((*NO_EPOCHS, "--epochs", "3"), "--epochs"),
-        ((*NO_EPOCHS, "--seed", "1.5"), "1.5"),
         ((*NO_EPOCHS, "--out", "mine.csv/run"), "--out"),
-        ((*LEARNS, "--set", "alpha=2"), "loss=locality"),
         (("train", "siamese", "--corpus", "no_dev.csv", "--set", "patience=1"), "patience"),
         ((*NO_EPOCHS, "--processes", "2"), "--processes"),
         (("train", "siamese", "--corpus", "no_train.csv", "--processes", "2"), "'train'"),
@@ -253,19 +250,6 @@ def test_the_printed_command_resumes_to_the_same_result(labkit: Labkit, stop: Ca
     assert contents("my run") == contents("whole")
 
 
-@pytest.mark.whole
-def test_resume_starts_resumes_and_reports_a_finished_run(labkit: Labkit, stop: Callable[..., Any]) -> None:
-    assert labkit(*TRAINING, "--out", "whole").status == 0
-    words = (*TRAINING, "--out", "r", *RESUME)
-    for epoch in (2, 3):
-        stop(epoch, *words)
-    done = labkit(*words)
-    assert (done.status, done.out.splitlines()[-1]) == (0, "r")
-    assert contents("r") == contents("whole")
-    assert (labkit(*words).out, contents("r")) == ("r\n", contents("whole"))
-    assert labkit("train", *RESUME, *TRAINING[1:], "--out", "r", "--seed", 1).status == 2  # the seed differs
-
-
 def test_resume_scores_a_run_that_was_interrupted_while_scoring(labkit: Labkit) -> None:
     figures = labkit(*NO_EPOCHS, *RESUME).out.splitlines()[0]
     folder = "runs/tfidf-mine-seed0"
@@ -274,6 +258,7 @@ def test_resume_scores_a_run_that_was_interrupted_while_scoring(labkit: Labkit) 
     write_run(load_run(folder).run("finished"), folder)  # without scores
     assert labkit(*NO_EPOCHS, *RESUME).out == f"{figures}\n{folder}\n"
     assert contents(folder) == whole
+    assert labkit(*NO_EPOCHS, *RESUME, "--seed", 1, "--out", folder).status == 2  # the seed differs
 
 
 def test_interrupted_before_saving_or_while_scoring(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,8 +297,7 @@ def test_several_processes_are_named_in_the_command(
 
 @pytest.mark.whole
 def test_a_damaged_checkpoint_is_refused(labkit: Labkit, stop: Callable[..., Any]) -> None:
-    assert labkit(*TRAINING, "--out", "whole").status == 0
-    stop(3, *TRAINING, "--out", "cut")
+    stop(2, *TRAINING, "--out", "cut")
     checkpoint = Path("cut", CHECKPOINT)
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
     before = contents("cut")
@@ -323,7 +307,6 @@ def test_a_damaged_checkpoint_is_refused(labkit: Labkit, stop: Callable[..., Any
     assert contents("cut") == before
     checkpoint.unlink()  # as the message suggests
     assert labkit(*TRAINING, "--out", "cut", *RESUME).status == 0
-    assert contents("cut") == contents("whole")
 
 
 def test_a_folder_in_which_another_process_trains(labkit: Labkit) -> None:
@@ -400,14 +383,13 @@ def test_the_launcher_leaves_no_temporary_folder(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize(("sign", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_writes_a_checkpoint(labkit: Labkit, sign: signal.Signals, status: int) -> None:
+def test_a_signal_writes_a_checkpoint(labkit: Labkit) -> None:
     """At the current batch; the last periodic checkpoint may be a minute old."""
     with subprocess.Popen([sys.executable, "-m", "labkit", *SLOW], stderr=subprocess.PIPE, text=True) as process:
         until(lambda: process.poll() is not None or Path("r/run.json").is_file())  # an epoch is done
-        process.send_signal(sign)
+        process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=HANG)
-    assert process.returncode == status
+    assert process.returncode == 143
     assert "Traceback" not in said
     assert said.splitlines()[-1].count("--out r --resume`") == 1
     assert load_run("r").encode(["a dog"]).shape == (1, 6)
@@ -466,70 +448,3 @@ def test_a_signal_to_several_processes(labkit: Labkit) -> None:
     assert said[1] == ""
     assert "Traceback" not in said[0]
     assert read_checkpoint("r") is not None
-
-
-# Fork a process that has imported everything, once per command line; closing the pipe starts all of them together.
-AT_ONCE = """
-import json, os, sys
-import labkit.methods, labkit.evaluation.scores, labkit.cli.main, tqdm, sklearn.feature_extraction.text
-commands, go, ready = json.loads(sys.argv[1]), *os.pipe()
-children = []
-for number, words in enumerate(commands):
-    children.append(os.fork())
-    if not children[-1]:
-        os.close(ready)
-        for name, place in (("said", 2), ("out", 1)):
-            os.dup2(os.open(f"{name}-{number}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), place)
-        os.read(go, 1)
-        sys.argv = ["labkit", *words]
-        try:
-            labkit.cli.main.main()
-        except SystemExit as left:
-            sys.stdout.flush()
-            os._exit(left.code or 0)
-os.close(ready)
-print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]))
-"""
-
-
-def at_once(*commands: tuple[str, ...]) -> list[tuple[int, str, str]]:
-    """The exit status, standard output and standard error of command lines that start together."""
-    done = subprocess.run(
-        [sys.executable, "-c", AT_ONCE, json.dumps(commands)],
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
-    )
-    assert done.returncode == 0, done.stderr
-    statuses = json.loads(done.stdout)
-    return [
-        (status, Path(f"out-{number}").read_text(), Path(f"said-{number}").read_text())
-        for number, status in enumerate(statuses)
-    ]
-
-
-@pytest.mark.weekly
-def test_simultaneous_runs_get_different_folders(labkit: Labkit) -> None:
-    found = at_once(*[NO_EPOCHS] * 8)
-    assert [status for status, _, _ in found] == [0] * 8
-    folders = {out.splitlines()[-1] for _, out, _ in found}
-    assert folders == {str(path) for path in Path("runs").iterdir()}
-    assert len(folders) == 8
-    for folder in folders:
-        assert read_record(folder)["metrics"]
-        assert not list(Path(folder).glob(".*"))
-
-
-@pytest.mark.weekly
-@pytest.mark.parametrize("more", [(), RESUME])
-def test_only_one_of_many_trains_in_a_folder(labkit: Labkit, more: tuple[str, ...]) -> None:
-    assert labkit(*NO_EPOCHS, "--out", "alone").status == 0
-    found = at_once(*[(*NO_EPOCHS, "--out", "r", *more)] * 8)
-    statuses = sorted(status for status, _, _ in found)
-    assert set(statuses) <= {0, 2} if more else statuses == [0] + [2] * 7
-    for status, _, said in found:  # a late process finds the run finished, which --resume accepts
-        assert status == 2 or "will be saved in r" in said or "is already finished in r" in said
-    assert not any("Traceback" in said for _, _, said in found)
-    assert sum(status == 0 and "will be saved in r" in said for status, _, said in found) == 1
-    assert contents("r") == contents("alone")

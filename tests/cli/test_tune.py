@@ -139,9 +139,7 @@ def test_a_stopped_comparison_prints_the_resuming_command(
         patch.setattr(module, "bench", stopping)
         done = labkit(*MINE, "--out", "it's")
     assert (done.status, done.out) == (143, "")
-    again = labkit(*command_told(done))
-    assert again.status == 0
-    assert Path("it's/report.html").is_file()
+    assert command_told(done) == [*map(str, MINE), "--out", "it's"]
 
 
 def test_the_test_rows_come_from_the_other_file(labkit: Labkit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from labkit.corpora import CORPORA, Articles, Corpus, Groups, Labelled, Pairs
 from labkit.corpora.catalogue import DATA, EMBEDDED, Embedded
 from labkit.corpora.files import write_rows
 from labkit.corpora.records import SPLITS
-from labkit.shipped.making import BEGIN, END, between_marks, corpus_figures
+from labkit.shipped.making import BEGIN, END, corpus_figures
 
 
 @pytest.mark.parametrize("embedded", EMBEDDED.values(), ids=EMBEDDED)
@@ -105,9 +105,3 @@ def units_of(corpus: Corpus, row: dict) -> list[str]:
         return [row["text"], "group " + row["group"]]
     assert isinstance(corpus, Labelled)
     return [row["text"]] + (["label " + row["label"]] if corpus.name == "places" else [])
-
-
-def test_marks_are_replaced_and_added() -> None:
-    once = between_marks("# Card\n\nProse.", "new")
-    assert once == f"# Card\n\nProse.\n\n{BEGIN}\nnew\n{END}\n"
-    assert between_marks(once + "\nMore.\n", r"newer \1") == once.replace("new", r"newer \1") + "\nMore.\n"

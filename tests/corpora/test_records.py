@@ -37,24 +37,27 @@ class TestEveryShape:
         rows = list(corpus.rows())
         assert list(corpus.take([2, 0]).rows()) == [rows[2], rows[0]]
 
-    def test_row_numbers_follow_their_rows_and_are_only_for_messages(self, corpus: Corpus) -> None:
-        numbered = replace(corpus, numbers=[2, 3, 5, "1 of b"])
-        assert numbered.fingerprint == corpus.fingerprint
-        assert repr(numbered) == repr(corpus)
-        assert numbered.take([3, 1]).numbers == ("1 of b", 3)
-        assert [corpus.number_of(2), numbered.number_of(2)] == [3, 5]
-        assert replace(numbered, numbers=[2, 3]).numbers == ()  # of other rows
-
     def test_fingerprint_sees_every_change(self, corpus: Corpus) -> None:
         assert corpus.take(range(4)).fingerprint == corpus.fingerprint
         assert corpus.take([1, 0, 2, 3]).fingerprint != corpus.fingerprint
         assert corpus.take([0, 1, 2]).fingerprint != corpus.fingerprint
 
-    def test_unknown_split_is_refused(self, corpus: Corpus) -> None:
-        with pytest.raises(ValueError, match="tset"):
-            corpus.part("tset")
-        with pytest.raises(ValueError, match="dev"):
-            corpus.take([0, 3]).part("dev")
+
+def test_row_numbers_follow_their_rows_and_are_only_for_messages() -> None:
+    corpus = EXAMPLES["pairs"]
+    numbered = replace(corpus, numbers=[2, 3, 5, "1 of b"])
+    assert numbered.fingerprint == corpus.fingerprint
+    assert repr(numbered) == repr(corpus)
+    assert numbered.take([3, 1]).numbers == ("1 of b", 3)
+    assert [corpus.number_of(2), numbered.number_of(2)] == [3, 5]
+    assert replace(numbered, numbers=[2, 3]).numbers == ()  # of other rows
+
+
+def test_unknown_split_is_refused() -> None:
+    with pytest.raises(ValueError, match="tset"):
+        EXAMPLES["pairs"].part("tset")
+    with pytest.raises(ValueError, match="dev"):
+        EXAMPLES["pairs"].take([0, 3]).part("dev")
 
 
 def test_sentences_in_order_of_appearance() -> None:

@@ -56,7 +56,7 @@ def _write(texts: list[str], path: Path) -> None:
     write_texts([{"text": text, "split": "train"} for text in texts], path, ("text", "split"))
 
 
-@pytest.mark.parametrize(("group", "rows"), [(1, 9), (7, 10), (10, 10), (10, 52), (100, 1), (7, 1000)])
+@pytest.mark.parametrize(("group", "rows"), [(1, 9), (7, 10), (10, 52), (100, 1)])
 def test_every_row_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int, rows: int) -> None:
     monkeypatch.setattr(shards, "GROUP", group)
     for path in (parquet_file(tmp_path / "a.parquet", group=group), arrow_file(tmp_path / "a.arrow")):

@@ -184,11 +184,9 @@ def test_only_requested_files_are_unpacked(tmp_path: Path) -> None:
 
 
 HARM = {
-    "outside": ({"../up.txt": b"x"}, "outside"),
-    "hidden": ({"set/../../up.txt": b"x"}, "outside"),
+    "outside": ({"set/../../up.txt": b"x"}, "outside"),
     "absolute": ({"/tmp/labkit-up.txt": b"x"}, "outside"),
     "backslash": ({"..\\up.txt": b"x"}, "outside"),
-    "bomb": ({"set/ok.txt": b"fine", "set/zeros": bytes(5_000_000)}, "1,000,000"),
     "many": ({f"set/{number}": bytes(300_000) for number in range(5)}, "1,000,000"),
     "empty": ({}, "empty"),
 }
