@@ -77,20 +77,6 @@ def test_measured_kept_and_read_again(tmp_path: Path, store: Store, monkeypatch:
     assert again(SMALL, "words", 1) == measured.figures["words"][1]
 
 
-def test_known_cells_are_computed_again_only_on_request(store: Store, computed: list[tuple[str, int]]) -> None:
-    first = measure_all(SMALL, store)
-    assert computed == CELLS
-    assert first.figures["TF-IDF"][0] == {"spearman": 0.1, "pearson": 0.333333}
-    larger = replace(SMALL, name="larger", variants=(*SMALL.variants, Variant("LSA", "lsa"), Variant("same", "tfidf")))
-    second = measure_all(larger, Store(store.folder))
-    assert computed == [*CELLS, ("lsa", 0), ("lsa", 1)]
-    assert {name: second.figures[name] for name in first.figures} == first.figures
-    assert second.figures["same"] == first.figures["TF-IDF"]  # a cell is identified by what determines its metrics
-    third = measure_all(SMALL, store, again=True)
-    assert computed[6:] == CELLS
-    assert third.figures["TF-IDF"][0] == {"spearman": 0.7, "pearson": 0.333333}
-
-
 def test_an_error_in_a_cell_is_raised(store: Store) -> None:
     def faulty(case: Case) -> Result:
         raise ValueError("a fault of ours")
