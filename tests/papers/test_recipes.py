@@ -258,22 +258,6 @@ def test_parts_of_grades_add_up_to_the_scores(known: Known) -> None:
     assert len(by_year.parts["spearman"].above) == len(set(units))
 
 
-def test_each_clustering_algorithm_has_its_own_scores(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Agreed:
-        articles = ("x", "y")
-
-        def values(self, algorithm: str, figure: str) -> np.ndarray:
-            return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
-
-    monkeypatch.setattr(scoring, "section_agreement", lambda *_, **__: Agreed())
-    found = scoring.clustered(Case("", Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"])))
-    for algorithm in ("kmeans", "iclust"):
-        for figure in ("mi", "ami", "ri", "ari"):
-            parts = found.parts[f"{algorithm} {figure}"]
-            assert parts.above.tolist() == [ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])]
-            assert found.figures[f"{algorithm} {figure}"] == parts.figure
-
-
 def test_two_networks_have_their_own_training_data_and_equal_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"a": np.array([9.0, 0]), "b": np.array([0, 3.0])}
     two = {"a": np.array([1.0, 0]), "b": np.array([0.1, 0])}

@@ -87,7 +87,6 @@ def test_a_choice_at_an_end_of_its_range_is_marked(value: object, tried: str, at
     [
         ((0.1, -0.05, 0.25, False, True), {}, {}, "over seeds alone"),
         ((0.1, 0.05, 0.15), {"seeds": 3}, {}, "3 of 5 seeds"),
-        ((0.1, -0.05, 0.25), {"seeds": 3}, {}, "3 of 5 seeds"),
         ((0.1, 0.1, 0.1), {}, {}, "one number per row"),
         ((0.1, -0.05, 0.25), {}, {}, "too close to call"),
         ((0.1, 0.05, 0.15), {}, {"by": 0.08}, "8.0 points"),
