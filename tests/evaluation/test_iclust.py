@@ -1,4 +1,4 @@
-"""Iclust against every partition of a few points, and its fixed-point equation."""
+"""Iclust against every partition of a few points, its fixed-point equation, and Hartigan's k-means."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from labkit.arrays import unit
 from labkit.evaluation import clustering_agreement, iclust
-from labkit.evaluation.iclust import far_apart, information, memberships
+from labkit.evaluation.iclust import _reassigned, far_apart, information, memberships
 
 
 def objective(similarity, labels):
@@ -35,6 +35,36 @@ def test_the_best_of_all_partitions(seed, k):
     found = iclust(similarity, k, seed=0, restarts=30)
     assert set(found) == set(range(k))
     assert objective(similarity, found.tolist()) == pytest.approx(best)
+
+
+def hartigan(rows, labels, k, random):
+    """k-means by Hartigan's moves: each element moves to where it reduces the sum of squares most."""
+    labels, moved = labels.copy(), True
+    while moved:
+        moved = False
+        for i in random.permutation(len(rows)):
+            home = labels[i]
+            if (labels == home).sum() == 1:
+                continue
+            costs = np.empty(k)
+            for c in range(k):
+                others = (labels == c) & (np.arange(len(rows)) != i)
+                size, centre = others.sum(), rows[others].mean(axis=0)
+                costs[c] = size / (size + 1) * ((rows[i] - centre) ** 2).sum()
+            if costs.min() < costs[home] - 1e-9:
+                labels[i], moved = costs.argmin(), True
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_with_cosines_it_equals_hartigans_k_means_on_unit_vectors(seed):
+    """The same start and order give the same partition."""
+    random = np.random.default_rng(seed)
+    n, k = int(random.integers(12, 50)), int(random.integers(2, 7))
+    rows = unit(random.standard_normal((n, 6)))
+    start = random.permutation(n) % k
+    ours = _reassigned(rows @ rows.T, start.copy(), k, np.random.default_rng(seed))
+    np.testing.assert_array_equal(ours, hartigan(rows, start, k, np.random.default_rng(seed)))
 
 
 def test_starts_are_far_apart():

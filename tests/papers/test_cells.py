@@ -16,7 +16,7 @@ from labkit.papers import fair
 from labkit.papers.bundled_report import result
 from labkit.papers.cells import Cell, Computed, Store, as_lines, cells_of, compute, plan, stored
 from labkit.papers.data import Desk
-from labkit.papers.fair import PROTOCOL, Tuning
+from labkit.papers.fair import PROTOCOL, Tuning, tuned_and_printed
 from labkit.papers.recipes import Case
 from labkit.papers.records import Recipe, Row, Table
 from labkit.trials.engine import Result
@@ -395,3 +395,13 @@ def test_a_tuning_whose_trials_all_fail_runs_once_and_leaves_other_rows_alone(
     found = result(plan(table, desk, 2), computed(table, desk, store, 2))
     assert "nan" in found.at("ours", "accuracy").why
     assert (found.at("plain", "accuracy").mean, found.left, len(SEEN)) == (0.5, 0, 4)
+
+
+def test_a_row_appears_tuned_and_as_printed() -> None:
+    made = tuned(settings={"rule": "b"}, seeds=10, tries={"stsb": {"late": (1, 9)}}, per_seed=("stsb",))
+    first, second = tuned_and_printed(Row("ours", (0.9, None), made), {"turn": 0.25, "late": 4}, {"late": 2})
+    assert (first.name, second.name) == ("ours", "ours, as printed")
+    assert first.published == second.published == (0.9, None)
+    assert first.recipe == replace(made, first={"turn": 0.25, "late": 2})
+    printed = {"rule": "b", "turn": 0.25, "late": 4}
+    assert second.recipe == replace(made, settings=printed, first=None, seeds=3, tries={}, per_seed=())

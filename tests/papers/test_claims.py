@@ -98,6 +98,7 @@ def in_x(rows: dict[str, Runs]) -> dict[tuple[str, str], Runs]:
         (Claim("", ("just below b",), ("b",), ("x",), by=0.022, tie=True), "open"),
         (Claim("", ("a",), ("b",), ("x", "exchanged")), "not confirmed"),  # one column of two refutes it
         (Claim("", ("b",), ("a",), ("one number",)), "open"),  # another sample could reverse it
+        (Claim("", ("a",), ("b",), ("x", "one number")), "open"),  # a single number has no interval
         (Claim("", ("a",), ("nobody",), ("x",)), "not measured"),
     ],
 )

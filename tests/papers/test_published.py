@@ -116,6 +116,14 @@ def test_rows_of_an_ablation_get_equal_conditions(name: str) -> None:
     assert len(given) == 1
 
 
+def test_printed_settings_are_the_papers() -> None:
+    """ε = .1 is from Section 4.1; α, β, λ are from the multi-similarity loss; the baselines have the usual margins."""
+    shared = {"learning_rate": 0.003, "dropout": 0.2}
+    assert PRINTED["sentpwnet"] == {"alpha": 2, "beta": 50, "base": 0.5, "epsilon": 0.1, **shared}
+    assert PRINTED["siamese"] == {"margin": 0.5, **shared}
+    assert PRINTED["triplet"] == {"temperature": 1, **shared}
+
+
 def test_minilm_is_marked_wherever_it_is_scored_on_its_training_data() -> None:
     """Its authors list Quora's duplicates and the captions of Flickr30k and COCO among its training data.
 

@@ -231,6 +231,13 @@ def test_minilm_reads_both_sentences_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert seen[1].tolist() == second["token_type_ids"]  # its own tokenizer marks where the second sentence starts
 
 
+def test_coherence_is_that_of_the_groups(known: Known) -> None:
+    known.vectors = {text: np.eye(6)[i // 4] for i, text in enumerate(WORDS)}
+    corpus = Groups(WORDS, [text.split()[0] for text in WORDS], splits=["test"] * 24)
+    found = scoring.coherence(Case("", corpus)).figures
+    assert (found["coherence_within"], found["coherence_between"]) == (pytest.approx(1.0), pytest.approx(0.0))
+
+
 def test_a_picture_draws_five_classes_with_at_least_three_sentences() -> None:
     texts = [f"{name} {number}" for name in "abcdefg" for number in range(2 if name < "c" else 9)]
     groups = Groups([*texts, "g 0 in train"], [text[0] for text in texts] + ["g"],
@@ -256,6 +263,22 @@ def test_parts_of_grades_add_up_to_the_scores(known: Known) -> None:
     by_year = scoring.grades_by_year(Case("", corpus))
     assert by_year.parts["spearman"].figure == pytest.approx(by_year.figures["spearman"])
     assert len(by_year.parts["spearman"].above) == len(set(units))
+
+
+def test_each_clustering_algorithm_has_its_own_scores(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Agreed:
+        articles = ("x", "y")
+
+        def values(self, algorithm: str, figure: str) -> np.ndarray:
+            return np.array([ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])])
+
+    monkeypatch.setattr(scoring, "section_agreement", lambda *_, **__: Agreed())
+    found = scoring.clustered(Case("", Articles([Article("x", (Section("s", ("a b c d e f",)),))], splits=["test"])))
+    for algorithm in ("kmeans", "iclust"):
+        for figure in ("mi", "ami", "ri", "ari"):
+            parts = found.parts[f"{algorithm} {figure}"]
+            assert parts.above.tolist() == [ord(algorithm[0]), 10.0 * len(figure) + ord(figure[0])]
+            assert found.figures[f"{algorithm} {figure}"] == parts.figure
 
 
 def test_two_networks_have_their_own_training_data_and_equal_weight(monkeypatch: pytest.MonkeyPatch) -> None:
