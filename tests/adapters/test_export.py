@@ -37,7 +37,6 @@ CASES: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "bag of pieces": ("bag", "questions", {"epochs": 1, "dimension": 10, "max_length": 12}, ALL),
     "mean": ("siamese", "questions", {**NETWORK, "encoder": "mean"}, ALL),
     "cnn": ("sentpwnet", "questions", NETWORK, GRAPH),
-    "lstm": ("triplet", "questions", {**NETWORK, "encoder": "lstm"}, GRAPH),
     "bilstm": ("sentpwnet", "questions", {**NETWORK, "encoder": "bilstm"}, GRAPH),
     "attention": ("thematic", "articles", {**NETWORK, "pace": 0.5}, ALL),
     "attention by L1": ("thematic", "articles", {**NETWORK, "distance": "l1"}, GRAPH),

@@ -178,7 +178,8 @@ def corpus_of(kind: str) -> tuple[Corpus, Columns, list[float] | None]:
 
 EVERY_KIND = ["pairs", "labelled", "graded", "triplets", "in batch", "classes"]
 AS_TRAINED = [
-    *[(name, kind, "none") for name in ("locality", "infonce") for kind in EVERY_KIND],
+    *[("locality", kind, "none") for kind in EVERY_KIND],
+    ("infonce", "in batch", "none"),
     *[(name, "pairs", "none") for name in EACH],
     *[("locality", "classes", miner) for miner in ("informative", "hardest", "random")],
     ("cosent", "graded", "none"),
@@ -310,12 +311,9 @@ def refused(*columns: Sequence[int], labels: list[float] | None = None, **option
         (lambda: sentence_transformers_loss("MiniLM"), "model"),
         (lambda: refused(A, loss="locally"), "setting loss"),
         (lambda: refused(A, epochs=3), "setting 'epochs'"),
-        (lambda: metric_learning_loss(labelled=True), "setting 'labelled'"),
         (lambda: refused(A, margin=0.3), "setting margin"),
-        (lambda: refused(A, loss="simcse", in_batch=True), "setting in_batch"),
         (lambda: refused(A, top=0), "top"),
         (lambda: refused(A), "columns"),
-        (lambda: refused(A, B, C, labels=[1.0] * 8), "columns"),
         (lambda: refused(A, B, labelled=True), "columns"),
         (lambda: refused(A, B, labels=[1.0] * 8, in_batch=True), "in_batch"),
         (lambda: refused(A, B, labels=[1.0] * 7), "labels"),

@@ -115,7 +115,7 @@ def test_without_classes_a_twentieth_of_the_room_is_a_collapse() -> None:
     assert collapsed(start, {"probe_mean_cosine": 0.985})
 
 
-@pytest.mark.parametrize("name", ["sentpwnet-topics", "siamese-topics", "triplet-topics", "pthought-captions"])
+@pytest.mark.parametrize("name", ["sentpwnet-topics", "pthought-captions"])
 def test_no_alarm_on_a_bundled_run(name: str) -> None:
     assert not alarms(load_run(Path("data/runs") / name))
 
@@ -124,7 +124,7 @@ def test_an_alarm_on_a_broken_training() -> None:
     """The settings of notebook 9, which collapse in the first epoch."""
     from labkit.course.plans import BROKEN
 
-    method = SentPWNet(**{**BROKEN, "epochs": 2})
+    method = SentPWNet(**{**BROKEN, "epochs": 1})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         method.fit(load("topics"), seed=0)

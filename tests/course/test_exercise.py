@@ -37,7 +37,7 @@ def seven(given, random):
 # --- the verdict -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [..., (..., 1), [1, [...]], {"a": ...}, lambda: ..., lambda: torch.ones(2) * ...])
+@pytest.mark.parametrize("given", [..., [1, [...]], {"a": ...}, lambda: ..., lambda: torch.ones(2) * ...])
 def test_an_open_answer_raises(given) -> None:
     with pytest.raises(StillOpen, match=r"01\.1"):
         judge("01.1", given)
@@ -56,7 +56,7 @@ def test_a_forgotten_return_is_wrong_and_not_open() -> None:
         judge("01.1", begun)
 
 
-@pytest.mark.parametrize("wrong", [lambda: 1 / 0, lambda: len(3), lambda: np.ones(4) * np.ones((4, 3))])
+@pytest.mark.parametrize("wrong", [lambda: 1 / 0, lambda: np.ones(4) * np.ones((4, 3))])
 def test_an_error_in_an_answer_is_reported_and_not_raised(wrong) -> None:
     with pytest.raises(Exception) as raised:
         wrong()

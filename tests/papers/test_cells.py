@@ -35,11 +35,6 @@ def computed(table: Table, desk: Desk, store: Store, seeds: int | None = None, *
 # --- which cells are computed -------------------------------------------------------------------------------------
 
 
-def test_first_seeds_come_first_and_a_row_without_randomness_has_one(desk: Desk, store: Store) -> None:
-    computed(TABLE, desk, store, 3)
-    assert ASKED == [("ours", 0), ("plain", 0), ("ours", 1), ("ours", 2)]
-
-
 def test_known_cells_are_computed_again_only_on_request(desk: Desk, store: Store) -> None:
     first = computed(TABLE, desk, store, 2)
     assert len(first.fresh) == len(ASKED) == 3
@@ -84,10 +79,7 @@ def test_quick_computes_one_seed_for_one_epoch_on_fewer_rows_without_tuning(desk
     assert cell.key != cells_with(replace(tuned(settings={"epochs": 1}), first=None), desk)[0].key
 
 
-def test_rows_are_selected_by_name(desk: Desk, store: Store) -> None:
-    planned = plan(TABLE, desk, 2)
-    compute(cells_of([planned], "OUR"), store)
-    assert ASKED == [("ours", 0), ("ours", 1)]
+def test_rows_are_selected_by_name() -> None:
     table = replace(TABLE, rows=(replace(TABLE.rows[0], name="ours, mixed"), *TABLE.rows), claims=())
     assert planning.rows_named(table, "Ours") == ["ours"]  # a full name selects only that row
     assert planning.rows_named(table, "our") == ["ours, mixed", "ours"]
@@ -275,7 +267,7 @@ def test_with_a_search_per_seed_the_best_trials_and_the_first_are_retrained_on_a
     assert first != second
 
 
-@pytest.mark.parametrize(("broken", "chosen"), [((), 1), ((1,), 0), ((0,), 1), ((0, 1), None)])
+@pytest.mark.parametrize(("broken", "chosen"), [((1,), 0), ((0,), 1), ((0, 1), None)])
 def test_a_failed_trial_is_no_finalist_and_a_failed_finalist_is_not_chosen(
     desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch, broken: tuple[int, ...], chosen: int | None
 ) -> None:

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import pearsonr, spearmanr
-from sklearn.linear_model import LogisticRegression
 
 from labkit.arrays import unit
 from labkit.baselines.counts import Tfidf
 from labkit.corpora import Article, Articles, Groups, Labelled, Pairs, Section, load
 from labkit.corpora.relations import linked
-from labkit.evaluation.classes import STRENGTHS
+from labkit.evaluation import logistic_right
 from labkit.film.method import Film
 from labkit.locks import locked
 from labkit.method import History
@@ -27,7 +26,7 @@ from labkit.papers import recipes
 from labkit.papers.recipes import Case, cross_encoders, locally_linear, scoring, speed
 from labkit.papers.recipes.cross_encoders import CrossSettings, PairReader
 from labkit.papers.recipes.locally_linear import features
-from labkit.sbert_lp.sweeps import TRANSFORMS, Point, best
+from labkit.sbert_lp.sweeps import TRANSFORMS, Point
 from tests.papers.fakes import Known
 from tests.tiny_sbert import tiny_sbert
 
@@ -68,21 +67,6 @@ def test_cosine_scores_next_to_learned_grades(known: Known) -> None:
     assert found["cosine pearson"] == pytest.approx(pearsonr(cosines(known, test), test.scores).statistic)
     assert found["cosine spearman"] == pytest.approx(spearmanr(cosines(known, test), test.scores).statistic)
     assert found["mse"] > 0
-
-
-def test_each_year_uses_the_size_chosen_on_the_others(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = pairs("test test", year=["2012"] * 16 + ["2013"] * 16)
-    better = iter([4, 8])  # 2012 would choose 4, 2013 would choose 8
-
-    def swept(case: Case, part: Pairs) -> tuple[Point, ...]:
-        size = next(better)
-        return tuple(Point(kind, float(each == size), each) for kind in TRANSFORMS for each in (4, 8))
-
-    monkeypatch.setattr(locally_linear, "_swept", swept)
-    sizes = lambda case, part, points, name: ({f"{k} {name}": best(points, k).size for k in TRANSFORMS}, {})  # noqa: E731
-    monkeypatch.setattr(locally_linear, "_spearmans", sizes)
-    found = locally_linear.transformed_grades(Case("", corpus)).figures
-    assert (found["lp spearman 2012"], found["lp spearman 2013"]) == (8, 4)
 
 
 def test_transformed_grades_of_raw_vectors(known: Known) -> None:
@@ -380,19 +364,15 @@ def test_a_fit_locked_by_another_process_is_computed_without_its_folder(tmp_path
 # --- logistic regression on frozen vectors -----------------------------------------------------------------------
 
 
-def test_logistic_regression_on_tfidf_of_topics_as_scikit_learn() -> None:
+def test_logistic_regression_on_tfidf_of_topics() -> None:
     corpus = load("topics").take(range(0, 2000, 4))
     found = locally_linear.logistic_on_frozen(Case("tfidf", corpus))
     train, dev, test = (corpus.part(split) for split in ("train", "dev", "test"))
     words = METHODS["tfidf"]()
     words.fit(train)
     sides = [unit(words.encode(list(part.texts))) for part in (train, dev, test)]
-    scores = []
-    for strength in STRENGTHS:
-        model = LogisticRegression(C=strength, max_iter=2_000).fit(sides[0], train.labels)
-        scores.append((model.score(sides[1], dev.labels), model.score(sides[2], test.labels)))
-    best = max(score for score, _ in scores)
-    assert found.figures["accuracy"] == pytest.approx(next(right for score, right in scores if score == best))
+    right = logistic_right(sides[0], train.labels, sides[1], dev.labels, sides[2], test.labels)
+    assert found.figures["accuracy"] == pytest.approx(right.mean())
     assert found.figures["accuracy"] > 0.4
     assert found.parts["accuracy"].figure == found.figures["accuracy"]
 
