@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch.autograd import gradcheck
 from torch.nn.functional import triplet_margin_loss
 
 from labkit.baselines.averages import shares
@@ -129,6 +130,17 @@ def test_losses_by_hand() -> None:
     torch.testing.assert_close(hinge(near, far), torch.tensor([1.0, 0.0], dtype=torch.float64))
     torch.testing.assert_close(l1(torch.tensor([[1.0, -2.0]]), torch.tensor([[0.5, 1.0]])), torch.tensor([3.5]))
     torch.testing.assert_close(cosine(torch.tensor([[0.6, 0.8]]), torch.tensor([[1.0, 0.0]])), torch.tensor([0.4]))
+
+
+@pytest.mark.parametrize(("loss", "distance"), [("ratio", "l1"), ("softplus", "cosine"), ("hinge", "cosine")])
+def test_gradients(loss: str, distance: str) -> None:
+    random = torch.Generator().manual_seed(0)
+    sides = [torch.randn(5, 4, dtype=torch.float64, generator=random, requires_grad=True) for _ in range(3)]
+
+    def whole(a: torch.Tensor, p: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        return LOSSES[loss](0.3 * DISTANCES[distance](a, p), 0.3 * DISTANCES[distance](a, n))
+
+    assert gradcheck(whole, sides)
 
 
 def test_hinge_on_l1_is_pytorchs_triplet_margin_loss() -> None:
